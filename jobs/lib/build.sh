@@ -1,0 +1,20 @@
+# The release build in build/, which jobs/run and tests/run share. Requires: $root is the checkout.
+#
+# Plain cmake, no presets: Ubuntu 22.04 has CMake 3.22, which does not read ours.
+
+# configure_release OPTION...: quiet unless it fails.
+configure_release() {
+    local log
+    echo "numawarp: configuring build/"
+    if ! log=$(cmake -S "$root" -B "$root/build" -G Ninja -DCMAKE_BUILD_TYPE=Release "$@" 2>&1)
+    then
+        echo "$log" >&2
+        exit 1
+    fi
+}
+
+# build_release [TARGET]: everything, or one target.
+build_release() {
+    echo "numawarp: building ${1:-everything}"
+    cmake --build "$root/build" ${1:+--target "$1"} || exit 1
+}

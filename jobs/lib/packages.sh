@@ -1,0 +1,78 @@
+# The packages that numawarp needs, and how they get onto a machine. Sourced by jobs/run, tests/run
+# and .ci/run; this is the only list.
+#
+# A package is missing if what we need of it cannot be found (a command, or a header that the
+# compiler sees), not if dpkg does not know it: libraries may have come some other way.
+
+# set    package              found by                            what for
+packages='
+build    g++                  command g++                         compiler, C++20 (11 or newer)
+build    cmake                command cmake                       build system (3.22 or newer)
+build    ninja-build          command ninja                       runs the compilers
+build    libnuma-dev          header numa.h                       memory policies and page moves
+build    libhwloc-dev         header hwloc.h                      cores and NUMA nodes
+build    libmetis-dev         header metis.h                      deals LPs out to workers
+build    libfmt-dev           header fmt/format.h                 text
+build    libcli11-dev         header CLI/CLI.hpp                  command lines
+build    nlohmann-json3-dev   header nlohmann/json.hpp            statistics
+build    libtomlplusplus-dev  header toml++/toml.h                road networks
+build    libxxhash-dev        header xxhash.h                     the digest
+build    librandom123-dev     header Random123/philox.h           random numbers
+test     catch2               header catch2/catch.hpp|catch2/catch_all.hpp  unit tests
+test     python3              command python3                     checks of the source tree
+test     spin                 command spin                        model checker, for the GVT
+test     clang-format         command clang-format                layout of the sources
+'
+
+# header_exists HEADER[|HEADER]: one of them can be included.
+header_exists() {
+    local header
+    for header in ${1//|/ }; do
+        echo "#include <$header>" | g++ -std=c++20 -E -x c++ - >/dev/null 2>&1 && return 0
+    done
+    return 1
+}
+
+# missing_packages SET...: prints, one a line, the packages of these sets that are not there.
+missing_packages() {
+    local set package kind probe _
+    while read -r set package kind probe _; do
+        [[ " $* " == *" $set "* ]] || continue
+        case $kind in
+            command) command -v "$probe" >/dev/null || echo "$package" ;;
+            header) header_exists "$probe" || echo "$package" ;;
+        esac
+    done <<<"$packages"
+}
+
+# install_packages SET...: what is missing, by apt; exits with 4 where that cannot be done.
+install_packages() {
+    local missing as_root=()
+    missing=$(missing_packages "$@" | xargs)
+    [[ -n $missing ]] || return 0
+
+    if ! command -v apt-get >/dev/null; then
+        echo "numawarp: no apt on this system; please install (Debian names): $missing" >&2
+        exit 4
+    fi
+    if [[ $EUID -ne 0 ]]; then
+        if ! command -v sudo >/dev/null; then
+            echo "numawarp: neither root nor sudo; please install: $missing" >&2
+            exit 4
+        fi
+        as_root=(sudo)
+    fi
+
+    echo "numawarp: installing $missing"
+    local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq
+               -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0)
+    # A fresh container has no package lists; those of an old machine may name files that are gone.
+    apt-cache show g++ >/dev/null 2>&1 || "${apt[@]}" update
+    # shellcheck disable=SC2086  # $missing is a list
+    "${apt[@]}" install -y --no-install-recommends $missing ||
+        { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends $missing; } ||
+        {
+            echo "numawarp: apt could not install: $missing" >&2
+            exit 4
+        }
+}

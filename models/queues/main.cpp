@@ -1,0 +1,79 @@
+// Stations with one server and a queue each; a served job goes on to a station drawn uniformly
+// (Jackson: "Jobshop-like queueing systems", 1963). Closed: --jobs go round for ever. Open, with
+// --arrival-rate: jobs come from outside, and outside is one of the places they may go on to.
+#include <deque>
+
+#include <numawarp/model.hpp>
+
+struct Parameters {
+    std::uint32_t stations = 16, jobs = 64;
+    double arrival_rate = 0, service_mean = 1;
+};
+enum : nw::EventType { enters, comes, served };
+
+struct Station final : nw::LogicalProcess {
+    const Parameters* p;
+    std::deque<double> jobs;  // when each came; the front one is being served
+    double since = 0, jobs_area = 0, busy = 0, response = 0, completed = 0;
+    Station(nw::LpId, const Parameters* parameters) : p(parameters) {}
+    void on_start(nw::Context& c) override {
+        if (p->arrival_rate > 0) return after(c, 1 / p->arrival_rate, enters);
+        for (std::uint32_t job = nw::index(c.self()); job < p->jobs; job += p->stations)
+            c.schedule(c.self(), 0, comes);
+    }
+    void on_event(nw::Context& c, const nw::Event& event) override {
+        account(c);
+        if (event.type() == enters) after(c, 1 / p->arrival_rate, enters);
+        if (event.type() == served) {
+            response += c.now() - jobs.front();
+            completed += 1;
+            jobs.pop_front();
+            const auto next = c.random().below(p->stations + (p->arrival_rate > 0));
+            if (next < p->stations) c.schedule(static_cast<nw::LpId>(next), 0, comes);
+        } else {
+            jobs.push_back(c.now());
+        }
+        const bool begins = event.type() == served ? !jobs.empty() : jobs.size() == 1;
+        if (begins) after(c, p->service_mean, served);
+    }
+    void on_end(nw::Context& c) override {
+        account(c);
+        c.output(0, nw::index(c.self()), completed, busy / c.now(), jobs_area / c.now(),
+                 completed > 0 ? response / completed : 0);
+    }
+    void account(const nw::Context& c) {
+        jobs_area += static_cast<double>(jobs.size()) * (c.now() - since);
+        busy += jobs.empty() ? 0 : c.now() - since;
+        since = c.now();
+    }
+    static void after(nw::Context& c, double mean, nw::EventType type) {
+        c.schedule(c.self(), c.random().exponential(mean), type);
+    }
+};
+
+struct Queues final : nw::Model {
+    Parameters p;
+    Queues() : nw::Model("queues", "a Jackson network of stations with one server each") {}
+    void options(nw::Options& options) override {
+        options.add("stations", p.stations, "stations, one LP each");
+        options.add("jobs", p.jobs, "jobs in the closed network");
+        options.add("arrival-rate", p.arrival_rate, "jobs from outside a station; 0: closed");
+        options.add("service-mean", p.service_mean, "mean time of a service");
+    }
+    nw::Setup setup() override {
+        require(p.stations >= 1, "stations", p.stations, "must be at least 1");
+        require(p.arrival_rate >= 0, "arrival-rate", p.arrival_rate, "must be 0 or more");
+        require(p.service_mean > 0, "service-mean", p.service_mean, "must be above 0");
+        nw::Setup setup{.lps = p.stations, .until = 10000, .process = nw::process<Station>(&p)};
+        setup.outputs = {{"stations", {"station", "served", "busy", "jobs", "response"}}};
+        return setup;
+    }
+    static void require(bool legal, std::string option, double value, std::string rule) {
+        if (!legal) throw nw::SetupError("--" + option + " " + std::to_string(value) + ": " + rule);
+    }
+};
+
+int main(int argc, char** argv) {
+    Queues model;
+    return nw::run(argc, argv, model);
+}

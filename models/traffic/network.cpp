@@ -1,0 +1,270 @@
+#include "models/traffic/network.hpp"
+
+#include <cmath>
+#include <fstream>
+#include <initializer_list>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <sstream>
+
+#include <toml++/toml.h>
+
+#include <numawarp/model.hpp>
+
+namespace traffic {
+namespace {
+
+// Where in the file we are: "net.toml, line 7, junction "Milano"".
+struct Place {
+    std::string source;
+    std::uint32_t line = 0;
+    std::string entry;
+
+    [[noreturn]] void fail(const std::string& what) const {
+        std::string text = source;
+        if (line > 0) text += ", line " + std::to_string(line);
+        if (!entry.empty()) text += ", " + entry;
+        throw nw::SetupError(text + ": " + what);
+    }
+};
+
+struct Legal {
+    double above;   // value > above …
+    double from;    // … and value >= from …
+    double to;      // … and value <= to
+    const char* text;
+};
+
+constexpr double lowest = -1e300;
+constexpr Legal any_interval{0, lowest, 1e9, "seconds, > 0"};
+constexpr Legal any_share{lowest, 0, 1, "a probability, 0 to 1"};
+constexpr Legal any_length{0, lowest, 10'000, "km, > 0 and at most 10000"};
+constexpr Legal any_latitude{lowest, -90, 90, "degrees, -90 to 90"};
+constexpr Legal any_longitude{lowest, -180, 180, "degrees, -180 to 180"};
+
+std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
+
+class Reader {
+  public:
+    explicit Reader(const std::string& source) : source_(source) {}
+
+    Network read(const toml::table& root) {
+        const Place top{source_, 0, ""};
+        allow_only(root, top, {"name", "junction", "route", "outline"});
+        Network network;
+        network.name = root.contains("name") ? text(root, "name", top) : source_;
+        for (const toml::table* table : tables(root, "junction", top)) {
+            network.junctions.push_back(junction(*table));
+        }
+        for (const toml::table* table : tables(root, "route", top)) {
+            network.routes.push_back(route(*table));
+        }
+        if (root.contains("outline")) {
+            for (const toml::table* table : tables(root, "outline", top)) {
+                const Place place = place_of(*table, "outline");
+                allow_only(*table, place, {"points"});
+                network.outlines.push_back(points(*table, "points", place));
+            }
+        }
+        check_connected(network);
+        return network;
+    }
+
+  private:
+    Place place_of(const toml::node& node, std::string entry) const {
+        return {source_, static_cast<std::uint32_t>(node.source().begin.line), std::move(entry)};
+    }
+
+    std::vector<const toml::table*> tables(const toml::table& root, const char* key,
+                                           const Place& place) const {
+        const toml::array* array = root[key].as_array();
+        if (array == nullptr || array->empty()) {
+            place.fail(std::string("missing ") + key + "s: at least one [[" + key + "]] is needed");
+        }
+        std::vector<const toml::table*> result;
+        for (const toml::node& node : *array) {
+            if (!node.is_table()) place.fail(std::string(key) + " must be tables: [[" + key + "]]");
+            result.push_back(node.as_table());
+        }
+        return result;
+    }
+
+    static void allow_only(const toml::table& table, const Place& place,
+                           std::initializer_list<std::string_view> keys) {
+        for (const auto& [key, value] : table) {
+            bool known = false;
+            std::string list;
+            for (std::string_view legal : keys) {
+                known = known || key.str() == legal;
+                list += (list.empty() ? "" : ", ") + std::string(legal);
+            }
+            if (!known) place.fail("unknown key " + quoted(key.str()) + "; legal are " + list);
+        }
+    }
+
+    static const toml::node& required(const toml::table& table, const char* key, const Place& place,
+                                      const std::string& legal) {
+        const toml::node* node = table.get(key);
+        if (node == nullptr) place.fail(std::string("missing key ") + key + " (" + legal + ")");
+        return *node;
+    }
+
+    static std::string text(const toml::table& table, const char* key, const Place& place) {
+        const auto value = required(table, key, place, "a text").value<std::string>();
+        if (!value || value->empty() || value->find_first_of(",\"\n") != std::string::npos) {
+            place.fail(std::string(key) + " must be a text, not empty, without commas and quotes");
+        }
+        return *value;
+    }
+
+    static double number(const toml::table& table, const char* key, const Place& place,
+                         const Legal& legal) {
+        const toml::node& node = required(table, key, place, legal.text);
+        const auto value = node.value<double>();
+        if (!value) place.fail(std::string(key) + " must be a number: " + legal.text);
+        if (!(*value > legal.above && *value >= legal.from && *value <= legal.to)) {
+            std::ostringstream out;
+            out << key << " = " << *value << " is not legal: " << legal.text;
+            place.fail(out.str());
+        }
+        return *value;
+    }
+
+    static std::uint32_t lanes(const toml::table& table, const Place& place) {
+        const char* legal = "lanes of one carriageway, 1 to 10";
+        const auto value = required(table, "lanes", place, legal).value<std::int64_t>();
+        if (!value || *value < 1 || *value > 10) {
+            place.fail(std::string("lanes must be a whole number: ") + legal);
+        }
+        return static_cast<std::uint32_t>(*value);
+    }
+
+    static std::vector<Position> points(const toml::table& table, const char* key,
+                                        const Place& place) {
+        const std::string legal = std::string(key) + " must be [[latitude, longitude], ...] in degrees";
+        const toml::array* array = required(table, key, place, "a list of positions").as_array();
+        if (array == nullptr) place.fail(legal);
+        std::vector<Position> result;
+        for (const toml::node& node : *array) {
+            const toml::array* pair = node.as_array();
+            if (pair == nullptr || pair->size() != 2) place.fail(legal);
+            const auto latitude = pair->get(0)->value<double>();
+            const auto longitude = pair->get(1)->value<double>();
+            if (!latitude || !longitude) place.fail(legal);
+            if (!(std::abs(*latitude) <= 90 && std::abs(*longitude) <= 180)) place.fail(legal);
+            result.push_back({*latitude, *longitude});
+        }
+        return result;
+    }
+
+    Junction junction(const toml::table& table) {
+        Place place = place_of(table, "junction " + std::to_string(indices_.size() + 1));
+        Junction result;
+        result.name = text(table, "name", place);
+        place.entry = "junction " + quoted(result.name);
+        allow_only(table, place,
+                   {"name", "latitude", "longitude", "inter_arrival_s", "leave_probability",
+                    "length_km", "lanes", "label"});
+        if (!indices_.emplace(result.name, indices_.size()).second) {
+            place.fail("name is used twice; every junction needs a name of its own");
+        }
+        if (table.contains("latitude") || table.contains("longitude")) {
+            result.position = Position{number(table, "latitude", place, any_latitude),
+                                       number(table, "longitude", place, any_longitude)};
+        }
+        result.inter_arrival_s = number(table, "inter_arrival_s", place, any_interval);
+        result.leave_probability = number(table, "leave_probability", place, any_share);
+        result.length_km = number(table, "length_km", place, any_length);
+        result.lanes = lanes(table, place);
+        if (table.contains("label")) {
+            result.label = text(table, "label", place);
+            if (result.label != "left" && result.label != "right" && result.label != "above" &&
+                result.label != "below") {
+                place.fail("label = " + quoted(result.label) +
+                           " is not legal: left, right, above or below");
+            }
+        }
+        return result;
+    }
+
+    std::size_t end_point(const toml::table& table, const char* key, const Place& place) const {
+        const std::string name = text(table, key, place);
+        const auto found = indices_.find(name);
+        if (found == indices_.end()) {
+            place.fail(std::string(key) + " = " + quoted(name) +
+                       " is unknown: it must be the name of a [[junction]]");
+        }
+        return found->second;
+    }
+
+    Route route(const toml::table& table) const {
+        Place place = place_of(table, "route");
+        Route result;
+        result.motorway = text(table, "motorway", place);
+        place.entry = "route of the " + result.motorway;
+        allow_only(table, place, {"motorway", "from", "to", "length_km", "lanes", "via"});
+        result.from = end_point(table, "from", place);
+        result.to = end_point(table, "to", place);
+        if (result.from == result.to) {
+            place.fail("from and to are the same; a route joins two different junctions");
+        }
+        result.length_km = number(table, "length_km", place, any_length);
+        result.lanes = lanes(table, place);
+        if (table.contains("via")) result.via = points(table, "via", place);
+        return result;
+    }
+
+    // Union-find: every junction must be reachable from the first.
+    void check_connected(const Network& network) const {
+        std::vector<std::size_t> parent(network.junctions.size());
+        std::iota(parent.begin(), parent.end(), std::size_t{0});
+        const auto root = [&parent](std::size_t i) {
+            while (parent[i] != i) i = parent[i] = parent[parent[i]];
+            return i;
+        };
+        for (const Route& route : network.routes) parent[root(route.from)] = root(route.to);
+        for (std::size_t i = 1; i < parent.size(); ++i) {
+            if (root(i) == root(0)) continue;
+            Place{source_, 0, ""}.fail("the network is disconnected: no route leads from " +
+                                       quoted(network.junctions[0].name) + " to " +
+                                       quoted(network.junctions[i].name) +
+                                       "; every junction must be reachable");
+        }
+    }
+
+    std::string source_;
+    std::map<std::string, std::size_t> indices_;  // of junctions, by name
+};
+
+}  // namespace
+
+double Network::length_km() const {
+    double sum = 0;
+    for (const Route& route : routes) sum += route.length_km;
+    return sum;
+}
+
+Network parse_network(std::string_view text, const std::string& source) {
+    try {
+        return Reader(source).read(toml::parse(text, source));
+    } catch (const toml::parse_error& error) {
+        Place{source, static_cast<std::uint32_t>(error.source().begin.line), ""}.fail(
+            "not TOML: " + std::string(error.description()));
+    }
+}
+
+Network read_network(const std::string& file) {
+    std::ifstream in(file, std::ios::binary);
+    const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    if (!in) {
+        throw nw::SetupError("--network " + file +
+                             ": cannot be read; a TOML file with [[junction]] and [[route]] is "
+                             "needed");
+    }
+    return parse_network(text, file);
+}
+
+Network italian_network() { return parse_network(italian_network_text(), "italy.toml"); }
+
+}  // namespace traffic

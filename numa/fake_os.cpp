@@ -1,0 +1,141 @@
+#include "numa/fake_os.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+namespace nw {
+
+FakeOs::FakeOs(int nodes, int cores_per_node, int threads_per_core,
+               std::uint64_t free_bytes_per_node)
+    : nodes_(nodes), cores_per_node_(cores_per_node), threads_per_core_(threads_per_core) {
+    for (int node = 0; node < nodes; ++node) free_bytes_[NodeId{node}] = free_bytes_per_node;
+    for (int cpu = 0; cpu < nodes * cores_per_node * threads_per_core; ++cpu)
+        allowed_.push_back(cpu);
+}
+
+void FakeOs::fail_next(Call call, Status status, std::size_t count) {
+    faults_[call] = {status, count};
+}
+
+void FakeOs::touch(const void* page, NodeId node) {
+    if (page_nodes_.contains(page) || free_bytes_[node] < page_bytes) return;
+    free_bytes_[node] -= page_bytes;
+    page_nodes_[page] = node;
+}
+
+std::size_t FakeOs::count(Call call) const noexcept {
+    return static_cast<std::size_t>(
+        std::count_if(records_.begin(), records_.end(),
+                      [call](const Record& record) { return record.call == call; }));
+}
+
+Status FakeOs::planned_fault(Call call) {
+    const auto fault = faults_.find(call);
+    if (fault == faults_.end() || fault->second.count == 0) return 0;
+    --fault->second.count;
+    return fault->second.status;
+}
+
+Status FakeOs::recorded(Record record) {
+    records_.push_back(record);
+    return record.status;
+}
+
+Status FakeOs::reserve(void* address, std::size_t bytes, void*& result) noexcept {
+    Status status = planned_fault(Call::reserve);
+    if (status == 0 && bytes > reserve_bytes_max_) status = ENOMEM;
+    if (status == 0) status = linux_os().reserve(address, bytes, result);
+    if (status == 0) reserved_[result] = bytes;
+    return recorded({Call::reserve, address, bytes, 0, status});
+}
+
+Status FakeOs::unreserve(void* address, std::size_t bytes) noexcept {
+    Status status = planned_fault(Call::unreserve);
+    if (status == 0) status = linux_os().unreserve(address, bytes);
+    if (status == 0) reserved_.erase(address);
+    return recorded({Call::unreserve, address, bytes, 0, status});
+}
+
+Status FakeOs::discard(void* address, std::size_t bytes) noexcept {
+    Status status = planned_fault(Call::discard);
+    if (status == 0) status = linux_os().discard(address, bytes);
+    return recorded({Call::discard, address, bytes, 0, status});
+}
+
+Status FakeOs::advise_huge(void* address, std::size_t bytes, bool on) noexcept {
+    return recorded({Call::advise_huge, address, bytes, on ? 1 : 0,
+                     planned_fault(Call::advise_huge)});
+}
+
+std::vector<Cpu> FakeOs::allowed_cpus() {
+    std::vector<Cpu> cpus;
+    for (const int cpu : allowed_) cpus.push_back({cpu, cpu / threads_per_core_, node_of_cpu(cpu)});
+    return cpus;
+}
+
+NodeId FakeOs::node_of_cpu(int cpu) noexcept {
+    return NodeId{cpu / (cores_per_node_ * threads_per_core_)};
+}
+
+std::vector<NodeId> FakeOs::nodes() {
+    std::vector<NodeId> all;
+    for (int node = 0; node < nodes_; ++node) all.push_back(NodeId{node});
+    return all;
+}
+
+std::uint64_t FakeOs::free_bytes(NodeId node) noexcept {
+    const auto found = free_bytes_.find(node);
+    return found == free_bytes_.end() ? 0 : found->second;
+}
+
+Status FakeOs::bind_thread(int cpu) noexcept {
+    Status status = planned_fault(Call::bind_thread);
+    if (status == 0 && std::find(allowed_.begin(), allowed_.end(), cpu) == allowed_.end())
+        status = EINVAL;
+    return recorded({Call::bind_thread, nullptr, 0, cpu, status});
+}
+
+Status FakeOs::prefer_local_memory() noexcept {
+    return recorded(
+        {Call::prefer_local_memory, nullptr, 0, 0, planned_fault(Call::prefer_local_memory)});
+}
+
+int FakeOs::move_page(const void* page, NodeId target) {
+    const auto found = page_nodes_.find(page);
+    if (found == page_nodes_.end()) return -ENOENT;
+    if (found->second == target) return index(target);
+    if (const auto busy = busy_.find(page); busy != busy_.end() && busy->second != 0) {
+        --busy->second;
+        return -EBUSY;
+    }
+    if (free_bytes_[target] < page_bytes) return -ENOMEM;
+    free_bytes_[target] -= page_bytes;
+    free_bytes_[found->second] += page_bytes;
+    found->second = target;
+    return index(target);
+}
+
+Status FakeOs::move_pages(std::span<void* const> pages, NodeId target,
+                          std::span<int> statuses) noexcept {
+    Status status = planned_fault(Call::move_pages);
+    if (status == 0 && pages.size() != statuses.size()) status = EINVAL;
+    // As the kernel does: a node that does not exist fails the whole call.
+    if (status == 0 && (index(target) < 0 || index(target) >= nodes_)) status = ENODEV;
+    for (std::size_t i = 0; status == 0 && i < pages.size(); ++i)
+        statuses[i] = move_page(pages[i], target);
+    return recorded({Call::move_pages, pages.empty() ? nullptr : pages[0],
+                     pages.size() * page_bytes, index(target), status});
+}
+
+Status FakeOs::query_pages(std::span<void* const> pages, std::span<int> statuses) noexcept {
+    Status status = planned_fault(Call::query_pages);
+    if (status == 0 && pages.size() != statuses.size()) status = EINVAL;
+    for (std::size_t i = 0; status == 0 && i < pages.size(); ++i) {
+        const auto found = page_nodes_.find(pages[i]);
+        statuses[i] = found == page_nodes_.end() ? -ENOENT : index(found->second);
+    }
+    return recorded({Call::query_pages, pages.empty() ? nullptr : pages[0],
+                     pages.size() * page_bytes, 0, status});
+}
+
+}  // namespace nw

@@ -1,0 +1,102 @@
+// A kernel for tests: any number of nodes and cores, any fault, everything recorded. Address space
+// is real (mmap), so that the structures above run unchanged; nodes, placement and free memory are
+// pretended. One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "numa/os.hpp"
+
+namespace nw {
+
+class FakeOs final : public Os {
+  public:
+    enum class Call : std::uint8_t {
+        reserve,
+        unreserve,
+        discard,
+        advise_huge,
+        bind_thread,
+        prefer_local_memory,
+        move_pages,
+        query_pages,
+    };
+
+    struct Record {
+        Call call;
+        const void* address = nullptr;  // the first page, for move_pages and query_pages
+        std::size_t bytes = 0;
+        int argument = 0;  // CPU, target node, or huge pages on (1) or off (0)
+        Status status = 0;
+    };
+
+    // CPU c is on node c / (cores_per_node · threads_per_core); each node starts with
+    // `free_bytes_per_node`.
+    FakeOs(int nodes, int cores_per_node, int threads_per_core = 1,
+           std::uint64_t free_bytes_per_node = std::uint64_t{1} << 30);
+
+    // --- what the test arranges ---
+
+    // The next `count` calls of the kind fail with `status` and do nothing.
+    void fail_next(Call call, Status status, std::size_t count = 1);
+    // Reservations above this fail with ENOMEM, as under `ulimit -v`.
+    void set_reserve_bytes_max(std::size_t bytes) { reserve_bytes_max_ = bytes; }
+    void set_allowed_cpus(std::vector<int> cpus) { allowed_ = std::move(cpus); }
+    void set_free_bytes(NodeId node, std::uint64_t bytes) { free_bytes_[node] = bytes; }
+    void set_memory(const MemoryFigures& figures) { memory_ = figures; }
+    // The page is touched and lies on the node, if a free page is left there.
+    void touch(const void* page, NodeId node);
+    // The page answers −EBUSY to the next `count` moves.
+    void set_busy(const void* page, std::size_t count = 1) { busy_[page] = count; }
+
+    // --- what the test looks at ---
+
+    const std::vector<Record>& records() const noexcept { return records_; }
+    std::size_t count(Call call) const noexcept;
+    std::size_t reserved_ranges() const noexcept { return reserved_.size(); }
+
+    // --- Os ---
+
+    Status reserve(void* address, std::size_t bytes, void*& result) noexcept override;
+    Status unreserve(void* address, std::size_t bytes) noexcept override;
+    Status discard(void* address, std::size_t bytes) noexcept override;
+    Status advise_huge(void* address, std::size_t bytes, bool on) noexcept override;
+    std::vector<Cpu> allowed_cpus() override;
+    NodeId node_of_cpu(int cpu) noexcept override;
+    std::vector<NodeId> nodes() override;
+    std::uint64_t free_bytes(NodeId node) noexcept override;
+    Status bind_thread(int cpu) noexcept override;
+    Status prefer_local_memory() noexcept override;
+    Status move_pages(std::span<void* const> pages, NodeId target,
+                      std::span<int> statuses) noexcept override;
+    Status query_pages(std::span<void* const> pages, std::span<int> statuses) noexcept override;
+    MemoryFigures memory() noexcept override { return memory_; }
+
+  private:
+    struct Fault {
+        Status status;
+        std::size_t count;
+    };
+
+    Status recorded(Record record);
+    Status planned_fault(Call call);
+    int move_page(const void* page, NodeId target);
+
+    int nodes_;
+    int cores_per_node_;
+    int threads_per_core_;
+    std::size_t reserve_bytes_max_ = SIZE_MAX;
+    std::vector<int> allowed_;
+    std::map<NodeId, std::uint64_t> free_bytes_;
+    std::map<const void*, NodeId> page_nodes_;
+    std::map<const void*, std::size_t> busy_;
+    std::map<void*, std::size_t> reserved_;
+    std::map<Call, Fault> faults_;
+    std::vector<Record> records_;
+    MemoryFigures memory_{std::uint64_t{8} << 30, 0, 0};
+};
+
+}  // namespace nw

@@ -1,0 +1,77 @@
+#include "numa/fault_guard.hpp"
+
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+
+namespace nw {
+namespace {
+
+constexpr int fault_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+
+// The guard that is armed on this thread. Read by the signal handler of the same thread.
+thread_local FaultGuard* volatile armed_guard = nullptr;
+
+const char* signal_name(int signal) noexcept {
+    switch (signal) {
+        case SIGSEGV: return "SIGSEGV";
+        case SIGBUS: return "SIGBUS";
+        case SIGFPE: return "SIGFPE";
+        default: return "SIGILL";
+    }
+}
+
+void on_fault(int signal, siginfo_t* info, void*) {
+    FaultGuard* guard = armed_guard;
+    if (guard == nullptr) {
+        // Not in a handler: our own bug. Let the signal do what it does by default.
+        std::signal(signal, SIG_DFL);
+        std::raise(signal);
+        return;
+    }
+    armed_guard = nullptr;
+    guard->note(signal, info->si_addr);
+    siglongjmp(guard->env(), 1);
+}
+
+void install_handlers() {
+    struct sigaction action {};
+    action.sa_sigaction = on_fault;
+    // NODEFER: the jump leaves the handler without returning, so the mask must not change.
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    sigemptyset(&action.sa_mask);
+    for (const int signal : fault_signals) sigaction(signal, &action, nullptr);
+}
+
+}  // namespace
+
+void FaultGuard::adopt_thread() {
+    static std::once_flag installed;
+    std::call_once(installed, install_handlers);
+    constexpr std::size_t stack_bytes = 64 * 1024;
+    stack_ = std::make_unique<char[]>(stack_bytes);
+    stack_t stack{};
+    stack.ss_sp = stack_.get();
+    stack.ss_size = stack_bytes;
+    sigaltstack(&stack, nullptr);
+}
+
+FaultGuard::~FaultGuard() {
+    stack_t current{};
+    if (stack_ == nullptr || sigaltstack(nullptr, &current) != 0 || current.ss_sp != stack_.get())
+        return;
+    stack_t off{};
+    off.ss_flags = SS_DISABLE;
+    sigaltstack(&off, nullptr);
+}
+
+void FaultGuard::arm() noexcept { armed_guard = this; }
+void FaultGuard::disarm() noexcept { armed_guard = nullptr; }
+
+void FaultGuard::note(int signal, const void* address) noexcept {
+    std::snprintf(description_, sizeof description_, "%s at address %p", signal_name(signal),
+                  address);
+}
+
+}  // namespace nw

@@ -1,0 +1,40 @@
+// Whose memory malloc means on this thread: an LP's recoverable heap inside its handler, libc's
+// everywhere else ("platform mode"). The engine enters a HeapScope around each handler; whatever
+// the platform does on a handler's behalf (every Context call) steps out with a PlatformScope.
+//
+// Leaving a handler by exception or by siglongjmp past the scope must set current_heap back: the
+// destructors do it for exceptions; after a longjmp call leave_heap().
+#pragma once
+
+namespace nw {
+
+class LpHeap;
+
+// Read by the interposer at every allocation: no call, no guard, one load relative to the thread.
+extern constinit thread_local LpHeap* current_heap [[gnu::tls_model("initial-exec")]];
+
+class HeapScope {
+  public:
+    explicit HeapScope(LpHeap& heap) noexcept : outer_(current_heap) { current_heap = &heap; }
+    ~HeapScope() { current_heap = outer_; }
+    HeapScope(const HeapScope&) = delete;
+    HeapScope& operator=(const HeapScope&) = delete;
+
+  private:
+    LpHeap* outer_;
+};
+
+class PlatformScope {
+  public:
+    PlatformScope() noexcept : outer_(current_heap) { current_heap = nullptr; }
+    ~PlatformScope() { current_heap = outer_; }
+    PlatformScope(const PlatformScope&) = delete;
+    PlatformScope& operator=(const PlatformScope&) = delete;
+
+  private:
+    LpHeap* outer_;
+};
+
+inline void leave_heap() noexcept { current_heap = nullptr; }
+
+}  // namespace nw

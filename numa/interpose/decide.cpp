@@ -1,0 +1,107 @@
+#include "numa/interpose/decide.hpp"
+
+#include <link.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <string_view>
+
+#include "base/check.hpp"
+#include "numa/heap_fault.hpp"
+#include "numa/heap_scope.hpp"
+#include "numa/lp_heap.hpp"
+
+namespace nw::interpose {
+namespace {
+
+// The code of libc, libstdc++, their loader and unwinder, as address ranges.
+class RuntimeCode {
+  public:
+    RuntimeCode() noexcept { ::dl_iterate_phdr(&add_library, this); }
+
+    bool contains(const void* code) const noexcept {
+        const auto address = reinterpret_cast<std::uintptr_t>(code);
+        for (std::size_t i = 0; i < count_; ++i)
+            if (address >= ranges_[i].begin && address < ranges_[i].end) return true;
+        return false;
+    }
+
+  private:
+    struct Range {
+        std::uintptr_t begin;
+        std::uintptr_t end;
+    };
+
+    static int add_library(dl_phdr_info* library, std::size_t, void* self) noexcept {
+        std::string_view name = library->dlpi_name;
+        name.remove_prefix(name.rfind('/') + 1);
+        bool known = false;
+        for (const std::string_view start :
+             {"libc.so", "libstdc++.so", "libgcc_s.so", "ld-linux", "libpthread.so"})
+            known |= name.starts_with(start);
+        auto& code = *static_cast<RuntimeCode*>(self);
+        for (std::size_t i = 0; known && i < library->dlpi_phnum; ++i) {
+            const auto& segment = library->dlpi_phdr[i];
+            if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+            if (code.count_ == code.ranges_.size()) break;
+            const std::uintptr_t begin = library->dlpi_addr + segment.p_vaddr;
+            code.ranges_[code.count_++] = {begin, begin + segment.p_memsz};
+        }
+        return 0;
+    }
+
+    std::array<Range, 16> ranges_{};
+    std::size_t count_ = 0;
+};
+
+// The engine gave back memory that it cannot have. Nothing can be thrown out of free().
+[[noreturn, gnu::cold]] void stop(const char* what) noexcept {
+    const Whereabouts& here = whereabouts();
+    std::array<char, 256> line{};
+    const int length = std::snprintf(
+        line.data(), line.size(),
+        "numawarp: internal error: %s (rank %lld, worker %lld, LP %lld, time %g)\n", what,
+        static_cast<long long>(here.rank), static_cast<long long>(here.worker),
+        static_cast<long long>(here.lp), here.time);
+    if (length > 0)
+        static_cast<void>(!::write(STDERR_FILENO, line.data(), static_cast<std::size_t>(length)));
+    ::_exit(1);
+}
+
+}  // namespace
+
+bool called_by_runtime(const void* code) noexcept {
+    static const RuntimeCode runtime;
+    return runtime.contains(code);
+}
+
+void free_group_memory(void* address) noexcept {
+    if (LpHeap* const heap = current_heap; heap != nullptr) {
+        const HeapFault fault = heap->free(address);
+        if (fault != HeapFault::none) [[unlikely]]
+            post_heap_fault(fault);
+        return;
+    }
+    LpHeap* const owner = LpHeap::owner_of(address);
+    if (owner == nullptr) stop("platform memory was given to free()");
+    if (owner->free(address) != HeapFault::none)
+        stop("memory of an LP was freed outside its handler, where it is not allocated");
+}
+
+void* reallocate_group_memory(void* address, std::size_t bytes) noexcept {
+    LpHeap* const heap = current_heap;
+    if (heap == nullptr) stop("memory of an LP was given to realloc() outside its handler");
+    const HeapFault fault = heap->check(address);
+    if (fault == HeapFault::none) return heap->reallocate(address, bytes);
+    post_heap_fault(fault);
+    return nullptr;
+}
+
+std::size_t usable_size_of_group_memory(const void* address) noexcept {
+    const LpHeap* const owner = LpHeap::owner_of(address);
+    return owner != nullptr && owner->owns(address) ? owner->usable_size(address) : 0;
+}
+
+}  // namespace nw::interpose

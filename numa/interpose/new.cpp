@@ -1,0 +1,107 @@
+// operator new and delete, all forms: the current LP's heap inside a handler, malloc's otherwise.
+// Without sanitizers this saves malloc.cpp a second look at current_heap; under sanitizers, which
+// own malloc, it is what keeps containers recoverable there. The rules of malloc.cpp hold.
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+#include "numa/heap_fault.hpp"
+#include "numa/heap_scope.hpp"
+#include "numa/interpose/decide.hpp"
+#include "numa/lp_heap.hpp"
+
+namespace {
+
+// Plain when alignment is 0.
+void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
+    if (nw::LpHeap* const heap = nw::current_heap; heap != nullptr)
+        return alignment == 0 ? heap->allocate(bytes) : heap->allocate_aligned(alignment, bytes);
+    if (alignment == 0) return std::malloc(bytes != 0 ? bytes : 1);
+    return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+[[gnu::cold]] void* retry_allocate(std::size_t bytes, std::size_t alignment) {
+    while (std::new_handler handler = std::get_new_handler()) {
+        handler();
+        if (void* const address = try_allocate(bytes, alignment)) return address;
+    }
+    throw std::bad_alloc();
+}
+
+void* allocate(std::size_t bytes, std::size_t alignment) {
+    void* const address = try_allocate(bytes, alignment);
+    if (address != nullptr) [[likely]]
+        return address;
+    return retry_allocate(bytes, alignment);
+}
+
+void* allocate_nothrow(std::size_t bytes, std::size_t alignment) noexcept {
+    try {
+        return allocate(bytes, alignment);
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+}
+
+void release(void* address, const void* caller) noexcept {
+    if (address == nullptr) return;
+    if (nw::is_group_memory(address)) {
+        nw::interpose::free_group_memory(address);
+        return;
+    }
+    if (nw::current_heap != nullptr && !nw::interpose::called_by_runtime(caller)) {
+        nw::post_heap_fault(nw::HeapFault::not_from_an_lp);
+        return;
+    }
+    const nw::PlatformScope platform;
+    std::free(address);
+}
+
+std::size_t bytes_of(std::align_val_t alignment) noexcept {
+    return static_cast<std::size_t>(alignment);
+}
+
+}  // namespace
+
+using std::align_val_t;
+using std::nothrow_t;
+using std::size_t;
+
+void* operator new(size_t n) { return allocate(n, 0); }
+void* operator new[](size_t n) { return allocate(n, 0); }
+void* operator new(size_t n, const nothrow_t&) noexcept { return allocate_nothrow(n, 0); }
+void* operator new[](size_t n, const nothrow_t&) noexcept { return allocate_nothrow(n, 0); }
+void* operator new(size_t n, align_val_t a) { return allocate(n, bytes_of(a)); }
+void* operator new[](size_t n, align_val_t a) { return allocate(n, bytes_of(a)); }
+void* operator new(size_t n, align_val_t a, const nothrow_t&) noexcept {
+    return allocate_nothrow(n, bytes_of(a));
+}
+void* operator new[](size_t n, align_val_t a, const nothrow_t&) noexcept {
+    return allocate_nothrow(n, bytes_of(a));
+}
+
+// The caller's address tells the runtime's own frees from the model's.
+void operator delete(void* p) noexcept { release(p, __builtin_return_address(0)); }
+void operator delete[](void* p) noexcept { release(p, __builtin_return_address(0)); }
+void operator delete(void* p, size_t) noexcept { release(p, __builtin_return_address(0)); }
+void operator delete[](void* p, size_t) noexcept { release(p, __builtin_return_address(0)); }
+void operator delete(void* p, const nothrow_t&) noexcept {
+    release(p, __builtin_return_address(0));
+}
+void operator delete[](void* p, const nothrow_t&) noexcept {
+    release(p, __builtin_return_address(0));
+}
+void operator delete(void* p, align_val_t) noexcept { release(p, __builtin_return_address(0)); }
+void operator delete[](void* p, align_val_t) noexcept { release(p, __builtin_return_address(0)); }
+void operator delete(void* p, size_t, align_val_t) noexcept {
+    release(p, __builtin_return_address(0));
+}
+void operator delete[](void* p, size_t, align_val_t) noexcept {
+    release(p, __builtin_return_address(0));
+}
+void operator delete(void* p, align_val_t, const nothrow_t&) noexcept {
+    release(p, __builtin_return_address(0));
+}
+void operator delete[](void* p, align_val_t, const nothrow_t&) noexcept {
+    release(p, __builtin_return_address(0));
+}

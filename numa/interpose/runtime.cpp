@@ -1,0 +1,103 @@
+// What the C++ runtime allocates on a handler's behalf and keeps: it must not die with a rollback,
+// so it is had from libc, whichever heap is current.
+//
+// - Exception objects: thrown in a handler, they outlive it. (What an exception *owns*, such as the
+//   text of std::runtime_error, is the LP's: copy it before the LP is restored, and destroy the
+//   exception before, too; caught_text() in heap_call.hpp does both.)
+// - Function-local statics: initialised by whichever handler comes first, used by all. Everything
+//   allocated while one is being initialised is libc's.
+// - The list of a thread's destructors of thread_local objects.
+//
+// Each function calls the next definition in the search order, which is libstdc++'s own: the
+// library must be linked dynamically.
+#include <cxxabi.h>
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstddef>
+
+#include "numa/heap_scope.hpp"
+
+namespace {
+
+// A function of libstdc++ that one below stands in for, looked up at its first use. Constant
+// initialised; a race finds the same address twice.
+template <class Result, class... Arguments>
+class Original {
+  public:
+    constexpr explicit Original(const char* name) noexcept : name_(name) {}
+
+    Result operator()(Arguments... arguments) noexcept {
+        using Function = Result (*)(Arguments...);
+        void* address = address_.load(std::memory_order_relaxed);
+        if (address == nullptr) [[unlikely]] {
+            const nw::PlatformScope platform;
+            address = ::dlsym(RTLD_NEXT, name_);
+            address_.store(address, std::memory_order_relaxed);
+        }
+        return reinterpret_cast<Function>(address)(arguments...);
+    }
+
+  private:
+    const char* name_;
+    std::atomic<void*> address_{nullptr};
+};
+
+constinit Original<void*, std::size_t> allocate_exception("__cxa_allocate_exception");
+constinit Original<void, void*> free_exception("__cxa_free_exception");
+constinit Original<int, abi::__guard*> guard_acquire("__cxa_guard_acquire");
+constinit Original<void, abi::__guard*> guard_release("__cxa_guard_release");
+constinit Original<void, abi::__guard*> guard_abort("__cxa_guard_abort");
+constinit Original<int, void (*)(void*), void*, void*> thread_atexit("__cxa_thread_atexit");
+
+// How many statics this thread is initialising, one within the other, and the heap that was current
+// before the outermost.
+constinit thread_local unsigned open_statics = 0;
+constinit thread_local nw::LpHeap* heap_outside_statics = nullptr;
+
+void enter_static() noexcept {
+    if (open_statics++ != 0) return;
+    heap_outside_statics = nw::current_heap;
+    nw::current_heap = nullptr;
+}
+
+void leave_static() noexcept {
+    if (--open_statics == 0) nw::current_heap = heap_outside_statics;
+}
+
+}  // namespace
+
+extern "C" {
+
+void* abi::__cxa_allocate_exception(std::size_t bytes) noexcept {
+    const nw::PlatformScope platform;
+    return allocate_exception(bytes);
+}
+
+void abi::__cxa_free_exception(void* exception) noexcept {
+    const nw::PlatformScope platform;
+    free_exception(exception);
+}
+
+int abi::__cxa_guard_acquire(__guard* guard) {
+    const int mine = guard_acquire(guard);
+    if (mine != 0) enter_static();
+    return mine;
+}
+
+void abi::__cxa_guard_release(__guard* guard) noexcept {
+    guard_release(guard);
+    leave_static();
+}
+
+void abi::__cxa_guard_abort(__guard* guard) noexcept {
+    guard_abort(guard);
+    leave_static();
+}
+
+int abi::__cxa_thread_atexit(void (*destructor)(void*), void* object, void* library) noexcept {
+    const nw::PlatformScope platform;
+    return thread_atexit(destructor, object, library);
+}
+
+}  // extern "C"

@@ -1,0 +1,22 @@
+#include "numa/memory_source.hpp"
+
+#include <cstring>
+
+namespace nw {
+
+MemorySource::MemorySource(Os& os, MemoryMode mode, std::uint32_t groups, bool huge_pages)
+    : os_(os) {
+    if (mode == MemoryMode::libc) {
+        libc_segments_.emplace(os);
+        return;
+    }
+    region_.emplace(os, groups);
+    notices_ = region_->notices();
+    const Status status =
+        os.advise_huge(reinterpret_cast<void*>(region_->base()), region_->bytes(), huge_pages);
+    if (status != 0 && huge_pages)
+        notices_.push_back(std::string("huge pages: the kernel refuses them (") +
+                           std::strerror(status) + "); small pages are used");
+}
+
+}  // namespace nw

@@ -1,0 +1,56 @@
+// Where the segments of all groups come from: the region, or glibc's malloc. One per run, shared by
+// every worker; built before the workers start and destroyed after the last group.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "numa/libc_segments.hpp"
+#include "numa/memory_options.hpp"
+#include "numa/os.hpp"
+#include "numa/region.hpp"
+
+namespace nw {
+
+class MemorySource {
+  public:
+    // Throws MachineError when the address space cannot be had. `huge_pages` asks for transparent
+    // huge pages in all slots; without it they are forbidden there: a machine that gives them
+    // unasked would spend 2 MiB on a group of one small LP.
+    MemorySource(Os& os, MemoryMode mode, std::uint32_t groups, bool huge_pages = false);
+    MemorySource(const MemorySource&) = delete;
+    MemorySource& operator=(const MemorySource&) = delete;
+
+    Os& os() noexcept { return os_; }
+    MemoryMode mode() const noexcept { return region_ ? MemoryMode::numa : MemoryMode::libc; }
+    const Region* region() const noexcept { return region_ ? &*region_ : nullptr; }
+    const std::vector<std::string>& notices() const noexcept { return notices_; }
+
+    // An LP that asks for a block of 1 MiB or more is refused (bad_alloc) when the segments of all
+    // groups would exceed this: a mis-speculated resize must fail in its handler, not kill the run.
+    // Set before the workers start; default: no limit.
+    void set_segment_bytes_max(std::uint64_t bytes) noexcept { segment_bytes_max_ = bytes; }
+    std::uint64_t segment_bytes_max() const noexcept { return segment_bytes_max_; }
+
+    // Bytes of all active segments. Address space: pages never touched cost nothing.
+    std::uint64_t segment_bytes() const noexcept {
+        return segment_bytes_.load(std::memory_order_relaxed);
+    }
+    void count_segment(std::int64_t bytes) noexcept {
+        segment_bytes_.fetch_add(static_cast<std::uint64_t>(bytes), std::memory_order_relaxed);
+    }
+
+  private:
+    Os& os_;
+    std::optional<Region> region_;              // MemoryMode::numa
+    std::optional<LibcSegments> libc_segments_;  // MemoryMode::libc
+    std::vector<std::string> notices_;
+    std::uint64_t segment_bytes_max_ = UINT64_MAX;
+    std::atomic<std::uint64_t> segment_bytes_{0};
+};
+
+}  // namespace nw

@@ -1,0 +1,84 @@
+// The port to the kernel: address space, pages, nodes, CPUs. Everything that this project asks of
+// Linux about memory and placement goes through here, so that a fake with any number of nodes and
+// any fault can stand in for it (fake_os.hpp). The real one is in linux_os.cpp.
+//
+// Answers are status codes, never exceptions: a machine without NUMA, a container that forbids
+// move_pages and a full node are ordinary, to be counted and said once, not to end the run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <numawarp/ids.hpp>
+
+namespace nw {
+
+// 0, or an errno value.
+using Status = int;
+
+// A logical CPU that this process may use.
+struct Cpu {
+    int number = 0;       // as the kernel numbers it
+    int core = 0;         // physical core; CPUs of one core share it
+    NodeId node{0};
+    friend bool operator==(const Cpu&, const Cpu&) = default;
+};
+
+// Bytes, of this process and of what the machine (or its control group) still has.
+struct MemoryFigures {
+    std::uint64_t available = 0;      // can be taken without swapping
+    std::uint64_t resident = 0;       // of this process, now
+    std::uint64_t resident_peak = 0;  // of this process, so far
+};
+
+class Os {
+  public:
+    virtual ~Os() = default;
+
+    // Reserves [address, address + bytes): readable and writable, zero, without memory behind it
+    // until touched, left out of core dumps. Never replaces a mapping: EEXIST if one is there.
+    // address == nullptr: anywhere. `result` is written on success only.
+    virtual Status reserve(void* address, std::size_t bytes, void*& result) noexcept = 0;
+    virtual Status unreserve(void* address, std::size_t bytes) noexcept = 0;
+
+    // Gives the pages back to the kernel; they read as zero afterwards.
+    virtual Status discard(void* address, std::size_t bytes) noexcept = 0;
+
+    // Asks for (or forbids) transparent huge pages in a range.
+    virtual Status advise_huge(void* address, std::size_t bytes, bool on) noexcept = 0;
+
+    // The CPUs in this process's cpuset, ordered by number; at least one.
+    virtual std::vector<Cpu> allowed_cpus() = 0;
+    virtual NodeId node_of_cpu(int cpu) noexcept = 0;
+
+    // The nodes that have memory, ordered; at least one. Numbers may have gaps.
+    virtual std::vector<NodeId> nodes() = 0;
+    virtual std::size_t node_count() { return nodes().size(); }
+    virtual std::uint64_t free_bytes(NodeId node) noexcept = 0;
+
+    // Both concern the calling thread.
+    virtual Status bind_thread(int cpu) noexcept = 0;
+    // Pages that this thread touches first come from the node it runs on, whatever policy the
+    // process was started with.
+    virtual Status prefer_local_memory() noexcept = 0;
+
+    // Moves each page to `target`. statuses[i] becomes the node that page i is on, or a negative
+    // errno: -ENOENT never touched, -EBUSY try again, -ENOMEM target full.
+    // Requires: statuses.size() == pages.size().
+    virtual Status move_pages(std::span<void* const> pages, NodeId target,
+                              std::span<int> statuses) noexcept = 0;
+    // The same statuses without moving.
+    virtual Status query_pages(std::span<void* const> pages, std::span<int> statuses) noexcept = 0;
+
+    virtual MemoryFigures memory() noexcept = 0;
+};
+
+// The kernel this program runs on.
+Os& linux_os();
+
+inline constexpr std::size_t page_bytes = 4096;
+inline constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
+
+}  // namespace nw

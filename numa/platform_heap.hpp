@@ -1,0 +1,93 @@
+// A group's memory for what the engine itself keeps: events, history, sent records, snapshots. Not
+// recoverable, no locks: one owner thread, which hands the whole group over when it moves.
+//
+// Size classes are multiples of 64 bytes up to 1 KiB, then four steps a doubling up to 1 MiB; every
+// address is a multiple of 64. Freed chunks wait in a last-in-first-out list a class (the next one
+// to be used is the one in the cache); fresh ones are cut from a segment that doubles with the
+// group's size. More than 1 MiB is a segment of its own, given back when freed.
+//
+// A chunk never changes its class: a group whose demand wanders through many classes keeps the peak
+// of each.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "numa/segments.hpp"
+
+namespace nw {
+
+class PlatformHeap {
+  public:
+    static constexpr std::size_t alignment = 64;
+    static constexpr std::size_t small_max = 1024;
+    static constexpr std::size_t chunk_max = std::size_t{1} << 20;
+
+    explicit PlatformHeap(SegmentTable& segments) noexcept : segments_(segments) {}
+    PlatformHeap(const PlatformHeap&) = delete;
+    PlatformHeap& operator=(const PlatformHeap&) = delete;
+
+    // Throws std::bad_alloc when the slot is full.
+    void* allocate(std::size_t bytes) {
+        if (bytes <= small_max) [[likely]] {
+            const std::size_t c = (bytes + (alignment - 1)) / alignment;
+            Chunk* const chunk = free_[c];
+            if (chunk != nullptr) [[likely]] {
+                free_[c] = chunk->next;
+                live_bytes_ += c * alignment;
+                return chunk;
+            }
+        }
+        return allocate_slow(bytes);
+    }
+
+    // Requires: address came from allocate(b) with the same class as `bytes` (b itself, or what
+    // chunk_bytes(b) says).
+    void free(void* address, std::size_t bytes) noexcept {
+        if (bytes <= small_max) [[likely]] {
+            const std::size_t c = (bytes + (alignment - 1)) / alignment;
+            Chunk* const chunk = static_cast<Chunk*>(address);
+            chunk->next = free_[c];
+            free_[c] = chunk;
+            live_bytes_ -= c * alignment;
+            return;
+        }
+        free_slow(address, bytes);
+    }
+
+    // What a request of `bytes` really occupies.
+    static constexpr std::size_t chunk_bytes(std::size_t bytes) noexcept {
+        if (bytes <= small_max) return (bytes + (alignment - 1)) / alignment * alignment;
+        if (bytes > chunk_max) return (bytes + (page_bytes - 1)) / page_bytes * page_bytes;
+        const unsigned step = static_cast<unsigned>(std::bit_width(bytes - 1)) - 3;
+        return ((bytes - 1) >> step << step) + (std::size_t{1} << step);
+    }
+
+    // Bytes allocated and not freed, in whole chunks.
+    std::size_t live_bytes() const noexcept { return live_bytes_; }
+
+    void validate() const;
+
+  private:
+    struct Chunk {
+        Chunk* next;
+    };
+    static constexpr std::size_t small_classes = small_max / alignment + 1;
+    static constexpr std::size_t classes = small_classes + 4 * 10;
+
+    static std::size_t class_of(std::size_t bytes) noexcept;
+    void* allocate_slow(std::size_t bytes);
+    void free_slow(void* address, std::size_t bytes) noexcept;
+    void* cut(std::size_t bytes);
+
+    std::array<Chunk*, classes> free_{};
+    std::byte* bump_ = nullptr;  // [bump_, bump_end_) is fresh
+    std::byte* bump_end_ = nullptr;
+    std::size_t refill_bytes_ = 4 * page_bytes;
+    std::size_t live_bytes_ = 0;
+    SegmentTable& segments_;
+};
+
+}  // namespace nw

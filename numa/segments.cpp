@@ -1,0 +1,175 @@
+#include "numa/segments.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+#include "base/check.hpp"
+#include "numa/heap_scope.hpp"
+
+namespace nw {
+namespace {
+
+// State above this counts against the source's limit.
+constexpr std::size_t limited_bytes = std::size_t{1} << 20;
+
+constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) noexcept {
+    return (bytes + unit - 1) / unit * unit;
+}
+
+std::byte* align_up(std::byte* p, std::size_t alignment) noexcept {
+    return p + (~reinterpret_cast<std::uintptr_t>(p) + 1) % alignment;
+}
+
+}  // namespace
+
+SegmentTable::SegmentTable(MemorySource& source, GroupId group) : source_(source), group_(group) {
+    if (const Region* region = source.region()) {
+        NW_CHECK(index(group) < region->groups());
+        cursor_ = region->slot(group).data();
+        slot_end_ = cursor_ + region->slot_bytes();
+    }
+}
+
+SegmentTable::~SegmentTable() {
+    const PlatformScope platform;
+    while (count_ != 0) release_segment(map_[count_ - 1].base);
+    std::free(map_);
+}
+
+void* SegmentTable::allocate_segment(std::size_t bytes, SegmentKind kind) noexcept {
+    const bool libc = source_.mode() == MemoryMode::libc;
+    const bool state = kind == SegmentKind::state;
+    if (bytes > SIZE_MAX / 2) return nullptr;
+    bytes = round_up(std::max(bytes, std::size_t{1}), libc && state ? span_bytes : page_bytes);
+    if (state && bytes >= limited_bytes &&
+        (bytes > source_.segment_bytes_max() ||
+         source_.segment_bytes() > source_.segment_bytes_max() - bytes))
+        return nullptr;
+    if (count_ == capacity_ && !make_room()) return nullptr;
+    void* base = nullptr;
+    if (!libc)
+        base = take_range(bytes, state ? span_bytes : page_bytes);
+    else
+        base = state ? LibcSegments::allocate(bytes) : LibcSegments::allocate_unlisted(bytes);
+    if (base == nullptr) return nullptr;
+    map_[count_++] = {static_cast<std::byte*>(base), bytes, kind};
+    active_bytes_ += bytes;
+    source_.count_segment(static_cast<std::int64_t>(bytes));
+    return base;
+}
+
+void SegmentTable::release_segment(void* base) noexcept {
+    Segment* const end = map_ + count_;
+    // The newest are the likeliest to go.
+    Segment* entry = end;
+    while (entry != map_ && (entry - 1)->base != base) --entry;
+    if (entry == map_) return;
+    --entry;
+    const Segment segment = *entry;
+    *entry = *(end - 1);
+    --count_;
+    active_bytes_ -= segment.bytes;
+    source_.count_segment(-static_cast<std::int64_t>(segment.bytes));
+    if (source_.mode() == MemoryMode::numa) {
+        source_.os().discard(segment.base, segment.bytes);
+        give_range(segment.base, segment.bytes);
+    } else if (segment.kind == SegmentKind::state) {
+        LibcSegments::release(segment.base, segment.bytes);
+    } else {
+        LibcSegments::release_unlisted(segment.base);
+    }
+}
+
+void SegmentTable::discard(void* base, std::size_t bytes) noexcept {
+    source_.os().discard(base, bytes);
+}
+
+// Doubles the table. It is libc's: a state segment for it would be a group's overhead of a page.
+bool SegmentTable::make_room() noexcept {
+    const PlatformScope platform;
+    const std::size_t wanted = std::max<std::size_t>(4, capacity_ * 2);
+    void* const grown = std::realloc(map_, wanted * sizeof(Segment));
+    if (grown == nullptr) return false;
+    map_ = static_cast<Segment*>(grown);
+    capacity_ = wanted;
+    return true;
+}
+
+std::byte* SegmentTable::take_range(std::size_t bytes, std::size_t alignment) noexcept {
+    for (std::size_t i = 0; i < free_ranges_.size(); ++i) {
+        const Range range = free_ranges_[i];
+        std::byte* const base = align_up(range.base, alignment);
+        if (base + bytes > range.base + range.bytes) continue;
+        free_ranges_.erase(free_ranges_.begin() + static_cast<std::ptrdiff_t>(i));
+        give_range(range.base, static_cast<std::size_t>(base - range.base));
+        give_range(base + bytes,
+                   static_cast<std::size_t>(range.base + range.bytes - (base + bytes)));
+        return base;
+    }
+    std::byte* const base = align_up(cursor_, alignment);
+    if (base >= slot_end_ || static_cast<std::size_t>(slot_end_ - base) < bytes) return nullptr;
+    give_range(cursor_, static_cast<std::size_t>(base - cursor_));
+    cursor_ = base + bytes;
+    return base;
+}
+
+// Keeps a range for reuse, merged with its neighbours. When even the list has no memory the range
+// is lost until the group ends: address space only.
+void SegmentTable::give_range(std::byte* base, std::size_t bytes) noexcept {
+    if (bytes == 0) return;
+    const PlatformScope platform;
+    auto after = std::lower_bound(free_ranges_.begin(), free_ranges_.end(), base,
+                                  [](const Range& r, std::byte* b) { return r.base < b; });
+    if (after != free_ranges_.begin() && (after - 1)->base + (after - 1)->bytes == base) {
+        --after;
+        after->bytes += bytes;
+    } else if (after != free_ranges_.end() && base + bytes == after->base) {
+        after->base = base;
+        after->bytes += bytes;
+    } else {
+        try {
+            after = free_ranges_.insert(after, Range{base, bytes});
+        } catch (const std::bad_alloc&) {
+            return;
+        }
+    }
+    const auto next = after + 1;
+    if (next != free_ranges_.end() && after->base + after->bytes == next->base) {
+        after->bytes += next->bytes;
+        free_ranges_.erase(next);
+    }
+}
+
+void SegmentTable::validate() const {
+    NW_CHECK(count_ <= capacity_);
+    std::size_t bytes = 0;
+    std::vector<Range> ranges = free_ranges_;
+    for (const Segment& s : entries()) {
+        NW_CHECK(s.bytes != 0);
+        NW_CHECK(s.bytes % page_bytes == 0);
+        NW_CHECK(reinterpret_cast<std::uintptr_t>(s.base) % page_bytes == 0);
+        NW_CHECK(s.kind != SegmentKind::state ||
+                 reinterpret_cast<std::uintptr_t>(s.base) % span_bytes == 0);
+        if (source_.region() != nullptr) NW_CHECK(source_.region()->group_of(s.base) == group_);
+        bytes += s.bytes;
+        ranges.push_back({s.base, s.bytes});
+    }
+    NW_CHECK(bytes == active_bytes_);
+    std::sort(ranges.begin(), ranges.end(),
+              [](const Range& a, const Range& b) { return a.base < b.base; });
+    for (std::size_t i = 0; i + 1 < ranges.size(); ++i)
+        NW_CHECK(ranges[i].base + ranges[i].bytes <= ranges[i + 1].base);
+    for (std::size_t i = 0; i + 1 < free_ranges_.size(); ++i)
+        NW_CHECK(free_ranges_[i].base + free_ranges_[i].bytes < free_ranges_[i + 1].base);
+    if (const Region* region = source_.region()) {
+        // Every page below the cursor is active or free: nothing is lost.
+        std::size_t covered = 0;
+        for (const Range& r : ranges) covered += r.bytes;
+        const auto slot = region->slot(group_);
+        NW_CHECK(covered == static_cast<std::size_t>(cursor_ - slot.data()));
+        NW_CHECK(ranges.empty() || ranges.back().base + ranges.back().bytes == cursor_);
+    }
+}
+
+}  // namespace nw

@@ -1,0 +1,81 @@
+// A group's segments: page-disjoint ranges of memory, and the table that knows them all. State,
+// events, sent records and snapshots of a group live here and nowhere else, so that a group can be
+// moved by moving the pages of its segments.
+//
+// The table is the mem_map of "NUMA Time Warp" (PADS 2015, section 3): the first free entry is
+// taken on allocation, the last entry is copied down on release, the table doubles when full.
+// Entries are dense: entry i is active iff i < entries().size().
+//
+// Address space is cut from the group's slot by one cursor for both kinds, so that a small group
+// needs few page-table pages; released ranges are discarded, merged and reused first-fit.
+// One owner thread. It may be called with an LP heap current: its own tables are libc's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <numawarp/ids.hpp>
+
+#include "numa/memory_source.hpp"
+
+namespace nw {
+
+enum class SegmentKind : std::uint8_t { state, platform };
+
+struct Segment {
+    std::byte* base;
+    std::size_t bytes;  // a multiple of the page size
+    SegmentKind kind;
+};
+
+// State segments start at multiples of this: the memory of LPs is found from an address by masking.
+inline constexpr std::size_t span_bytes = 64 * 1024;
+
+class SegmentTable {
+  public:
+    SegmentTable(MemorySource& source, GroupId group);
+    ~SegmentTable();  // releases what is left
+    SegmentTable(const SegmentTable&) = delete;
+    SegmentTable& operator=(const SegmentTable&) = delete;
+
+    // At least `bytes`, in whole pages that belong to nobody else; contents undefined. nullptr
+    // when the slot is full or, for large state, when the source's limit is reached.
+    // Cost: O(1) unless ranges were released before.
+    void* allocate_segment(std::size_t bytes, SegmentKind kind) noexcept;
+    // Requires: base came from allocate_segment. Cost: a search of the table, which a system call
+    // dwarfs.
+    void release_segment(void* base) noexcept;
+    // Gives the pages of [base, base + bytes) back, keeping the range. Requires: whole pages.
+    void discard(void* base, std::size_t bytes) noexcept;
+
+    std::span<const Segment> entries() const noexcept { return {map_, count_}; }
+    std::size_t active_bytes() const noexcept { return active_bytes_; }
+    MemorySource& source() const noexcept { return source_; }
+    GroupId group() const noexcept { return group_; }
+
+    void validate() const;
+
+  private:
+    struct Range {
+        std::byte* base;
+        std::size_t bytes;
+    };
+
+    bool make_room() noexcept;
+    std::byte* take_range(std::size_t bytes, std::size_t alignment) noexcept;
+    void give_range(std::byte* base, std::size_t bytes) noexcept;
+
+    MemorySource& source_;
+    GroupId group_;
+    Segment* map_ = nullptr;
+    std::size_t count_ = 0;
+    std::size_t capacity_ = 0;
+    std::size_t active_bytes_ = 0;
+    std::byte* cursor_ = nullptr;  // [cursor_, slot_end_) was never handed out
+    std::byte* slot_end_ = nullptr;
+    std::vector<Range> free_ranges_;  // by address; no two touch; all below cursor_
+};
+
+}  // namespace nw

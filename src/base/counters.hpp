@@ -1,0 +1,72 @@
+// The one table of counters. Each row gives name, unit, section of the statistics and meaning; the
+// text report, the JSON of --stats and docs/reference come from it.
+//
+// Each worker counts for itself (a plain array, one owner); sums are made at GVT rounds and at the
+// end. `peak` rows are maxima over time, summed over workers all the same.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace nw {
+
+// clang-format off
+#define NW_COUNTERS(ROW)                                                                           \
+    ROW(committed_events,   "events",     "",       "events below the final GVT: the result")      \
+    ROW(executed_events,    "events",     "",       "handler calls that went forward, later undone or not") \
+    ROW(rolled_back_events, "events",     "",       "executed events that were undone")            \
+    ROW(coasted_events,     "events",     "",       "events executed again, silently, to rebuild a state from a checkpoint") \
+    ROW(rollbacks,          "rollbacks",  "",       "times an LP was set back")                    \
+    ROW(stragglers,         "events",     "",       "events that arrived in their LP's past")      \
+    ROW(forced_rollbacks,   "rollbacks",  "",       "rollbacks made by --check-rollback")          \
+    ROW(anti_messages,      "messages",   "",       "sent events that were taken back")            \
+    ROW(checkpoints,        "snapshots",  "",       "checkpoints taken of LP states")              \
+    ROW(failed_speculations,"events",     "",       "handlers that threw or crashed and were undone later") \
+    ROW(gvt_rounds,         "rounds",     "",       "completed GVT computations")                  \
+    ROW(idle_turns,         "turns",      "",       "worker turns that found nothing to do")       \
+    ROW(window_stops,       "turns",      "",       "worker turns that ended at the optimism window") \
+    ROW(events_crossed,     "events",     "",       "events and anti-messages passed between workers of one rank") \
+    ROW(events_sent,        "events",     "mpi",    "events and anti-messages sent to other ranks") \
+    ROW(batches_sent,       "batches",    "mpi",    "batches sent to other ranks")                 \
+    ROW(bytes_sent,         "bytes",      "mpi",    "bytes sent to other ranks")                   \
+    ROW(checkpoints_bytes_peak,"bytes",   "memory", "most bytes held by checkpoints at a time")    \
+    ROW(output_rows,        "rows",       "",       "rows of committed output")
+// clang-format on
+
+enum class Counter : std::size_t {
+#define ROW(name, unit, section, meaning) name,
+    NW_COUNTERS(ROW)
+#undef ROW
+};
+
+struct CounterInfo {
+    std::string_view name;
+    std::string_view unit;
+    std::string_view section;  // of the JSON object; empty: top level
+    std::string_view meaning;
+};
+
+inline constexpr CounterInfo counter_table[] = {
+#define ROW(name, unit, section, meaning) {#name, unit, section, meaning},
+    NW_COUNTERS(ROW)
+#undef ROW
+};
+inline constexpr std::size_t counter_count = std::size(counter_table);
+
+class Counters {
+  public:
+    std::uint64_t& operator[](Counter c) noexcept { return values_[static_cast<std::size_t>(c)]; }
+    std::uint64_t operator[](Counter c) const noexcept {
+        return values_[static_cast<std::size_t>(c)];
+    }
+    void add(const Counters& other) noexcept {
+        for (std::size_t i = 0; i < counter_count; ++i) values_[i] += other.values_[i];
+    }
+
+  private:
+    std::array<std::uint64_t, counter_count> values_{};
+};
+
+}  // namespace nw

@@ -1,0 +1,35 @@
+# The libraries that numawarp stands on. This file is installed beside numawarp-config.cmake, so
+# that a user's project finds the same libraries in the same way.
+include(CMakeFindDependencyMacro)
+
+# Libraries that ship no CMake package: header HEADER and library LIBRARY as target
+# numawarp::<name>. DEBIAN is the package to name when it is missing.
+function(numawarp_find_library name)
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "HEADER;LIBRARY;DEBIAN" "")
+    if(TARGET numawarp::${name})
+        return()
+    endif()
+    find_path(NUMAWARP_${name}_INCLUDE_DIR ${ARG_HEADER})
+    mark_as_advanced(NUMAWARP_${name}_INCLUDE_DIR)
+    if(NOT NUMAWARP_${name}_INCLUDE_DIR)
+        message(FATAL_ERROR "numawarp: ${ARG_HEADER} not found (Debian package ${ARG_DEBIAN})")
+    endif()
+    add_library(numawarp::${name} INTERFACE IMPORTED)
+    target_include_directories(numawarp::${name} INTERFACE "${NUMAWARP_${name}_INCLUDE_DIR}")
+    if(ARG_LIBRARY)
+        find_library(NUMAWARP_${name}_LIBRARY ${ARG_LIBRARY})
+        mark_as_advanced(NUMAWARP_${name}_LIBRARY)
+        if(NOT NUMAWARP_${name}_LIBRARY)
+            message(FATAL_ERROR
+                "numawarp: lib${ARG_LIBRARY} not found (Debian package ${ARG_DEBIAN})")
+        endif()
+        target_link_libraries(numawarp::${name} INTERFACE "${NUMAWARP_${name}_LIBRARY}")
+    endif()
+endfunction()
+
+# Needed to link a model: also by those who use an installed numawarp.
+find_dependency(Threads)
+find_dependency(fmt)
+numawarp_find_library(libnuma HEADER numa.h LIBRARY numa DEBIAN libnuma-dev)
+numawarp_find_library(libhwloc HEADER hwloc.h LIBRARY hwloc DEBIAN libhwloc-dev)
+numawarp_find_library(libmetis HEADER metis.h LIBRARY metis DEBIAN libmetis-dev)

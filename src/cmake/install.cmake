@@ -1,0 +1,23 @@
+# cmake --install, and what find_package(numawarp) needs of it.
+include(CMakePackageConfigHelpers)
+
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/numawarp")
+
+install(DIRECTORY src/include/numawarp DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(TARGETS
+        numawarp numawarp_main numawarp_core numawarp_numa numawarp_base
+        numawarp_interpose numawarp_flags
+    EXPORT numawarp-targets
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+    OBJECTS DESTINATION "${CMAKE_INSTALL_LIBDIR}/numawarp")
+install(EXPORT numawarp-targets NAMESPACE numawarp:: DESTINATION "${package_dir}")
+
+configure_package_config_file(src/cmake/numawarp-config.cmake.in
+    "${PROJECT_BINARY_DIR}/numawarp-config.cmake" INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/numawarp-config-version.cmake"
+    COMPATIBILITY SameMinorVersion)
+install(FILES
+        "${PROJECT_BINARY_DIR}/numawarp-config.cmake"
+        "${PROJECT_BINARY_DIR}/numawarp-config-version.cmake"
+        src/cmake/dependencies.cmake
+    DESTINATION "${package_dir}")

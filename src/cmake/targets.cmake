@@ -1,0 +1,31 @@
+# Two functions: a library that stands on a floor, and a model that stands on all of them.
+
+# numawarp_add_floor(core FOLDERS src/event src/lp LINK numawarp_numa HEADER_ONLY ...): the static
+# library numawarp_core from every .cpp in the folders.
+#   HEADER_ONLY names what only our own sources include; $<BUILD_INTERFACE:>
+#   keeps it out of the installed package.
+function(numawarp_add_floor name)
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "FOLDERS;LINK;HEADER_ONLY")
+    set(target numawarp_${name})
+    set(patterns ${ARG_FOLDERS})
+    list(TRANSFORM patterns PREPEND "${PROJECT_SOURCE_DIR}/")
+    list(TRANSFORM patterns APPEND "/*.cpp")
+    file(GLOB sources CONFIGURE_DEPENDS ${patterns})
+    if(NOT sources)
+        set(sources "${PROJECT_SOURCE_DIR}/src/base/check.cpp")
+    endif()
+    add_library(${target} STATIC ${sources})
+    target_include_directories(${target}
+        PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src/include>
+               $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    target_link_libraries(${target} PUBLIC numawarp_flags ${ARG_LINK})
+    foreach(library IN ITEMS numawarp_own_flags numawarp_inner ${ARG_HEADER_ONLY})
+        target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${library}>)
+    endforeach()
+endfunction()
+
+# numawarp_add_model(phold phold.cpp ...): the executable build/bin/phold.
+function(numawarp_add_model name)
+    add_executable(${name} ${ARGN})
+    target_link_libraries(${name} PRIVATE numawarp::numawarp numawarp_own_flags)
+endfunction()

@@ -1,0 +1,127 @@
+// The conservative engine: windows of the model's declared lookahead L. With T the earliest pending
+// time of all, no event before T + L can still be influenced by another LP (fl(t + d) is monotone, so
+// rounding does not break this), and every worker executes its own up to there.
+//
+// Two barriers a window: after the minima stand (all see the same T), after the mail is sent.
+//
+// Compare Nicol: "The cost of conservative synchronization in parallel discrete event simulations",
+// JACM 1993.
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <mutex>
+
+#include "engine/engines.hpp"
+#include "engine/final_executor.hpp"
+#include "engine/stopwatch.hpp"
+
+namespace nw {
+namespace {
+
+struct alignas(64) Minimum {
+    VirtualTime time = 0;
+    int stop = 0;
+};
+
+}  // namespace
+
+void run_conservative(EngineRun& run) {
+    const std::uint32_t workers = run.plan.workers;
+    ExecutorWorld world{run.plan, run.memory, run.output, {}, {}};
+    world.groups.resize(run.plan.partition.groups());
+    world.ready_lists = std::vector<ReadyList>(workers);
+    std::vector<std::unique_ptr<FinalExecutor>> executors;
+    for (std::uint32_t w = 0; w < workers; ++w)
+        executors.push_back(std::make_unique<FinalExecutor>(world, w));
+
+    std::vector<Minimum> minima(workers);
+    std::vector<WorkerTally> tallies(workers);
+    std::barrier barrier(static_cast<std::ptrdiff_t>(workers));
+    std::mutex failure_mutex;
+    std::exception_ptr failure;
+    std::atomic<bool> failed{false};
+    // A worker that failed keeps coming to the barriers until all have seen it.
+    const auto guarded = [&](auto&& step) {
+        try {
+            if (!failed.load(std::memory_order_relaxed)) step();
+        } catch (...) {
+            const std::lock_guard lock(failure_mutex);
+            if (failure == nullptr) failure = std::current_exception();
+            failed = true;
+        }
+    };
+    RunResult& result = run.result;
+    const auto body = [&](std::uint32_t w) {
+        FinalExecutor& executor = *executors[w];
+        guarded([&] { executor.set_up(); });
+        barrier.arrive_and_wait();
+        guarded([&] { executor.start(); });
+        const Stopwatch watch;
+        for (;;) {
+            barrier.arrive_and_wait();  // all mail is sent
+            guarded([&] {
+                executor.fetch_mail();
+                minima[w] = {executor.next_time(),
+                             run.stop_signal.load(std::memory_order_relaxed)};
+            });
+            barrier.arrive_and_wait();  // all minima stand
+            if (failed) break;
+            VirtualTime earliest = time_infinity;
+            int stop = 0;
+            for (const Minimum& minimum : minima) {
+                earliest = std::min(earliest, minimum.time);
+                stop = std::max(stop, minimum.stop);
+            }
+            if (w == 0) run.progress.gvt.store(std::min(earliest, run.plan.until));
+            if (earliest >= run.plan.until || stop != 0) {
+                if (w == 0) {
+                    const bool interrupted = earliest < run.plan.until;
+                    result.reason = interrupted ? EndReason::interrupted : EndReason::until;
+                    result.end_time = std::min(earliest, run.plan.until);
+                }
+                break;
+            }
+            const VirtualTime horizon =
+                std::min(run.plan.until, earliest + run.plan.setup.lookahead);
+            guarded([&] {
+                const std::uint64_t executed = executor.run(horizon, UINT64_MAX);
+                run.progress.committed_events.fetch_add(executed, std::memory_order_relaxed);
+                run.progress.executed_events.fetch_add(executed, std::memory_order_relaxed);
+                executor.hand_over_output(horizon);
+                executor.send_mail();
+            });
+            if (w == 0) ++executor.counters()[Counter::gvt_rounds];
+        }
+        if (w == 0) result.wall_seconds = watch.wall_seconds();
+        tallies[w].busy_seconds = watch.thread_cpu_seconds();
+        guarded([&] { executor.hand_over_output(time_infinity); });
+    };
+    run_worker_threads(run.memory.os(), run.places, body, result.notices);
+    if (failure != nullptr) std::rethrow_exception(failure);
+
+    bool dropped = false;
+    VirtualTime last_time = 0;
+    for (const auto& executor : executors) {
+        dropped |= executor->dropped_beyond_end();
+        last_time = std::max(last_time, executor->last_time());
+    }
+    if (result.reason == EndReason::until && !dropped) result.reason = EndReason::no_events;
+    if (result.end_time == time_infinity) result.end_time = last_time;
+    run.output.finish();
+    if (result.reason != EndReason::interrupted) {
+        for (std::uint32_t lp = 0; lp < run.plan.setup.lps; ++lp) {
+            const Partition::Place place = run.plan.partition.place(lp);
+            executors[run.plan.partition.first_owner(place.group).worker]->run_on_end(
+                world.groups[place.group]->lps[place.index], result.end_time);
+        }
+    }
+    for (std::uint32_t w = 0; w < workers; ++w) {
+        executors[w]->add_digest(result.digest);
+        tallies[w].counters = executors[w]->counters();
+        tallies[w].groups = &executors[w]->groups();
+        report_worker(result, run.places, w, tallies[w]);
+    }
+}
+
+}  // namespace nw

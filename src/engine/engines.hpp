@@ -1,0 +1,39 @@
+// The three engines behind one signature. Each runs the events, fills in what it knows of the
+// result, and calls on_end; simulate() does what they have in common.
+#pragma once
+
+#include <atomic>
+
+#include "engine/group.hpp"
+#include "engine/output_writer.hpp"
+#include "engine/run_plan.hpp"
+#include "engine/simulation.hpp"
+#include "engine/worker_threads.hpp"
+#include "numa/memory_source.hpp"
+
+namespace nw {
+
+struct EngineRun {
+    const RunPlan& plan;
+    MemorySource& memory;
+    OutputWriter& output;
+    WorkerPlaces places;
+    LiveProgress& progress;
+    const std::atomic<int>& stop_signal;
+    RunResult& result;
+};
+
+void run_sequential(EngineRun& run);
+void run_conservative(EngineRun& run);
+void run_timewarp(EngineRun& run);
+
+// What a worker did, for the report.
+struct WorkerTally {
+    Counters counters;
+    double busy_seconds = 0;
+    const std::vector<Group*>* groups = nullptr;
+};
+void report_worker(RunResult& result, const WorkerPlaces& where, std::uint32_t worker,
+                   const WorkerTally& tally);
+
+}  // namespace nw

@@ -1,0 +1,247 @@
+#include "engine/final_executor.hpp"
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+#include "engine/handler_call.hpp"
+#include "engine/lp_building.hpp"
+#include "numa/warm_up.hpp"
+
+namespace nw {
+namespace {
+
+constexpr std::size_t prefetch_distance = 6;
+constexpr std::size_t rows_worth_handing_over = 1024;
+
+}  // namespace
+
+FinalExecutor::FinalExecutor(ExecutorWorld& world, std::uint32_t self)
+    : world_(world), self_(self) {}
+
+FinalExecutor::~FinalExecutor() {
+    for (Group* group : groups_) destroy_lps(*group);
+}
+
+void FinalExecutor::set_up() {
+    warm_up();
+    guard_.adopt_thread();
+    const Partition& partition = world_.plan.partition;
+    for (std::uint32_t g = 0; g < partition.groups(); ++g) {
+        if (partition.first_owner(g).worker != self_) continue;
+        world_.groups[g] = std::make_unique<Group>(world_.memory, g);
+        groups_.push_back(world_.groups[g].get());
+        build_lps(*groups_.back(), world_.plan);
+    }
+}
+
+void FinalExecutor::start() {
+    for (Group* group : groups_) {
+        for (std::uint32_t i = 0; i < group->count; ++i) {
+            LpRecord& lp = group->lps[i];
+            key_ = {0, 0, lp.id, 0};
+            run_hook(lp, 0, "on_start()");
+            if (!world_.plan.setup.process.has_end_condition) continue;
+            lp.ended = lp.process->can_end();
+            if (!lp.ended) ++lps_not_ended_;
+        }
+    }
+    send_mail();
+}
+
+void FinalExecutor::run_on_end(LpRecord& lp, VirtualTime end_time) {
+    may_schedule_ = false;
+    key_ = {end_time, 0, lp.id, 0};
+    run_hook(lp, end_time, "on_end()");
+    for (const OutputWriter::Row& row : rows_)
+        world_.output.write(row.table, row.values.data(), row.values.size());
+    rows_.clear();
+}
+
+void FinalExecutor::run_hook(LpRecord& lp, VirtualTime now, const char* hook) {
+    lp_ = &lp;
+    event_ = nullptr;
+    hook_ = hook;
+    Context context = make_context(now, LpId{lp.id}, world_.plan.rules.lps,
+                                   Random(world_.plan.config.seed, lp.id, lp.random_counter));
+    if (sigsetjmp(guard_.env(), 0) != 0) {
+        leave_heap();
+        handler_failed(guard_.description());
+    }
+    const std::string failure = call_handler_of(lp, guard_, [&] {
+        if (may_schedule_) {
+            lp.process->on_start(context);
+        } else {
+            lp.process->on_end(context);
+        }
+    });
+    if (!failure.empty()) handler_failed(failure);
+    lp.random_counter = context.random().counter();
+    release_sends();
+}
+
+std::uint64_t FinalExecutor::run(VirtualTime horizon, std::uint64_t events_max) {
+    if (sigsetjmp(guard_.env(), 0) != 0) {
+        leave_heap();
+        handler_failed(guard_.description());
+    }
+    const Partition& partition = world_.plan.partition;
+    std::uint64_t executed = 0;
+    while (executed < events_max && !all_ended()) {
+        const PendingEntry* top = pending_.top();
+        if (top == nullptr || top->time >= horizon) break;
+        const PendingEntry entry = *top;
+        pending_.pop();
+        if (const PendingEntry* soon = pending_.upcoming(prefetch_distance)) {
+            const Partition::Place place = partition.place(soon->target);
+            const LpRecord& lp = world_.groups[place.group]->lps[place.index];
+            __builtin_prefetch(&lp, 1);
+            __builtin_prefetch(&lp.history, 1);
+            __builtin_prefetch(soon->event, 1);
+        }
+        const Partition::Place place = partition.place(entry.target);
+        Group& group = *world_.groups[place.group];
+        execute(group, group.lps[place.index], *entry.event);
+        ++executed;
+    }
+    counters_[Counter::executed_events] += executed;
+    counters_[Counter::committed_events] += executed;
+    return executed;
+}
+
+void FinalExecutor::execute(Group& group, LpRecord& lp, EventRecord& event) {
+    lp_ = &lp;
+    event_ = &event;
+    key_ = event.key();
+    Context context = make_context(event.time, LpId{lp.id}, world_.plan.rules.lps,
+                                   Random(world_.plan.config.seed, lp.id, lp.random_counter));
+    const Event view = event.view();
+    const std::string failure =
+        call_handler_of(lp, guard_, [&] { lp.process->on_event(context, view); });
+    if (!failure.empty()) [[unlikely]] handler_failed(failure);
+    lp.random_counter = context.random().counter();
+    release_sends();
+    lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
+    last_time_ = event.time;
+    const ProcessFactory& process = world_.plan.setup.process;
+    if (process.has_commit) lp.process->on_commit(view);
+    if (process.has_end_condition && !lp.ended && lp.process->can_end()) {
+        lp.ended = true;
+        --lps_not_ended_;
+    }
+    group.heap.free(&event, event.bytes());
+}
+
+void FinalExecutor::handler_failed(std::string_view what) {
+    if (event_ == nullptr)
+        throw ModelError(
+            fmt::format("LP {} at time {} in {}: {}", lp_->id, key_.time, hook_, what));
+    throw ModelError(fmt::format("LP {} at time {}, event of type {} from LP {}: {}", lp_->id,
+                                 event_->time, event_->type, event_->sender, what));
+}
+
+// --- Sends -----------------------------------------------------------------------------------------
+
+void FinalExecutor::schedule(Context& context, LpId target, VirtualTime delay, EventType type,
+                             std::span<const std::byte> payload) {
+    detail::check_schedule(world_.plan.rules, context.self(), context.now(), target, delay,
+                           payload.size());
+    if (!may_schedule_) throw ModelError("schedule() when the run is over");
+    const VirtualTime time = context.now() + delay;
+    WireEvent header{};
+    header.sequence = lp_->sequence++;
+    if (time >= world_.plan.until) {
+        dropped_beyond_end_ = true;
+        return;
+    }
+    header.time = time;
+    header.generation = time == context.now() ? key_.generation + 1 : 0;
+    header.sender = lp_->id;
+    header.target = index(target);
+    header.type = type;
+    header.payload_bytes = static_cast<std::uint16_t>(payload.size());
+    const Partition& partition = world_.plan.partition;
+    const std::uint32_t g = partition.place(header.target).group;
+    if (partition.first_owner(g).worker == self_) {
+        EventRecord& event = new_event(*world_.groups[g], header, payload.data());
+        event.next_sent = sent_;
+        sent_ = &event;
+    } else {
+        const PlatformScope platform;
+        ++counters_[Counter::events_crossed];
+        outbox_.append(header, payload.data());
+    }
+}
+
+EventRecord& FinalExecutor::new_event(Group& group, const WireEvent& header,
+                                      const std::byte* payload) {
+    auto& event = *static_cast<EventRecord*>(
+        group.heap.allocate(sizeof(EventRecord) + header.payload_bytes));
+    event.time = header.time;
+    event.generation = header.generation;
+    event.sender = header.sender;
+    event.sequence = header.sequence;
+    event.target = header.target;
+    event.type = header.type;
+    event.payload_bytes = header.payload_bytes;
+    if (header.payload_bytes > 0) std::memcpy(event.payload(), payload, header.payload_bytes);
+    return event;
+}
+
+void FinalExecutor::release_sends() {
+    while (EventRecord* event = sent_) {
+        sent_ = event->next_sent;
+        pending_.push(event->entry());
+    }
+}
+
+void FinalExecutor::send_mail() {
+    for_each_wire_event(outbox_.data(), outbox_.size(), [&](const WireEvent& wire) {
+        const std::uint32_t g = world_.plan.partition.place(wire.target).group;
+        world_.groups[g]->mail.push(
+            reinterpret_cast<const std::byte*>(&wire), wire.bytes(),
+            world_.ready_lists[world_.plan.partition.first_owner(g).worker]);
+    });
+    outbox_.clear();
+}
+
+void FinalExecutor::fetch_mail() {
+    BottomHalf* mail = world_.ready_lists[self_].take_all();
+    while (mail != nullptr) {
+        BottomHalf* next = mail->next_ready;
+        Group& group = *world_.groups[mail->group()];
+        const MailBuffer& events = mail->drain();
+        for_each_wire_event(events.data(), events.size(), [&](const WireEvent& wire) {
+            pending_.push(new_event(group, wire, wire.payload()).entry());
+        });
+        mail = next;
+    }
+}
+
+// --- Output and digest -----------------------------------------------------------------------------
+
+void FinalExecutor::output(Context&, std::size_t table, std::span<const OutputValue> row) {
+    const std::size_t bytes = encoded_row_bytes(world_.plan.setup.outputs, table, row);
+    const PlatformScope platform;
+    ++counters_[Counter::output_rows];
+    if (!world_.output.wanted()) return;
+    OutputWriter::Row& kept = rows_.emplace_back();
+    kept.key = key_;
+    kept.table = static_cast<std::uint32_t>(table);
+    kept.values.resize(bytes);
+    encode_row(row, kept.values.data());
+}
+
+void FinalExecutor::hand_over_output(VirtualTime bound) {
+    if (rows_.size() >= rows_worth_handing_over || bound == time_infinity)
+        world_.output.hand_over(self_, rows_, bound);
+}
+
+void FinalExecutor::add_digest(Digest& sum) const noexcept {
+    for (const Group* group : groups_)
+        for (std::uint32_t i = 0; i < group->count; ++i)
+            sum += group->lps[i].digest.term(LpId{group->lps[i].id});
+}
+
+}  // namespace nw

@@ -1,0 +1,42 @@
+#include "engine/lp_building.hpp"
+
+#include <new>
+
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+#include "numa/heap_scope.hpp"
+
+namespace nw {
+
+void build_lps(Group& group, const RunPlan& plan) {
+    const std::vector<std::uint32_t> members = plan.partition.members(group.mail.group());
+    group.lps = static_cast<LpRecord*>(group.heap.allocate(members.size() * sizeof(LpRecord)));
+    for (const std::uint32_t lp : members) {
+        LpRecord& record = *new (&group.lps[group.count]) LpRecord{};
+        record.id = lp;
+        record.last_key.time = -1;
+        record.heap = &group.memory.new_lp_heap();
+        std::string failure;
+        try {
+            const HeapScope scope(*record.heap);
+            record.process = plan.setup.process.build(LpId{lp});
+        } catch (const std::exception& error) {
+            failure = error.what();
+        }
+        if (!failure.empty())
+            throw SetupError(fmt::format("building LP {} failed: {}", lp, failure));
+        NW_CHECK(record.process != nullptr);
+        ++group.count;
+    }
+}
+
+void destroy_lps(Group& group) noexcept {
+    for (std::uint32_t i = 0; i < group.count; ++i) {
+        const HeapScope scope(*group.lps[i].heap);
+        group.lps[i].process->~LogicalProcess();
+    }
+    group.count = 0;
+}
+
+}  // namespace nw

@@ -1,0 +1,127 @@
+#include "engine/partition.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include <metis.h>
+
+#include "base/check.hpp"
+
+namespace nw {
+namespace {
+
+constexpr std::uint32_t no_lp = std::numeric_limits<std::uint32_t>::max();
+
+// Enough groups that a worker's load can be evened out by moving some, few enough that an era's mail
+// for a group is worth a lock and a swap. Unmeasured guess.
+constexpr std::uint32_t groups_per_worker = 16;
+constexpr std::uint32_t lps_per_group_max = 4096;
+
+std::uint32_t choose_lps_per_group(std::uint32_t lps, std::uint32_t workers) {
+    const std::uint32_t wanted = lps / (workers * groups_per_worker);
+    return std::clamp(wanted, 1u, lps_per_group_max);
+}
+
+// METIS k-way partition (Karypis and Kumar, "A fast and high quality multilevel scheme for
+// partitioning irregular graphs", 1998) of the model's links; deterministic for given input.
+std::vector<idx_t> metis_parts(std::uint32_t lps, const std::vector<Link>& links,
+                               std::uint32_t parts) {
+    std::vector<std::vector<std::pair<idx_t, idx_t>>> adjacent(lps);
+    for (const Link& link : links) {
+        const auto a = index(link.a), b = index(link.b);
+        if (a == b) continue;
+        adjacent[a].emplace_back(static_cast<idx_t>(b), static_cast<idx_t>(link.weight));
+        adjacent[b].emplace_back(static_cast<idx_t>(a), static_cast<idx_t>(link.weight));
+    }
+    std::vector<idx_t> starts{0}, neighbours, weights;
+    for (auto& list : adjacent) {
+        std::sort(list.begin(), list.end());
+        for (const auto& [lp, weight] : list) {
+            const bool repeated = static_cast<idx_t>(neighbours.size()) > starts.back() &&
+                                  neighbours.back() == lp;
+            if (repeated) {
+                weights.back() += weight;
+            } else {
+                neighbours.push_back(lp);
+                weights.push_back(weight);
+            }
+        }
+        starts.push_back(static_cast<idx_t>(neighbours.size()));
+    }
+    idx_t vertices = static_cast<idx_t>(lps), constraints = 1, cut = 0;
+    idx_t part_count = static_cast<idx_t>(parts);
+    std::vector<idx_t> part(lps, 0);
+    idx_t options[METIS_NOPTIONS];
+    METIS_SetDefaultOptions(options);
+    options[METIS_OPTION_SEED] = 1;
+    const int status = METIS_PartGraphKway(&vertices, &constraints, starts.data(),
+                                           neighbours.data(), nullptr, nullptr, weights.data(),
+                                           &part_count, nullptr, nullptr, options, &cut,
+                                           part.data());
+    NW_CHECK(status == METIS_OK);
+    return part;
+}
+
+}  // namespace
+
+Partition::Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t workers_per_rank,
+                     std::uint32_t lps_per_group)
+    : lps_(setup.lps) {
+    const std::uint32_t workers = ranks * workers_per_rank;
+    lps_per_group_ =
+        lps_per_group > 0 ? lps_per_group : choose_lps_per_group(setup.lps, workers);
+    group_reciprocal_ = std::numeric_limits<std::uint64_t>::max() / lps_per_group_ + 1;
+    for (const Link& link : setup.links) {
+        if (index(link.a) >= setup.lps || index(link.b) >= setup.lps)
+            throw SetupError("the model's links name an LP that does not exist; legal: 0 to " +
+                             std::to_string(setup.lps - 1));
+    }
+    if (!setup.links.empty() && workers > 1 && workers <= setup.lps) {
+        deal_by_links(setup.links, workers);
+    } else {
+        deal_blocks(workers);
+    }
+    // Owners hold worker numbers over all ranks until here.
+    for (Owner& owner : owners_)
+        owner = {static_cast<std::uint16_t>(owner.worker / workers_per_rank),
+                 static_cast<std::uint16_t>(owner.worker % workers_per_rank)};
+}
+
+void Partition::deal_blocks(std::uint32_t workers) {
+    const std::uint32_t groups = (lps_ + lps_per_group_ - 1) / lps_per_group_;
+    for (std::uint32_t g = 0; g < groups; ++g) {
+        const auto worker = static_cast<std::uint16_t>(std::uint64_t{g} * workers / groups);
+        owners_.push_back({0, worker});
+    }
+}
+
+void Partition::deal_by_links(const std::vector<Link>& links, std::uint32_t workers) {
+    const std::vector<idx_t> part = metis_parts(lps_, links, workers);
+    slot_of_lp_.resize(lps_);
+    for (std::uint32_t worker = 0; worker < workers; ++worker) {
+        for (std::uint32_t lp = 0; lp < lps_; ++lp) {
+            if (part[lp] != static_cast<idx_t>(worker)) continue;
+            slot_of_lp_[lp] = static_cast<std::uint32_t>(lp_of_slot_.size());
+            lp_of_slot_.push_back(lp);
+        }
+        while (lp_of_slot_.size() % lps_per_group_ != 0) lp_of_slot_.push_back(no_lp);
+        owners_.resize(lp_of_slot_.size() / lps_per_group_,
+                       Owner{0, static_cast<std::uint16_t>(worker)});
+    }
+}
+
+std::vector<std::uint32_t> Partition::members(std::uint32_t group) const {
+    std::vector<std::uint32_t> lps;
+    for (std::uint32_t i = 0; i < lps_per_group_; ++i) {
+        const std::uint32_t slot = group * lps_per_group_ + i;
+        if (slot_of_lp_.empty()) {
+            if (slot < lps_) lps.push_back(slot);
+        } else if (lp_of_slot_[slot] != no_lp) {
+            lps.push_back(lp_of_slot_[slot]);
+        }
+    }
+    return lps;
+}
+
+}  // namespace nw

@@ -1,0 +1,62 @@
+// Which LP stands in which group, and which worker of which rank a group starts on. Computed alike on
+// every rank from the set-up, read-only afterwards.
+//
+// LPs are put in a row (a block partition, or METIS on the model's links); the row is cut into
+// groups of equal size; each worker gets a stretch of groups. So "the record of LP i" is arithmetic:
+// place → group by one multiplication, not by a table.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <numawarp/model.hpp>
+
+namespace nw {
+
+class Partition {
+  public:
+    // lps_per_group 0: the engine decides. Requires: setup.lps ≥ 1, ranks ≥ 1, workers ≥ 1.
+    Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t workers_per_rank,
+              std::uint32_t lps_per_group);
+
+    struct Place {
+        std::uint32_t group;
+        std::uint32_t index;  // within the group
+    };
+    Place place(std::uint32_t lp) const noexcept {
+        const std::uint32_t slot = slot_of_lp_.empty() ? lp : slot_of_lp_[lp];
+        if (lps_per_group_ == 1) return {slot, 0};
+        __extension__ using Wide = unsigned __int128;
+        const auto group =
+            static_cast<std::uint32_t>((static_cast<Wide>(slot) * group_reciprocal_) >> 64);
+        return {group, slot - group * lps_per_group_};
+    }
+
+    struct Owner {
+        std::uint16_t rank;
+        std::uint16_t worker;
+        friend bool operator==(Owner, Owner) = default;
+    };
+    Owner first_owner(std::uint32_t group) const noexcept { return owners_[group]; }
+
+    std::uint32_t lps() const noexcept { return lps_; }
+    std::uint32_t groups() const noexcept { return static_cast<std::uint32_t>(owners_.size()); }
+    std::uint32_t lps_per_group() const noexcept { return lps_per_group_; }
+
+    // The LPs of a group, in index order.
+    std::vector<std::uint32_t> members(std::uint32_t group) const;
+
+  private:
+    void deal_blocks(std::uint32_t workers);
+    void deal_by_links(const std::vector<Link>& links, std::uint32_t workers);
+
+    std::uint32_t lps_;
+    std::uint32_t lps_per_group_;
+    std::uint64_t group_reciprocal_;          // ⌈2^64 / lps_per_group⌉ for more than one: exact for
+                                              // 32-bit slots
+    std::vector<std::uint32_t> slot_of_lp_;   // empty: slot i holds LP i
+    std::vector<std::uint32_t> lp_of_slot_;   // with it; no_lp where a worker's last group has room
+    std::vector<Owner> owners_;               // by group
+};
+
+}  // namespace nw

@@ -1,0 +1,67 @@
+// The sequential engine: the oracle of all others, and the fastest way to run a model on one core.
+// Smallest key first, executed for good.
+
+#include "engine/engines.hpp"
+#include "engine/final_executor.hpp"
+#include "engine/stopwatch.hpp"
+
+namespace nw {
+namespace {
+
+// Between two looks at the stop signal and the progress line.
+constexpr std::uint64_t events_per_look = 8192;
+
+}  // namespace
+
+void run_sequential(EngineRun& run) {
+    ExecutorWorld world{run.plan, run.memory, run.output, {}, {}};
+    world.groups.resize(run.plan.partition.groups());
+    world.ready_lists = std::vector<ReadyList>(1);
+    FinalExecutor executor(world, 0);
+    RunResult& result = run.result;
+    WorkerTally tally;
+    const auto body = [&](std::uint32_t) {
+        executor.set_up();
+        executor.start();
+        const Stopwatch watch;
+        const VirtualTime until = run.plan.until;
+        while (!executor.all_ended() && executor.next_time() < until &&
+               run.stop_signal.load(std::memory_order_relaxed) == 0) {
+            executor.run(until, events_per_look);
+            const std::uint64_t executed = executor.counters()[Counter::executed_events];
+            executor.hand_over_output(executor.last_time());
+            run.progress.gvt.store(executor.last_time(), std::memory_order_relaxed);
+            run.progress.committed_events.store(executed, std::memory_order_relaxed);
+            run.progress.executed_events.store(executed, std::memory_order_relaxed);
+        }
+        result.wall_seconds = watch.wall_seconds();
+        tally.busy_seconds = watch.thread_cpu_seconds();
+
+        if (executor.all_ended()) {
+            result.reason = EndReason::all_can_end;
+            result.end_time = executor.last_time();
+        } else if (executor.next_time() < until) {
+            result.reason = EndReason::interrupted;
+            result.end_time = executor.next_time();
+        } else {
+            const bool ran_dry = !executor.dropped_beyond_end();
+            result.reason = ran_dry ? EndReason::no_events : EndReason::until;
+            result.end_time = until == time_infinity ? executor.last_time() : until;
+        }
+        executor.hand_over_output(time_infinity);
+        run.output.finish();
+        if (result.reason != EndReason::interrupted) {
+            for (std::uint32_t lp = 0; lp < run.plan.setup.lps; ++lp) {
+                const Partition::Place place = run.plan.partition.place(lp);
+                executor.run_on_end(world.groups[place.group]->lps[place.index], result.end_time);
+            }
+        }
+        executor.add_digest(result.digest);
+    };
+    run_worker_threads(run.memory.os(), run.places, body, result.notices);
+    tally.counters = executor.counters();
+    tally.groups = &executor.groups();
+    report_worker(result, run.places, 0, tally);
+}
+
+}  // namespace nw

@@ -1,0 +1,61 @@
+// Runs a model to its end with the engine the configuration asks for. The one door from src/main
+// into the engine.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/counters.hpp"
+#include "base/digest.hpp"
+#include "engine/config.hpp"
+
+namespace nw {
+
+// What a long run tells while it runs. Written by the engine at GVT rounds (sequential: every few
+// thousand events), read by the progress line at any time.
+struct LiveProgress {
+    std::atomic<double> gvt{0};
+    std::atomic<std::uint64_t> committed_events{0};
+    std::atomic<std::uint64_t> executed_events{0};
+};
+
+struct WorkerReport {
+    Counters counters;
+    double busy_seconds = 0;  // CPU time of the worker's thread
+    int core = -1;            // -1: not pinned
+    int node = -1;
+    std::uint64_t lps = 0;
+    std::uint64_t groups = 0;
+};
+
+enum class EndReason : std::uint8_t { until, no_events, all_can_end, interrupted };
+
+struct RunResult {
+    Digest digest;
+    EndReason reason = EndReason::until;
+    int signal = 0;          // with EndReason::interrupted: SIGINT or SIGTERM
+    VirtualTime until = 0;   // what was asked for
+    VirtualTime end_time = 0;  // final GVT, at most `until`
+    Rollback rollback = Rollback::snapshot;
+    std::uint32_t ranks = 1;
+    std::uint32_t lps = 0;
+    std::uint32_t groups = 0;
+    std::uint32_t lps_per_group = 0;
+    std::uint32_t nodes = 1;
+    double wall_seconds = 0;   // the event loop alone
+    double setup_seconds = 0;
+    std::uint64_t resident_peak_bytes = 0;
+    std::uint64_t segments_bytes = 0;
+    Counters totals;
+    std::vector<WorkerReport> workers;
+    std::vector<std::string> notices;  // one line each: what fell back and why
+};
+
+// Throws SetupError (2), ModelError (3), MachineError (4), InternalError (1). `stop_signal` becomes
+// SIGINT or SIGTERM when the user wants an orderly end.
+RunResult simulate(Model& model, const Setup& setup, const Config& config, LiveProgress& progress,
+                   const std::atomic<int>& stop_signal);
+
+}  // namespace nw

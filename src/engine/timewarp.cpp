@@ -1,0 +1,93 @@
+// The Time Warp engine on one rank: worker threads around Rank and Worker, and the ending.
+
+#include <algorithm>
+#include <barrier>
+#include <thread>
+
+#include "engine/engines.hpp"
+#include "engine/rank.hpp"
+#include "engine/stopwatch.hpp"
+#include "engine/worker.hpp"
+#include "net/single_rank.hpp"
+
+namespace nw {
+namespace {
+
+// Turns without work after which a worker lets others have its core, should they need it.
+constexpr std::uint32_t idle_turns_before_yield = 8;
+
+void turn_until_finished(Rank& rank, Worker& worker) {
+    std::uint32_t idle_turns = 0;
+    while (!worker.finished() && !rank.failed()) {
+        if (worker.turn()) {
+            idle_turns = 0;
+        } else if (++idle_turns > idle_turns_before_yield) {
+            std::this_thread::yield();
+        } else {
+            spin_pause();
+        }
+    }
+}
+
+}  // namespace
+
+void run_timewarp(EngineRun& run) {
+    SingleRank transport;
+    Rank rank(run.plan, transport, run.memory, run.output, run.progress, run.stop_signal);
+    const std::uint32_t workers = run.plan.workers;
+    std::vector<WorkerTally> tallies(workers);
+    std::barrier barrier(static_cast<std::ptrdiff_t>(workers));
+    RunResult& result = run.result;
+    const auto guarded = [&](auto&& step) {
+        try {
+            if (!rank.failed()) step();
+        } catch (...) {
+            rank.fail(std::current_exception());
+        }
+    };
+    run_worker_threads(
+        run.memory.os(), run.places,
+        [&](std::uint32_t w) {
+            Worker& worker = rank.worker(w);
+            guarded([&] { worker.set_up(); });
+            barrier.arrive_and_wait();  // every group exists: events may be sent
+            guarded([&] { worker.start(); });
+            barrier.arrive_and_wait();
+            const Stopwatch watch;
+            guarded([&] { turn_until_finished(rank, worker); });
+            barrier.arrive_and_wait();  // nobody is executing: the run is over
+            if (w == 0) result.wall_seconds = watch.wall_seconds();
+            tallies[w].busy_seconds = watch.thread_cpu_seconds();
+            guarded([&] { worker.wind_up(); });
+        },
+        result.notices);
+    rank.rethrow_failure();
+
+    result.reason = rank.worker(0).end_reason();
+    result.end_time = rank.worker(0).end_time();
+    if (result.end_time == time_infinity) {
+        result.end_time = 0;
+        for (std::uint32_t w = 0; w < workers; ++w)
+            result.end_time = std::max(result.end_time, rank.worker(w).last_committed_time());
+    }
+    run.output.finish();
+    if (result.reason != EndReason::interrupted) {
+        for (std::uint32_t lp = 0; lp < run.plan.setup.lps; ++lp) {
+            Worker& worker =
+                rank.worker(rank.owner(run.plan.partition.place(lp).group).worker);
+            worker.run_on_end(worker.lp(lp), result.end_time);
+        }
+    }
+    std::int64_t balance = 0;
+    for (std::uint32_t w = 0; w < workers; ++w) {
+        Worker& worker = rank.worker(w);
+        balance += worker.balance();
+        worker.add_digest(result.digest);
+        tallies[w].counters = worker.counters();
+        tallies[w].groups = &worker.groups();
+        report_worker(result, run.places, w, tallies[w]);
+    }
+    NW_CHECK(balance == 0);  // everything that was sent was received
+}
+
+}  // namespace nw

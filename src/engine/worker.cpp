@@ -1,0 +1,436 @@
+#include "engine/worker.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+#include "engine/handler_call.hpp"
+#include "engine/lp_building.hpp"
+#include "numa/heap_scope.hpp"
+#include "numa/warm_up.hpp"
+
+namespace nw {
+namespace {
+
+// Events between two looks at the mail and the GVT: long enough to hide what a turn costs beside
+// them (some 50 ns), short enough that a straggler does not wait. Unmeasured guess.
+constexpr std::uint32_t batch_events = 128;
+
+// A batch for another rank is closed at this size, below Open MPI's default eager limit of 4 KiB, or
+// at this age.
+constexpr std::size_t batch_bytes_max = 3840;
+constexpr std::chrono::microseconds batch_age_max{50};
+
+// The entry of the sorted run, so far ahead of the one being executed, whose LP and event are fetched.
+constexpr std::size_t prefetch_distance = 6;
+
+}  // namespace
+
+Worker::Worker(Rank& rank, WorkerId id)
+    : rank_(rank),
+      plan_(rank.plan()),
+      self_{static_cast<std::uint16_t>(index(rank.id())), static_cast<std::uint16_t>(index(id))},
+      stride_(rank.plan().state_keeping.entry_stride),
+      keeper_(rank.plan().state_keeping),
+      worker_outboxes_(rank.plan().workers) {}
+
+Worker::~Worker() {
+    for (Group* group : groups_) destroy_lps(*group);
+}
+
+void Worker::add_digest(Digest& sum) const noexcept {
+    for (const Group* group : groups_)
+        for (std::uint32_t i = 0; i < group->count; ++i)
+            sum += group->lps[i].digest.term(LpId{group->lps[i].id});
+}
+
+// --- Set-up ----------------------------------------------------------------------------------------
+
+void Worker::set_up() {
+    warm_up();
+    guard_.adopt_thread();
+    for (std::uint32_t g = 0; g < plan_.partition.groups(); ++g) {
+        if (!(plan_.partition.first_owner(g) == self_)) continue;
+        Group& group = rank_.make_group(g);
+        groups_.push_back(&group);
+        build_lps(group, plan_);
+    }
+}
+
+void Worker::start() {
+    for (Group* group : groups_) {
+        for (std::uint32_t i = 0; i < group->count; ++i) run_on_start(*group, group->lps[i]);
+    }
+    flush_outboxes(true);
+}
+
+void Worker::run_on_start(Group& group, LpRecord& lp) {
+    // What on_start does is final at once; the entry only gathers it.
+    HistoryEntry entry{};
+    running_ = {&group, &lp, nullptr, &entry, 0, false};
+    Context context = make_context(0, LpId{lp.id}, plan_.rules.lps,
+                                   Random(plan_.config.seed, lp.id, lp.random_counter));
+    if (sigsetjmp(guard_.env(), 0) != 0) {
+        leave_heap();
+        throw ModelError(fmt::format("LP {} at time 0 in on_start(): {}", running_.lp->id,
+                                     guard_.description()));
+    }
+    const std::string failure = call_handler_of(lp, guard_, [&] { lp.process->on_start(context); });
+    if (!failure.empty())
+        throw ModelError(fmt::format("LP {} at time 0 in on_start(): {}", lp.id, failure));
+    lp.random_counter = context.random().counter();
+    release_sends(entry);
+    take_rows(entry, EventKey{0, 0, lp.id, 0});
+    free_extras(group, entry);
+    if (plan_.config.check_rollback > 0) lp.heap->set_zero_fill();
+    keeper_.start(lp, group.heap);
+    if (plan_.setup.process.has_end_condition) {
+        lp.ended = lp.process->can_end();
+        if (!lp.ended) ++lps_not_ended_;
+    }
+    running_ = {};
+}
+
+// --- The turn --------------------------------------------------------------------------------------
+
+bool Worker::turn() {
+    if (phase_ == Phase::finished) return false;
+    now_ = GvtRounds::Clock::now();
+    rank_.net_step(now_);
+    learn_gvt();
+    bool worked = drain_mail();
+    if (phase_ == Phase::running) worked |= execute_batch();
+    flush_outboxes(false);
+    cut();
+    worked |= commit_some();
+    if (phase_ == Phase::draining) try_to_finish();
+    if (!worked) {
+        // Only a new GVT (or mail) can change anything here: ask for one now.
+        ++counters_[Counter::idle_turns];
+        rank_.gvt().want_round();
+    }
+    return worked;
+}
+
+bool Worker::drain_mail() {
+    BottomHalf* mail = rank_.ready_list(self_.worker).take_all();
+    if (mail == nullptr) return false;
+    while (mail != nullptr) {
+        BottomHalf* next = mail->next_ready;  // before drain(): a writer may list it again after
+        Group& group = *rank_.group(mail->group());
+        const MailBuffer& events = mail->drain();
+        for_each_wire_event(events.data(), events.size(),
+                            [&](const WireEvent& wire) { take_in(wire, group); });
+        mail = next;
+    }
+    return true;
+}
+
+void Worker::take_in(const WireEvent& wire, Group& group) {
+    NW_CHECK(wire.time >= gvt_);
+    epochs_.receive(wire.epoch);
+    if (wire.kind == WireKind::anti_event) {
+        take_in_anti(wire, group, group.lps[plan_.partition.place(wire.target).index]);
+        return;
+    }
+    EventRecord& event = new_event(group, wire.payload_bytes);
+    event.time = wire.time;
+    event.generation = wire.generation;
+    event.sender = wire.sender;
+    event.sequence = wire.sequence;
+    event.serial = wire.serial;
+    event.target = wire.target;
+    event.type = wire.type;
+    event.from_afar = true;
+    if (wire.payload_bytes > 0) std::memcpy(event.payload(), wire.payload(), wire.payload_bytes);
+    pending_.push(event.entry());
+}
+
+EventRecord& Worker::new_event(Group& group, std::size_t payload_bytes) {
+    auto& event =
+        *static_cast<EventRecord*>(group.heap.allocate(sizeof(EventRecord) + payload_bytes));
+    event.payload_bytes = static_cast<std::uint16_t>(payload_bytes);
+    event.next_sent = nullptr;
+    event.status = EventStatus::pending;
+    event.from_afar = false;
+    event.failed = false;
+    event.lets_end = false;
+    event.rollback_tried = false;
+    return event;
+}
+
+// A straggler is noticed here, when it comes up as the smallest, and not when it arrives: several of
+// them cost one rollback.
+bool Worker::execute_batch() {
+    batch_left_ = batch_events;
+    if (sigsetjmp(guard_.env(), 0) != 0) {
+        // A handler followed a bad pointer, divided by zero, …: the stack between is gone, what was
+        // running stands in running_.
+        leave_heap();
+        fail_running(guard_.description());
+    }
+    while (batch_left_ > 0) {
+        const PendingEntry* top = pending_.top();
+        if (top == nullptr) break;
+        if (top->time >= horizon_) {
+            if (horizon_ < plan_.until) ++counters_[Counter::window_stops];
+            break;
+        }
+        --batch_left_;
+        const PendingEntry entry = *top;
+        pending_.pop();
+        prefetch_upcoming();
+        execute_next(entry);
+    }
+    return batch_left_ < batch_events;
+}
+
+inline void Worker::prefetch_upcoming() const noexcept {
+    if (const PendingEntry* soon = pending_.upcoming(prefetch_distance)) {
+        const Partition::Place place = plan_.partition.place(soon->target);
+        const char* lp = reinterpret_cast<const char*>(&rank_.group(place.group)->lps[place.index]);
+        __builtin_prefetch(lp, 1);
+        __builtin_prefetch(lp + 64, 1);
+        __builtin_prefetch(soon->event, 1);
+    }
+}
+
+void Worker::execute_next(const PendingEntry& entry) {
+    EventRecord& event = *entry.event;
+    const Partition::Place place = plan_.partition.place(entry.target);
+    Group& group = *rank_.group(place.group);
+    if (event.status == EventStatus::cancelled) {
+        group.heap.free(&event, event.bytes());
+        return;
+    }
+    LpRecord& lp = group.lps[place.index];
+    if (event.from_afar && lp.waiting_antis != nullptr && meets_anti(group, lp, event)) return;
+    NW_CHECK(event.time >= gvt_);
+    if (before(entry, lp.last_key)) set_back_before(group, lp, entry.key());
+    if (plan_.config.check_rollback > 0 && is_chosen_for_check(event) && !lp.failed) {
+        check_rollback(group, lp, event);
+    } else {
+        execute(group, lp, event);
+    }
+}
+
+void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
+    HistoryEntry& entry = lp.history.append(stride_, group.heap);
+    entry.event = &event;
+    entry.sent = nullptr;
+    entry.extras = nullptr;
+    entry.random_used = 0;
+    entry.sent_count = 0;
+    note_uncommitted(lp);
+    keeper_.save(lp, entry, group.heap);
+    event.status = EventStatus::processed;
+    lp.last_key = event.key();
+    lead_ = event.time;
+    ++counters_[Counter::executed_events];
+    if (lp.failed) [[unlikely]] {
+        // An earlier handler failed. Either that is undone, and this with it, or it ends the run.
+        event.failed = true;
+        return;
+    }
+    running_ = {&group, &lp, &event, &entry, event.generation, false};
+    if (keeper_.wants_event_cost(lp)) [[unlikely]] {
+        const auto start = GvtRounds::Clock::now();
+        call_handler(lp, event, entry);
+        keeper_.event_cost(
+            lp, std::chrono::duration<float, std::nano>(GvtRounds::Clock::now() - start).count());
+    } else {
+        call_handler(lp, event, entry);
+    }
+}
+
+void Worker::call_handler(LpRecord& lp, EventRecord& event, HistoryEntry& entry) {
+    Context context = make_context(event.time, LpId{lp.id}, plan_.rules.lps,
+                                   Random(plan_.config.seed, lp.id, lp.random_counter));
+    const Event view = event.view();
+    const std::string failure =
+        call_handler_of(lp, guard_, [&] { lp.process->on_event(context, view); });
+    if (!failure.empty()) [[unlikely]] {
+        fail_running(failure);
+        return;
+    }
+    entry.random_used = static_cast<std::uint32_t>(context.random().counter() - lp.random_counter);
+    lp.random_counter = context.random().counter();
+    if (plan_.rollback == Rollback::reverse)
+        std::memcpy(entry.undo(), &context.control(), sizeof(std::uint64_t));
+    if (plan_.setup.process.has_end_condition) event.lets_end = lp.process->can_end();
+    release_sends(entry);
+}
+
+// The event stays in the history as failed: undone with its LP's next rollback past it, reported if
+// it is committed. What its handler sent never leaves.
+void Worker::fail_running(std::string_view what) {
+    auto& [group, lp, event, entry, generation, silent] = running_;
+    if (silent) throw ModelError(describe_event(*event) + std::string(what));
+    staged_.clear();
+    while (EventRecord* sent = entry->sent) {
+        entry->sent = sent->next_sent;
+        const Partition::Place place = plan_.partition.place(sent->target);
+        rank_.group(place.group)->heap.free(sent, sent->bytes());
+    }
+    free_extras(*group, *entry);
+    lp->sequence -= entry->sent_count;
+    entry->sent_count = 0;
+    entry->random_used = 0;
+    event->failed = true;
+    lp->failed = true;
+    ++counters_[Counter::failed_speculations];
+    Extra& message = new_extra(*group, *entry, Extra::Kind::failure, what.size());
+    std::memcpy(message.content(), what.data(), what.size());
+}
+
+std::string Worker::describe_event(const EventRecord& event) {
+    return fmt::format("LP {} at time {}, event of type {} from LP {}: ", event.target, event.time,
+                       event.type, event.sender);
+}
+
+// --- Sends -----------------------------------------------------------------------------------------
+
+void Worker::schedule(Context& context, LpId target, VirtualTime delay, EventType type,
+                      std::span<const std::byte> payload) {
+    detail::check_schedule(plan_.rules, context.self(), context.now(), target, delay,
+                           payload.size());
+    LpRecord& lp = *running_.lp;
+    HistoryEntry& entry = *running_.entry;
+    const std::uint32_t sequence = lp.sequence++;
+    if (running_.silent) return;
+    ++entry.sent_count;
+    const VirtualTime time = context.now() + delay;
+    if (time >= plan_.until) {
+        ++dropped_beyond_end_;
+        return;
+    }
+    const std::uint32_t generation = time == context.now() ? running_.generation + 1 : 0;
+    const Partition::Place place = plan_.partition.place(index(target));
+    if (rank_.owner(place.group) == self_) [[likely]] {
+        EventRecord& event = new_event(*rank_.group(place.group), payload.size());
+        event.time = time;
+        event.generation = generation;
+        event.sender = lp.id;
+        event.sequence = sequence;
+        event.serial = lp.serial++;
+        event.target = index(target);
+        event.type = type;
+        if (!payload.empty()) std::memcpy(event.payload(), payload.data(), payload.size());
+        event.next_sent = entry.sent;
+        entry.sent = &event;
+        return;
+    }
+    const PlatformScope platform;
+    const WireEvent wire{.time = time,
+                         .generation = generation,
+                         .sender = lp.id,
+                         .sequence = sequence,
+                         .serial = lp.serial++,
+                         .target = index(target),
+                         .type = type,
+                         .payload_bytes = static_cast<std::uint16_t>(payload.size()),
+                         .epoch = 0,
+                         .kind = WireKind::event,
+                         .reserved = {}};
+    staged_.append(wire, payload.data());
+    // The anti-event, ready to go.
+    WireEvent anti = wire;
+    anti.kind = WireKind::anti_event;
+    anti.payload_bytes = 0;
+    Extra& record = new_extra(*running_.group, entry, Extra::Kind::remote_send, sizeof anti);
+    std::memcpy(record.content(), &anti, sizeof anti);
+}
+
+void Worker::output(Context&, std::size_t table, std::span<const OutputValue> row) {
+    if (running_.silent) return;
+    const std::size_t bytes = encoded_row_bytes(plan_.setup.outputs, table, row);
+    Extra& extra = new_extra(*running_.group, *running_.entry, Extra::Kind::output_row, bytes);
+    extra.table = static_cast<std::uint8_t>(table);
+    encode_row(row, extra.content());
+}
+
+Extra& Worker::new_extra(Group& group, HistoryEntry& entry, Extra::Kind kind, std::size_t bytes) {
+    auto& extra = *static_cast<Extra*>(group.heap.allocate(sizeof(Extra) + bytes));
+    extra.next = entry.extras;
+    extra.bytes = static_cast<std::uint32_t>(bytes);
+    extra.kind = kind;
+    entry.extras = &extra;
+    return extra;
+}
+
+void Worker::free_extras(Group& group, HistoryEntry& entry) noexcept {
+    while (Extra* extra = entry.extras) {
+        entry.extras = extra->next;
+        group.heap.free(extra, extra->total_bytes());
+    }
+}
+
+// What a handler sent leaves only now that it has returned.
+inline void Worker::release_sends(HistoryEntry& entry) {
+    for (EventRecord* sent = entry.sent; sent != nullptr; sent = sent->next_sent)
+        pending_.push(sent->entry());
+    if (staged_.empty()) return;
+    for_each_wire_event(staged_.data(), staged_.size(),
+                        [&](const WireEvent& wire) { publish(wire, wire.payload()); });
+    staged_.clear();
+}
+
+void Worker::publish(WireEvent wire, const std::byte* payload) {
+    wire.epoch = epochs_.send(wire.time);
+    const Partition::Owner owner = rank_.owner(plan_.partition.place(wire.target).group);
+    if (owner.rank == self_.rank) {
+        ++counters_[Counter::events_crossed];
+        worker_outboxes_[owner.worker].append(wire, payload);
+        return;
+    }
+    ++counters_[Counter::events_sent];
+    if (owner.rank >= rank_outboxes_.size()) rank_outboxes_.resize(owner.rank + 1u);
+    RankOutbox& outbox = rank_outboxes_[owner.rank];
+    if (outbox.mail.empty()) outbox.opened = now_;
+    outbox.mail.append(wire, payload);
+    if (outbox.mail.size() >= batch_bytes_max) close_batch(owner.rank);
+}
+
+void Worker::close_batch(std::uint32_t rank) {
+    MailBuffer& mail = rank_outboxes_[rank].mail;
+    ++counters_[Counter::batches_sent];
+    counters_[Counter::bytes_sent] += mail.size();
+    rank_.send_batch(RankId{rank}, mail);
+    mail.clear();
+}
+
+void Worker::flush_outboxes(bool everything) {
+    for (MailBuffer& outbox : worker_outboxes_) {
+        if (outbox.empty()) continue;
+        rank_.deliver(outbox.data(), outbox.size());
+        outbox.clear();
+    }
+    for (std::uint32_t r = 0; r < rank_outboxes_.size(); ++r) {
+        const RankOutbox& outbox = rank_outboxes_[r];
+        if (outbox.mail.empty()) continue;
+        if (everything || now_ - outbox.opened >= batch_age_max) close_batch(r);
+    }
+}
+
+// --- The cut ---------------------------------------------------------------------------------------
+
+void Worker::cut() {
+    if (epochs_.epoch() != epochs_.seen() || rank_.gvt().opened() == epochs_.epoch()) return;
+    flush_outboxes(true);
+    Contribution& slot = rank_.gvt().slot(self_.worker);
+    slot = {};
+    epochs_.cut(pending_.min_time(), slot);
+    slot.lead = lead_;
+    slot.executed = counters_[Counter::executed_events];
+    slot.rolled_back = counters_[Counter::rolled_back_events];
+    slot.not_ended = lps_not_ended_;
+    slot.end_key = end_key_;
+    slot.dropped_beyond_end = dropped_beyond_end_;
+    slot.stop = static_cast<std::uint64_t>(rank_.stop_signal());
+    rank_.gvt().arrive();
+}
+
+}  // namespace nw

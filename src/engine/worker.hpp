@@ -1,0 +1,181 @@
+// A worker: one thread's share of a Time Warp run. It owns groups of LPs, their pending events and
+// their pasts, and does everything to them; what comes from and goes to others passes through
+// bottom halves and outboxes.
+//
+// A turn: network, GVT result, mail, a batch of events, outgoing mail, GVT cut, commit. It never
+// blocks, so that a test can play many workers and ranks in one thread.
+//
+//     worker.cpp           the turn: mail, events, sends, the cut
+//     worker_rollback.cpp  taking back
+//     worker_commit.cpp    making final
+//
+// Thread: its own; only the constructor runs elsewhere.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/counters.hpp"
+#include "engine/rank.hpp"
+#include "event/pending_set.hpp"
+#include "gvt/epoch_counts.hpp"
+#include "lp/event_sink.hpp"
+#include "lp/state_keeping.hpp"
+#include "numa/fault_guard.hpp"
+
+namespace nw {
+
+class alignas(64) Worker final : private detail::EventSink {
+  public:
+    Worker(Rank& rank, WorkerId id);
+    ~Worker();
+
+    // Builds the worker's groups. All workers have done so before the first start().
+    void set_up();
+
+    // Runs on_start of its LPs.
+    void start();
+
+    // One turn. Returns whether anything was done.
+    bool turn();
+
+    // The run is over for this worker: everything final is committed, nothing is in flight.
+    bool finished() const noexcept { return phase_ == Phase::finished; }
+
+    // After all workers have finished: states go back to the last final event, unless the run was
+    // interrupted they are told so, and LPs are destroyed. `end_time` is what on_end reads as now().
+    void wind_up();
+    // Rows go straight to the output. Throws ModelError.
+    void run_on_end(LpRecord& lp, VirtualTime end_time);
+    LpRecord& lp(std::uint32_t id) const noexcept;
+
+    const Counters& counters() const noexcept { return counters_; }
+    void add_digest(Digest& sum) const noexcept;
+    EndReason end_reason() const noexcept { return end_reason_; }
+    VirtualTime end_time() const noexcept { return end_time_; }  // up to which the run came
+    VirtualTime last_committed_time() const noexcept { return last_committed_time_; }
+    const std::vector<Group*>& groups() const noexcept { return groups_; }
+    std::int64_t balance() const noexcept { return epochs_.balance(); }
+
+  private:
+    enum class Phase : std::uint8_t { running, draining, finished };
+
+    // --- the turn (worker.cpp) ---
+    void run_on_start(Group& group, LpRecord& lp);
+    bool drain_mail();
+    void take_in(const WireEvent& wire, Group& group);
+    EventRecord& new_event(Group& group, std::size_t payload_bytes);
+    bool execute_batch();
+    void prefetch_upcoming() const noexcept;
+    void execute_next(const PendingEntry& entry);
+    void execute(Group& group, LpRecord& lp, EventRecord& event);
+    void call_handler(LpRecord& lp, EventRecord& event, HistoryEntry& entry);
+    void fail_running(std::string_view what);
+    static std::string describe_event(const EventRecord& event);
+
+    void schedule(Context& context, LpId target, VirtualTime delay, EventType type,
+                  std::span<const std::byte> payload) override;
+    void output(Context& context, std::size_t table, std::span<const OutputValue> row) override;
+    void release_sends(HistoryEntry& entry);
+    void publish(WireEvent wire, const std::byte* payload);
+    void close_batch(std::uint32_t rank);
+    void flush_outboxes(bool everything);
+    void cut();
+
+    // --- taking back (worker_rollback.cpp) ---
+    bool meets_anti(Group& group, LpRecord& lp, const EventRecord& event);
+    void take_in_anti(const WireEvent& wire, Group& group, LpRecord& lp);
+    void set_back_before(Group& group, LpRecord& lp, const EventKey& key);
+    void set_back(Group& group, LpRecord& lp, History::Ordinal position);
+    void undo_sends(Group& group, LpRecord& lp, History::Ordinal position);
+    void restore_state(Group& group, LpRecord& lp, History::Ordinal position);
+    void coast(LpRecord& lp, History::Ordinal from, History::Ordinal to);
+    void cancel_here(EventRecord& event);
+    void cancel_processed();
+    bool is_chosen_for_check(const EventRecord& event) const noexcept;
+    void check_rollback(Group& group, LpRecord& lp, EventRecord& event);
+
+    // --- making final (worker_commit.cpp) ---
+    void learn_gvt();
+    void end_at(EndReason reason, const EventKey& bound);
+    void try_to_finish();
+    void begin_commit(const EventKey& bound);
+    bool commit_some();
+    void commit(Group& group, LpRecord& lp);
+    bool commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry);
+    void scan_for_end(VirtualTime bound);
+    void take_rows(const HistoryEntry& entry, const EventKey& key);
+
+    Group& group_of(const LpRecord& lp) const noexcept {
+        return *rank_.group(plan_.partition.place(lp.id).group);
+    }
+    HistoryEntry& entry_at(LpRecord& lp, History::Ordinal position) const noexcept {
+        return lp.history.at(position, stride_);
+    }
+    void note_uncommitted(LpRecord& lp) {
+        if (lp.has_uncommitted) return;
+        lp.has_uncommitted = true;
+        uncommitted_.push_back(&lp);
+    }
+    Extra& new_extra(Group& group, HistoryEntry& entry, Extra::Kind kind, std::size_t bytes);
+    void free_extras(Group& group, HistoryEntry& entry) noexcept;
+
+    Rank& rank_;
+    const RunPlan& plan_;
+    Partition::Owner self_;
+    std::uint32_t stride_;  // bytes of a history entry
+
+    PendingSet pending_;
+    VirtualTime horizon_ = 0;  // events before it may be executed now
+    VirtualTime gvt_ = 0;      // as this worker knows it
+    Phase phase_ = Phase::running;
+    StateKeeper keeper_;
+    EpochCounts epochs_;
+    Counters counters_;
+    FaultGuard guard_;
+
+    // What is being executed; null outside handlers. Members and not locals: a fault in a handler
+    // jumps over the stack.
+    struct Running {
+        Group* group = nullptr;
+        LpRecord* lp = nullptr;
+        EventRecord* event = nullptr;
+        HistoryEntry* entry = nullptr;
+        std::uint32_t generation = 0;
+        bool silent = false;  // coasting: nothing is sent or written
+    };
+    Running running_;
+    MailBuffer staged_;  // what the running handler sends to other workers
+
+    struct RankOutbox {
+        MailBuffer mail;
+        GvtRounds::Clock::time_point opened;  // when the first event went in
+    };
+    std::vector<MailBuffer> worker_outboxes_;  // by worker of this rank
+    std::vector<RankOutbox> rank_outboxes_;    // by rank; grows to the highest spoken to
+    GvtRounds::Clock::time_point now_{};       // of this turn
+    std::uint32_t batch_left_ = 0;
+
+    std::vector<EventRecord*> to_cancel_;  // processed events whose LPs must be set back
+    std::vector<Group*> groups_;
+    std::vector<LpRecord*> uncommitted_;  // LPs with entries that are not final
+    std::vector<LpRecord*> committing_;   // the same, of the commit under way
+    EventKey commit_bound_{};               // entries before it are final
+    std::vector<OutputWriter::Row> rows_;
+
+    // Ending.
+    VirtualTime previous_gvt_ = 0;
+    std::uint64_t lps_not_ended_ = 0;
+    EventKey end_key_{-1.0, 0, 0, 0};
+    std::uint64_t dropped_beyond_end_ = 0;
+    VirtualTime lead_ = 0;
+    EndReason end_reason_ = EndReason::until;
+    VirtualTime end_time_ = 0;
+    VirtualTime last_committed_time_ = 0;
+    std::uint32_t draining_since_ = 0;  // rounds done when the end was seen
+    bool commit_done_ = true;           // nothing of the commit under way is left
+    std::uint64_t committed_told_ = 0;  // of the totals, what LiveProgress knows
+    std::uint64_t executed_told_ = 0;
+};
+
+}  // namespace nw

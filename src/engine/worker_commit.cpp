@@ -1,0 +1,242 @@
+// Making final what lies below GVT: hooks, output, digest, and memory given back. And ending, which
+// is a commit that reaches the end of the run.
+//
+// With an end condition (can_end()) commit lags one round behind GVT: what is below GVT is first
+// looked at for can_end(), the next round tells everybody whether all LPs have ended and at which
+// latest event K, and only then it is known that nothing beyond K may be committed.
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+#include "engine/handler_call.hpp"
+#include "engine/worker.hpp"
+#include "numa/heap_scope.hpp"
+
+namespace nw {
+namespace {
+
+// LPs committed in one turn, so that a long commit does not delay the next cut. Unmeasured guess.
+constexpr std::size_t commit_lps_per_turn = 512;
+
+EventKey start_of(VirtualTime time) noexcept { return {time, 0, 0, 0}; }
+
+EventKey just_after(EventKey key) noexcept {
+    ++key.sequence;
+    return key;
+}
+
+}  // namespace
+
+void Worker::learn_gvt() {
+    if (epochs_.seen() == rank_.gvt().done()) return;
+    const GvtResult& result = rank_.gvt().result();
+    epochs_.learn(result.quiesced);
+    NW_CHECK(result.gvt >= gvt_);
+    gvt_ = result.gvt;
+    if (self_.worker == 0) {
+        ++counters_[Counter::gvt_rounds];
+        rank_.progress().gvt.store(std::min(gvt_, plan_.until), std::memory_order_relaxed);
+    }
+    if (phase_ != Phase::running) return;
+
+    // Strictly ahead of GVT even where adding the window is lost in rounding.
+    horizon_ = std::min(plan_.until,
+                        std::max(gvt_ + result.window, std::nextafter(gvt_, time_infinity)));
+    VirtualTime bound = gvt_;
+    if (plan_.setup.process.has_end_condition) {
+        scan_for_end(gvt_);
+        bound = previous_gvt_;
+        previous_gvt_ = gvt_;
+        if (result.sums.not_ended == 0) {
+            end_time_ = std::max(0.0, result.sums.end_key.time);
+            end_at(EndReason::all_can_end, just_after(result.sums.end_key));
+            return;
+        }
+    }
+    if (bound >= plan_.until) {
+        end_time_ = plan_.until;
+        const bool ran_dry = bound == time_infinity && result.sums.dropped_beyond_end == 0;
+        end_at(ran_dry ? EndReason::no_events : EndReason::until, start_of(time_infinity));
+    } else if (result.sums.stop != 0) {
+        end_time_ = bound;
+        end_at(EndReason::interrupted, start_of(bound));
+    } else {
+        begin_commit(start_of(bound));
+    }
+}
+
+void Worker::end_at(EndReason reason, const EventKey& bound) {
+    end_reason_ = reason;
+    phase_ = Phase::draining;
+    draining_since_ = epochs_.seen();
+    begin_commit(bound);
+}
+
+// Nobody executes any more. Two rounds on, every send lies in epochs that a quiesced round covers.
+void Worker::try_to_finish() {
+    const bool covered = epochs_.seen() - draining_since_ >= 2 && epochs_.epoch() == epochs_.seen();
+    if (!covered || !commit_done_ || !rank_.gvt().result().quiesced) return;
+    if (rank_.gvt().done() != epochs_.seen()) return;
+    phase_ = Phase::finished;
+}
+
+void Worker::begin_commit(const EventKey& bound) {
+    commit_bound_ = bound;
+    uncommitted_.insert(uncommitted_.end(), committing_.begin(), committing_.end());
+    committing_.clear();
+    committing_.swap(uncommitted_);
+    commit_done_ = false;
+}
+
+bool Worker::commit_some() {
+    if (commit_done_) return false;
+    for (std::size_t n = 0; n < commit_lps_per_turn && !committing_.empty(); ++n) {
+        LpRecord& lp = *committing_.back();
+        committing_.pop_back();
+        if (committing_.size() > 4)
+            __builtin_prefetch(&committing_[committing_.size() - 4]->history, 1);
+        commit(group_of(lp), lp);
+        if (rank_.failed()) return true;
+        if (lp.committed == lp.history.tail()) {
+            lp.has_uncommitted = false;
+        } else {
+            uncommitted_.push_back(&lp);
+        }
+    }
+    if (!committing_.empty()) return true;
+    commit_done_ = true;
+    rank_.output().hand_over(self_.worker, rows_, commit_bound_.time);
+    const std::uint64_t committed = counters_[Counter::committed_events];
+    const std::uint64_t executed = counters_[Counter::executed_events];
+    rank_.progress().committed_events.fetch_add(committed - committed_told_,
+                                                std::memory_order_relaxed);
+    rank_.progress().executed_events.fetch_add(executed - executed_told_,
+                                               std::memory_order_relaxed);
+    committed_told_ = committed;
+    executed_told_ = executed;
+    return true;
+}
+
+void Worker::commit(Group& group, LpRecord& lp) {
+    while (lp.committed != lp.history.tail()) {
+        HistoryEntry& entry = entry_at(lp, lp.committed);
+        if (!before(entry.event->key(), commit_bound_)) break;
+        if (!commit_entry(group, lp, entry)) return;
+        ++lp.committed;
+    }
+    const History::Ordinal needed = keeper_.trim(lp, lp.committed, group.heap);
+    while (lp.history.head() != needed) {
+        EventRecord* event = entry_at(lp, lp.history.head()).event;
+        group.heap.free(event, event->bytes());
+        lp.history.drop_first();
+    }
+    keeper_.adapt(lp);
+}
+
+bool Worker::commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry) {
+    const EventRecord& event = *entry.event;
+    if (event.failed) {
+        const Extra& failure = *entry.extras;
+        rank_.fail_in_model(event.key(),
+                            describe_event(event) +
+                                std::string(reinterpret_cast<const char*>(failure.content()),
+                                            failure.bytes));
+        return false;
+    }
+    lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
+    ++counters_[Counter::committed_events];
+    last_committed_time_ = std::max(last_committed_time_, event.time);
+    if (plan_.setup.process.has_commit) {
+        try {
+            lp.process->on_commit(event.view());
+        } catch (const std::exception& error) {
+            rank_.fail_in_model(event.key(),
+                                describe_event(event) + "on_commit(): " + error.what());
+            return false;
+        }
+    }
+    if (entry.extras != nullptr) {
+        take_rows(entry, event.key());
+        free_extras(group, entry);
+    }
+    return true;
+}
+
+void Worker::take_rows(const HistoryEntry& entry, const EventKey& key) {
+    const auto first = static_cast<std::ptrdiff_t>(rows_.size());
+    for (const Extra* extra = entry.extras; extra != nullptr; extra = extra->next) {
+        if (extra->kind != Extra::Kind::output_row) continue;
+        ++counters_[Counter::output_rows];
+        if (rank_.output().wanted())
+            rows_.push_back(
+                {key, extra->table, {extra->content(), extra->content() + extra->bytes}});
+    }
+    std::reverse(rows_.begin() + first, rows_.end());  // extras are chained newest first
+}
+
+// Looks at what has become final for the first event after which its LP would let the run end.
+void Worker::scan_for_end(VirtualTime bound) {
+    const auto scan = [&](const std::vector<LpRecord*>& lps) {
+        for (LpRecord* lp : lps) {
+            if (lp->ended) continue;
+            while (lp->scanned != lp->history.tail()) {
+                const EventRecord& event = *entry_at(*lp, lp->scanned).event;
+                if (!(event.time < bound)) break;
+                ++lp->scanned;
+                if (!event.lets_end) continue;
+                lp->ended = true;
+                --lps_not_ended_;
+                if (before(end_key_, event.key())) end_key_ = event.key();
+                break;
+            }
+        }
+    };
+    scan(uncommitted_);
+    scan(committing_);
+}
+
+// --- After the run ---------------------------------------------------------------------------------
+
+LpRecord& Worker::lp(std::uint32_t id) const noexcept {
+    const Partition::Place place = plan_.partition.place(id);
+    return rank_.group(place.group)->lps[place.index];
+}
+
+void Worker::wind_up() {
+    for (Group* group : groups_) {
+        for (std::uint32_t i = 0; i < group->count; ++i) {
+            LpRecord& lp = group->lps[i];
+            if (lp.committed != lp.history.tail()) restore_state(*group, lp, lp.committed);
+        }
+    }
+    counters_[Counter::checkpoints] = keeper_.checkpoints_taken();
+    counters_[Counter::checkpoints_bytes_peak] = keeper_.bytes_peak();
+}
+
+void Worker::run_on_end(LpRecord& lp, VirtualTime end_time) {
+    HistoryEntry entry{};
+    Group& group = group_of(lp);
+    running_ = {&group, &lp, nullptr, &entry, 0, false};
+    Context context = make_context(end_time, LpId{lp.id}, plan_.rules.lps,
+                                   Random(plan_.config.seed, lp.id, lp.random_counter));
+    if (sigsetjmp(guard_.env(), 0) != 0) {
+        leave_heap();
+        throw ModelError(
+            fmt::format("LP {} in on_end(): {}", running_.lp->id, guard_.description()));
+    }
+    const std::string failure = call_handler_of(lp, guard_, [&] { lp.process->on_end(context); });
+    if (!failure.empty() || entry.sent_count > 0)
+        throw ModelError(fmt::format("LP {} in on_end(): {}", lp.id,
+                                     failure.empty() ? "schedule() when the run is over" : failure));
+    take_rows(entry, start_of(end_time));
+    for (const OutputWriter::Row& row : rows_)
+        rank_.output().write(row.table, row.values.data(), row.values.size());
+    rows_.clear();
+    free_extras(group, entry);
+    running_ = {};
+}
+
+}  // namespace nw

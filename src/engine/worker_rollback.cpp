@@ -1,0 +1,219 @@
+// Taking back what was executed too early. First everything the undone events sent is cancelled
+// (receivers are wasting work on it), then the LP's state is restored, which touches only its own
+// memory and can wait.
+//
+// Cancelling an event of our own that was executed sets its LP back in turn. That is done from a
+// list and not by recursion: a chain of such rollbacks may be as long as the simulation.
+
+#include <cstring>
+
+#include "base/check.hpp"
+#include "engine/worker.hpp"
+#include "numa/heap_scope.hpp"
+
+namespace nw {
+
+// --- Anti-events from afar -------------------------------------------------------------------------
+
+void Worker::take_in_anti(const WireEvent& wire, Group& group, LpRecord& lp) {
+    for (History::Ordinal p = lp.history.tail(); p != lp.committed;) {
+        EventRecord& event = *entry_at(lp, --p).event;
+        if (event.sender == wire.sender && event.serial == wire.serial) {
+            cancel_here(event);
+            cancel_processed();
+            return;
+        }
+        if (before(event.key(), wire.key())) break;
+    }
+    // Its twin is pending, or has not arrived: they meet when the twin comes up for execution.
+    auto& anti = *static_cast<WaitingAnti*>(group.heap.allocate(sizeof(WaitingAnti)));
+    anti = {lp.waiting_antis, wire.sender, wire.serial};
+    lp.waiting_antis = &anti;
+}
+
+bool Worker::meets_anti(Group& group, LpRecord& lp, const EventRecord& event) {
+    for (WaitingAnti** link = &lp.waiting_antis; *link != nullptr; link = &(*link)->next) {
+        WaitingAnti* anti = *link;
+        if (anti->sender != event.sender || anti->serial != event.serial) continue;
+        *link = anti->next;
+        group.heap.free(anti, sizeof(WaitingAnti));
+        group.heap.free(const_cast<EventRecord*>(&event), event.bytes());
+        return true;
+    }
+    return false;
+}
+
+// --- Cancelling our own ----------------------------------------------------------------------------
+
+void Worker::cancel_here(EventRecord& event) {
+    if (event.status == EventStatus::processed) to_cancel_.push_back(&event);
+    // If pending, it is dropped when it comes up.
+    event.status = EventStatus::cancelled;
+}
+
+void Worker::cancel_processed() {
+    while (!to_cancel_.empty()) {
+        EventRecord& event = *to_cancel_.back();
+        to_cancel_.pop_back();
+        const Partition::Place place = plan_.partition.place(event.target);
+        Group& group = *rank_.group(place.group);
+        if (event.status != EventStatus::detached) {
+            LpRecord& lp = group.lps[place.index];
+            History::Ordinal position = lp.history.tail();
+            do {
+                NW_CHECK(position != lp.committed);
+                --position;
+            } while (entry_at(lp, position).event != &event);
+            set_back(group, lp, position);
+            NW_CHECK(event.status == EventStatus::detached);
+        }
+        group.heap.free(&event, event.bytes());
+    }
+}
+
+// --- Rollback --------------------------------------------------------------------------------------
+
+void Worker::set_back_before(Group& group, LpRecord& lp, const EventKey& key) {
+    ++counters_[Counter::stragglers];
+    History::Ordinal position = lp.history.tail();
+    while (position != lp.committed && before(key, entry_at(lp, position - 1).event->key()))
+        --position;
+    set_back(group, lp, position);
+    cancel_processed();
+}
+
+// Ensures: the LP is as it was before the entry at `position`; the events from there on are pending
+// again, or detached if they were cancelled. The caller runs cancel_processed() at the end.
+void Worker::set_back(Group& group, LpRecord& lp, History::Ordinal position) {
+    const History::Ordinal tail = lp.history.tail();
+    NW_CHECK(position - lp.committed < tail - lp.committed);
+    NW_CHECK(entry_at(lp, position).event->time >= gvt_);
+    ++counters_[Counter::rollbacks];
+    counters_[Counter::rolled_back_events] += tail - position;
+    undo_sends(group, lp, position);
+    restore_state(group, lp, position);
+    for (History::Ordinal p = tail; p != position;) {
+        EventRecord& event = *entry_at(lp, --p).event;
+        lp.history.drop_last();
+        event.failed = false;
+        event.lets_end = false;
+        if (event.status == EventStatus::cancelled) {
+            event.status = EventStatus::detached;
+        } else {
+            event.status = EventStatus::pending;
+            pending_.push(event.entry());
+        }
+    }
+}
+
+void Worker::undo_sends(Group& group, LpRecord& lp, History::Ordinal position) {
+    for (History::Ordinal p = lp.history.tail(); p != position;) {
+        HistoryEntry& entry = entry_at(lp, --p);
+        for (EventRecord* sent = entry.sent; sent != nullptr; sent = sent->next_sent) {
+            cancel_here(*sent);
+            ++counters_[Counter::anti_messages];
+        }
+        for (const Extra* extra = entry.extras; extra != nullptr; extra = extra->next) {
+            if (extra->kind != Extra::Kind::remote_send) continue;
+            WireEvent anti;
+            std::memcpy(&anti, extra->content(), sizeof anti);
+            publish(anti, nullptr);
+            ++counters_[Counter::anti_messages];
+        }
+        free_extras(group, entry);
+    }
+}
+
+// Puts state, random counter, sequence and last key back to `position`. The entries are still there.
+void Worker::restore_state(Group& group, LpRecord& lp, History::Ordinal position) {
+    const Running interrupted = running_;
+    for (History::Ordinal p = lp.history.tail(); p != position;) {
+        HistoryEntry& entry = entry_at(lp, --p);
+        lp.random_counter -= entry.random_used;
+        lp.sequence -= entry.sent_count;
+        if (plan_.rollback != Rollback::reverse || entry.event->failed) continue;
+        Context context = make_context(entry.event->time, LpId{lp.id}, plan_.rules.lps,
+                                       Random(plan_.config.seed, lp.id, lp.random_counter));
+        std::memcpy(&context.control(), entry.undo(), sizeof(std::uint64_t));
+        running_ = {&group, &lp, entry.event, &entry, 0, true};
+        const HeapScope scope(*lp.heap);
+        lp.process->on_reverse(context, entry.event->view());
+    }
+    if (keeper_.uses_checkpoints()) {
+        coast(lp, keeper_.restore_checkpoint(lp, position, group.heap), position);
+    } else if (plan_.rollback == Rollback::copy) {
+        keeper_.restore_undo(lp, entry_at(lp, position));
+    }
+    // Keys below the oldest entry kept are below GVT: nothing that can still come is earlier.
+    lp.last_key = EventKey{-1, 0, 0, 0};
+    lp.failed = false;
+    if (position != lp.history.head()) {
+        const EventRecord& last = *entry_at(lp, position - 1).event;
+        lp.last_key = last.key();
+        lp.failed = last.failed;
+    }
+    running_ = interrupted;
+}
+
+// Executes entries [from, to) again with sends silenced: same state, same random numbers.
+void Worker::coast(LpRecord& lp, History::Ordinal from, History::Ordinal to) {
+    const std::uint64_t random_counter = lp.random_counter;
+    const std::uint32_t sequence = lp.sequence;
+    for (History::Ordinal p = from; p != to; ++p) {
+        lp.random_counter -= entry_at(lp, p).random_used;
+        lp.sequence -= entry_at(lp, p).sent_count;
+    }
+    for (History::Ordinal p = from; p != to; ++p) {
+        HistoryEntry& entry = entry_at(lp, p);
+        EventRecord& event = *entry.event;
+        if (event.failed) break;
+        ++counters_[Counter::coasted_events];
+        Context context = make_context(event.time, LpId{lp.id}, plan_.rules.lps,
+                                       Random(plan_.config.seed, lp.id, lp.random_counter));
+        running_ = {nullptr, &lp, &event, &entry, event.generation, true};
+        {
+            const HeapScope scope(*lp.heap);
+            lp.process->on_event(context, event.view());
+        }
+        lp.random_counter = context.random().counter();
+    }
+    if (lp.random_counter != random_counter || lp.sequence != sequence)
+        throw ModelError(describe_event(*entry_at(lp, to - 1).event) +
+                         "executed again from the same state, the LP drew or sent differently: its "
+                         "handlers use something that is not rolled back");
+}
+
+// --- --check-rollback ------------------------------------------------------------------------------
+
+bool Worker::is_chosen_for_check(const EventRecord& event) const noexcept {
+    if (event.rollback_tried) return false;
+    Random dice(plan_.config.seed, event.sender, event.serial);
+    return dice.chance(plan_.config.check_rollback);
+}
+
+// Executes the event, takes it back, compares the LP with what it was. The event is pending again
+// afterwards and runs for good when it comes up next.
+void Worker::check_rollback(Group& group, LpRecord& lp, EventRecord& event) {
+    event.rollback_tried = true;
+    Snapshot* image = lp.heap->take(group.heap);
+    const std::uint64_t random_counter = lp.random_counter;
+    const std::uint32_t sequence = lp.sequence;
+    const EventKey key = event.key();
+    const std::string description = describe_event(event);
+    execute(group, lp, event);
+    if (!lp.failed) {
+        set_back(group, lp, lp.history.tail() - 1);
+        cancel_processed();
+        ++counters_[Counter::forced_rollbacks];
+        const bool equal = lp.heap->equals(*image) && lp.random_counter == random_counter &&
+                           lp.sequence == sequence;
+        if (!equal && plan_.rollback == Rollback::snapshot)
+            throw InternalError(description + "a rollback did not restore the LP's state");
+        if (!equal)
+            rank_.fail_in_model(key, description + "--check-rollback: the state after the rollback "
+                                                   "differs from the state before the event");
+    }
+    LpHeap::drop(image, group.heap);
+}
+
+}  // namespace nw

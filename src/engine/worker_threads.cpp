@@ -1,0 +1,61 @@
+#include "engine/worker_threads.hpp"
+
+#include <atomic>
+#include <cstring>
+#include <exception>
+#include <system_error>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+
+namespace nw {
+
+void run_worker_threads(Os& os, const WorkerPlaces& where,
+                        const std::function<void(std::uint32_t)>& body,
+                        std::vector<std::string>& notices) {
+    const auto workers = static_cast<std::uint32_t>(where.places.size());
+    std::atomic<Status> bind_refused{0}, policy_refused{0};
+    std::vector<std::exception_ptr> failures(workers);
+    enum class Gate : int { shut, open, cancelled };
+    std::atomic<Gate> gate{Gate::shut};  // opened once all threads exist
+    const auto run = [&](std::uint32_t w) {
+        gate.wait(Gate::shut);
+        if (gate == Gate::cancelled) return;
+        try {
+            whereabouts().worker = w;
+            if (where.pin) {
+                const Status bound = os.bind_thread(where.places[w].cpu);
+                if (bound != 0) bind_refused = bound;
+                const Status local = os.prefer_local_memory();
+                if (local != 0) policy_refused = local;
+            }
+            body(w);
+        } catch (...) {
+            failures[w] = std::current_exception();
+        }
+    };
+    std::vector<std::thread> threads;
+    std::string refused;
+    try {
+        for (std::uint32_t w = 0; w < workers; ++w) threads.emplace_back(run, w);
+    } catch (const std::system_error& error) {
+        refused = fmt::format("worker thread {} of {} could not be started: {}", threads.size() + 1,
+                              workers, error.what());
+    }
+    gate = refused.empty() ? Gate::open : Gate::cancelled;
+    gate.notify_all();
+    for (std::thread& thread : threads) thread.join();
+    if (!refused.empty()) throw MachineError(refused);
+    if (bind_refused != 0)
+        notices.push_back(fmt::format("workers are not bound to cores: {}",
+                                      std::strerror(bind_refused)));
+    if (policy_refused != 0)
+        notices.push_back(fmt::format("memory is not bound to the workers' nodes: {}",
+                                      std::strerror(policy_refused)));
+    for (const std::exception_ptr& failure : failures)
+        if (failure != nullptr) std::rethrow_exception(failure);
+}
+
+}  // namespace nw

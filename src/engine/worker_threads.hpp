@@ -1,0 +1,26 @@
+// Starts a run's worker threads, each bound to its place, and brings home what went wrong in them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "numa/os.hpp"
+#include "numa/topology.hpp"
+
+namespace nw {
+
+struct WorkerPlaces {
+    std::vector<Place> places;  // by worker
+    bool pin = true;
+};
+
+// Runs body(w) on thread w for each place and joins them. Before body, the thread is bound to its
+// CPU and takes its memory from its own node; a refusal of either becomes a notice, once.
+// Rethrows the first exception of the lowest worker that had one.
+void run_worker_threads(Os& os, const WorkerPlaces& where,
+                        const std::function<void(std::uint32_t)>& body,
+                        std::vector<std::string>& notices);
+
+}  // namespace nw

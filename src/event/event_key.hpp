@@ -1,0 +1,63 @@
+// The total order of events, and the entry of the pending set that carries it inline.
+//
+// Order is (time, generation, sender, sequence). The generation is the parent's plus one when the
+// event has its parent's time, else 0: a zero-delay effect comes after its cause. The sequence is
+// the sender's own count of what it scheduled and rolls back with the sender, so that an event that
+// is scheduled again after a rollback has its old place. Order is not identity: matching an
+// anti-event to its twin is the business of event records.
+//
+// Keys stand inside the entries because a comparison that has to follow a pointer to the event is a
+// cache miss; the target stands there so that its LP can be prefetched without touching the event.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+
+#include <numawarp/time.hpp>
+
+namespace nw {
+
+struct EventRecord;
+
+struct EventKey {
+    VirtualTime time = 0;
+    std::uint32_t generation = 0;
+    std::uint32_t sender = 0;
+    std::uint32_t sequence = 0;
+};
+
+struct PendingEntry {
+    VirtualTime time;
+    std::uint32_t generation;
+    std::uint32_t sender;
+    std::uint32_t sequence;
+    std::uint32_t target;
+    EventRecord* event;
+
+    EventKey key() const noexcept { return {time, generation, sender, sequence}; }
+};
+static_assert(sizeof(EventKey) == 24);
+static_assert(sizeof(PendingEntry) == 32, "two entries a cache line");
+
+// Whether a's place is before b's. A and B are EventKey or PendingEntry.
+// Requires: no time is NaN. Cost: one comparison nearly always; ties are rare but legal.
+template <class A, class B>
+inline bool before(const A& a, const B& b) noexcept {
+    if (a.time != b.time) [[likely]] return a.time < b.time;
+    if (a.generation != b.generation) return a.generation < b.generation;
+    if (a.sender != b.sender) return a.sender < b.sender;
+    return a.sequence < b.sequence;
+}
+
+inline bool operator==(const EventKey& a, const EventKey& b) noexcept {
+    return a.time == b.time && a.generation == b.generation && a.sender == b.sender &&
+           a.sequence == b.sequence;
+}
+
+inline std::strong_ordering operator<=>(const EventKey& a, const EventKey& b) noexcept {
+    if (before(a, b)) return std::strong_ordering::less;
+    return a == b ? std::strong_ordering::equal : std::strong_ordering::greater;
+}
+
+}  // namespace nw

@@ -1,0 +1,61 @@
+// An event as the engine holds it: 48 bytes of header, the payload behind it, in the platform memory
+// of the target's group. Written and read by the worker that owns the target; two fields
+// (next_sent, status) are also used by the sender, which may do so only while it owns the target too.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <numawarp/event.hpp>
+
+#include "event/event_key.hpp"
+
+namespace nw {
+
+enum class EventStatus : std::uint8_t {
+    pending,    // in the pending set, to be executed
+    processed,  // in its LP's history
+    cancelled,  // pending: to be dropped when it comes up; processed: its LP is to be set back
+    detached,   // cancelled and in no set any more: to be freed
+};
+
+struct EventRecord {
+    // Order (time, generation, sender, sequence) decides who runs first; the sequence rolls back with
+    // its sender. Identity (sender, serial) matches an anti-event with its twin; the serial never
+    // rolls back, and 2^32 sends of one LP do not fit between a send and its cancellation.
+    VirtualTime time;
+    std::uint32_t generation;
+    std::uint32_t sender;
+    std::uint32_t sequence;
+    std::uint32_t serial;
+    std::uint32_t target;
+    EventType type;
+    std::uint16_t payload_bytes;
+
+    EventRecord* next_sent;  // the next event that the same execution sent to this worker
+    EventStatus status;
+    bool from_afar;       // came through a bottom half: an anti-event may wait for it
+    bool failed;          // its handler threw or crashed, or was skipped because an earlier one did
+    bool lets_end;        // after it, its LP's can_end() was true
+    bool rollback_tried;  // --check-rollback has had its turn with this event
+
+    EventKey key() const noexcept { return {time, generation, sender, sequence}; }
+
+    std::byte* payload() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+    const std::byte* payload() const noexcept { return reinterpret_cast<const std::byte*>(this + 1); }
+
+    std::size_t bytes() const noexcept { return sizeof(EventRecord) + payload_bytes; }
+
+    Event view() const noexcept {
+        return Event(time, LpId{sender}, type, std::span(payload(), payload_bytes));
+    }
+
+    PendingEntry entry() noexcept {
+        return PendingEntry{time, generation, sender, sequence, target, this};
+    }
+};
+
+static_assert(sizeof(EventRecord) == 48, "header and 16 bytes of payload fill one cache line");
+
+}  // namespace nw

@@ -1,0 +1,75 @@
+// A growing run of wire events. Page aligned, grown by doubling, never shrunk below a page; holds
+// no memory until first used. One thread at a time (its user's lock or ownership sees to that).
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "event/wire_event.hpp"
+
+namespace nw {
+
+class MailBuffer {
+  public:
+    MailBuffer() = default;
+    ~MailBuffer() { std::free(bytes_); }
+    MailBuffer(MailBuffer&& other) noexcept { swap(*this, other); }
+    MailBuffer& operator=(MailBuffer&& other) noexcept {
+        swap(*this, other);
+        return *this;
+    }
+
+    const std::byte* data() const noexcept { return bytes_; }
+    std::size_t size() const noexcept { return used_; }
+    std::size_t capacity() const noexcept { return capacity_; }
+    bool empty() const noexcept { return used_ == 0; }
+
+    // Appends one wire event, its payload from elsewhere.
+    void append(const WireEvent& header, const std::byte* payload) {
+        std::byte* at = extend(header.bytes());
+        std::memcpy(at, &header, sizeof header);
+        if (header.payload_bytes > 0)
+            std::memcpy(at + sizeof header, payload, header.payload_bytes);
+    }
+
+    // Appends wire events that stand one after another already.
+    void append(const std::byte* bytes, std::size_t size) { std::memcpy(extend(size), bytes, size); }
+
+    void clear() noexcept { used_ = 0; }
+    void truncate(std::size_t size) noexcept { used_ = size; }
+
+    friend void swap(MailBuffer& a, MailBuffer& b) noexcept {
+        std::swap(a.bytes_, b.bytes_);
+        std::swap(a.used_, b.used_);
+        std::swap(a.capacity_, b.capacity_);
+    }
+
+  private:
+    std::byte* extend(std::size_t size) {
+        if (used_ + size > capacity_) [[unlikely]] grow(used_ + size);
+        std::byte* at = bytes_ + used_;
+        used_ += size;
+        return at;
+    }
+
+    [[gnu::noinline]] void grow(std::size_t needed) {
+        constexpr std::size_t page = 4096;
+        std::size_t capacity = capacity_ == 0 ? page : capacity_ * 2;
+        while (capacity < needed) capacity *= 2;
+        auto* bytes = static_cast<std::byte*>(std::aligned_alloc(page, capacity));
+        if (bytes == nullptr) throw std::bad_alloc();
+        if (used_ > 0) std::memcpy(bytes, bytes_, used_);
+        std::free(bytes_);
+        bytes_ = bytes;
+        capacity_ = capacity;
+    }
+
+    std::byte* bytes_ = nullptr;
+    std::size_t used_ = 0;
+    std::size_t capacity_ = 0;
+};
+
+}  // namespace nw

@@ -1,0 +1,455 @@
+#include "event/pending_set.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <new>
+#include <utility>
+
+#include "base/check.hpp"
+
+namespace nw {
+namespace {
+
+// Up to here the heap alone is as fast as a ladder, and there is too little to estimate from.
+constexpr std::size_t ladder_min = 8;
+
+// Of the times looked at when the ladder is built.
+constexpr std::size_t sample_size = 1024;
+
+// Bucket numbers end here, so that they are exact in a double. All later times share the last
+// bucket.
+constexpr std::uint64_t x_max = std::uint64_t{1} << 51;
+
+constexpr double ring_min = 64;
+constexpr double ring_max = 8192;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nothing = std::numeric_limits<double>::quiet_NaN();  // no x is at or above it
+
+constexpr auto after = [](const PendingEntry& a, const PendingEntry& b) { return before(b, a); };
+
+// How many entries a bucket should hold when its turn comes. The ends of all buckets and the run
+// should both stay in the inner caches: the square root balances them.
+double bucket_target(std::size_t entries) {
+    return std::clamp(2 * std::sqrt(static_cast<double>(entries)), 8.0, 2048.0);
+}
+
+std::uint64_t clamped(double x) { return x < static_cast<double>(x_max) ? static_cast<std::uint64_t>(x) : x_max; }
+
+}  // namespace
+
+PendingSet::PendingSet()
+    : late_below_(nothing), ring_end_(nothing), late_limit_(ladder_min) {}
+
+PendingSet::~PendingSet() = default;
+
+// ---- chunks ----
+
+void PendingSet::grow_pool() {
+    // Slabs double with the pool until they are as large as a huge page.
+    const std::size_t slab_bytes =
+        std::clamp(std::bit_ceil(pool_bytes_), std::size_t{1} << 16, std::size_t{1} << 21);
+    auto* memory = static_cast<std::byte*>(std::aligned_alloc(slab_bytes, slab_bytes));
+    if (memory == nullptr) throw std::bad_alloc();
+    slabs_.emplace_back(memory, &std::free);
+    pool_bytes_ += slab_bytes;
+    for (std::size_t at = slab_bytes; at != 0; at -= chunk_bytes)
+        give_back(new (memory + at - chunk_bytes) Chunk);
+}
+
+PendingSet::Chunk* PendingSet::take_chunk() {
+    if (free_chunks_ == nullptr) grow_pool();
+    Chunk* chunk = free_chunks_;
+    free_chunks_ = chunk->previous;
+    return chunk;
+}
+
+void PendingSet::give_back(Chunk* chunk) noexcept {
+    chunk->previous = free_chunks_;
+    free_chunks_ = chunk;
+}
+
+PendingEntry* PendingSet::extend(std::size_t slot) {
+    PendingEntry* tail = tails_[slot];
+    Chunk* chunk = take_chunk();
+    if (tail == nullptr) {
+        chunk->previous = nullptr;
+        if (slot <= ring_mask_) ring_used_[slot / 64] |= std::uint64_t{1} << slot % 64;
+    } else {
+        chunk->previous = chunk_of(tail);
+    }
+    return chunk->entries;
+}
+
+// Requires: there is an entry before `tail`.
+PendingSet::Chunk* PendingSet::chunk_of(const PendingEntry* tail) noexcept {
+    const auto last = reinterpret_cast<std::uintptr_t>(tail - 1);
+    return reinterpret_cast<Chunk*>(last / chunk_bytes * chunk_bytes);
+}
+
+std::size_t PendingSet::count_of(const PendingEntry* tail) noexcept {
+    const Chunk* chunk = chunk_of(tail);
+    auto count = static_cast<std::size_t>(tail - chunk->entries);
+    while ((chunk = chunk->previous) != nullptr) count += Chunk::capacity;
+    return count;
+}
+
+template <class Visit>
+void PendingSet::for_each(const PendingEntry* tail, Visit visit) {
+    while (tail != nullptr) {
+        const Chunk* chunk = chunk_of(tail);
+        for (const PendingEntry* entry = chunk->entries; entry != tail; ++entry) visit(*entry);
+        tail = chunk->previous != nullptr ? chunk->previous->entries + Chunk::capacity : nullptr;
+    }
+}
+
+// The same, giving the chunks back. `visit` may append elsewhere.
+template <class Visit>
+void PendingSet::consume(PendingEntry* tail, Visit visit) {
+    while (tail != nullptr) {
+        Chunk* chunk = chunk_of(tail);
+        for (const PendingEntry* entry = chunk->entries; entry != tail; ++entry) visit(*entry);
+        tail = chunk->previous != nullptr ? chunk->previous->entries + Chunk::capacity : nullptr;
+        give_back(chunk);
+    }
+}
+
+// ---- pushing outside the ring ----
+
+// By value: a reference would keep the entry of the fast path in memory, where its narrow stores
+// stall the wide loads that copy it.
+void PendingSet::push_aside(PendingEntry entry, double x) {
+    if (x >= late_below_)
+        push_far(entry, clamped(x));
+    else
+        push_late(entry);
+}
+
+void PendingSet::push_late(const PendingEntry& entry) {
+    NW_PARANOID(std::isfinite(entry.time));
+    late_.push_back(entry);
+    std::push_heap(late_.begin(), late_.end(), after);
+    if (++late_count_ >= late_limit_) rebuild();
+}
+
+// Requires: x ≥ next + B, or within a call of lower_far_bin, x > far_base.
+void PendingSet::push_far(const PendingEntry& entry, std::uint64_t x) {
+    const auto bin = static_cast<std::size_t>(std::bit_width(x ^ far_base_) - 1);
+    const std::uint64_t bit = std::uint64_t{1} << bin;
+    far_min_[bin] = (far_used_ & bit) != 0 ? std::min(far_min_[bin], x) : x;
+    far_used_ |= bit;
+    append(ring_mask_ + 1 + bin, entry);
+}
+
+// ---- the front ----
+
+const PendingEntry* PendingSet::top_slow() {
+    if (run_next_ == run_end_) {
+        if (late_.empty()) {
+            if (size_ == 0) return nullptr;
+            if (out_of_shape()) rebuild();
+        }
+        if (!late_.empty()) return late_.data();
+        advance();
+    }
+    if (late_.empty()) return run_next_;
+    return before(late_.front(), *run_next_) ? late_.data() : run_next_;
+}
+
+void PendingSet::pop_slow() {
+    const PendingEntry* front = top_slow();
+    NW_CHECK(front != nullptr);
+    if (front != late_.data()) {
+        ++run_next_;
+        return;
+    }
+    std::pop_heap(late_.begin(), late_.end(), after);
+    late_.pop_back();
+}
+
+// Turns to the next bucket that holds something, which becomes the run.
+// Requires: run and late are empty, the set is not.
+void PendingSet::advance() {
+    for (;;) {
+        const std::uint64_t near = next_in_ring();
+        if (far_used_ != 0) {
+            const auto bin = static_cast<std::size_t>(std::countr_zero(far_used_));
+            if (far_min_[bin] <= near) {
+                lower_far_bin(bin);
+                continue;
+            }
+        }
+        move_window(near + 1);
+        sort_into_run(near & ring_mask_);
+        return;
+    }
+}
+
+void PendingSet::move_window(std::uint64_t next) noexcept {
+    next_ = next;
+    late_below_ = next <= x_max ? static_cast<double>(next) : nothing;
+    ring_end_ = static_cast<double>(std::min(next + ring_mask_ + 1, x_max));
+}
+
+// The number of the first bucket of the ring in use, x_max + 1 if there is none.
+std::uint64_t PendingSet::next_in_ring() const noexcept {
+    const std::size_t words = ring_used_.size();
+    const std::size_t start = next_ & ring_mask_;
+    std::size_t word = start / 64;
+    std::uint64_t bits = ring_used_[word] & (~std::uint64_t{0} << start % 64);
+    // The first word is looked at twice: its low bits are the ring's last buckets.
+    for (std::size_t i = 0; i <= words; ++i) {
+        if (bits != 0) {
+            const std::size_t slot = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+            return next_ + ((slot - start) & ring_mask_);
+        }
+        word = word + 1 == words ? 0 : word + 1;
+        bits = ring_used_[word];
+    }
+    return x_max + 1;
+}
+
+// Brings the window to the first far entry, and this bin's entries into the ring or lower bins.
+// Requires: nothing in the ring is earlier than this bin, the lowest in use.
+void PendingSet::lower_far_bin(std::size_t bin) {
+    const std::size_t slot = ring_mask_ + 1 + bin;
+    PendingEntry* tail = tails_[slot];
+    tails_[slot] = nullptr;
+    far_used_ &= far_used_ - 1;
+    far_base_ = far_min_[bin];
+    move_window(far_base_);
+    consume(tail, [this](const PendingEntry& entry) {
+        const std::uint64_t x = clamped((entry.time - origin_) * scale_);
+        if (x - next_ <= ring_mask_)
+            append(x & ring_mask_, entry);
+        else
+            push_far(entry, x);
+    });
+}
+
+// A counting sort into twice as many cells as there are entries, then insertion.
+void PendingSet::sort_into_run(std::size_t slot) {
+    PendingEntry* tail = tails_[slot];
+    tails_[slot] = nullptr;
+    ring_used_[slot / 64] &= ~(std::uint64_t{1} << slot % 64);
+
+    const double bucket = static_cast<double>(next_ - 1);
+    const std::size_t count = count_of(tail);
+    if (count > run_capacity_) {
+        run_capacity_ = std::bit_ceil(count);
+        run_ = std::make_unique_for_overwrite<PendingEntry[]>(run_capacity_);
+        cell_of_.resize(run_capacity_);
+    }
+    const std::size_t cells = std::clamp<std::size_t>(2 * count, 16, 1 << 16);
+    const double cell_scale = static_cast<double>(cells);
+    cell_end_.assign(cells, 0);
+
+    std::uint32_t* cell = cell_of_.data();
+    for_each(tail, [&](const PendingEntry& entry) {
+        const double within = ((entry.time - origin_) * scale_ - bucket) * cell_scale;
+        const auto c = static_cast<std::uint32_t>(std::min(within, cell_scale - 1));
+        *cell++ = c;
+        ++cell_end_[c];
+    });
+    std::uint32_t start = 0;
+    for (std::uint32_t& end : cell_end_) start += std::exchange(end, start);
+    cell = cell_of_.data();
+    consume(tail, [&](const PendingEntry& entry) { run_[cell_end_[*cell++]++] = entry; });
+
+    run_next_ = run_.get();
+    run_end_ = run_next_ + count;
+    sorted_count_ += count;
+    if (!sort_by_insertion(count)) sort_by_cell();
+}
+
+// For a run that is nearly sorted. Gives up when it is not: many equal times, or a cluster in a wide
+// bucket, would make it quadratic.
+bool PendingSet::sort_by_insertion(std::size_t count) {
+    PendingEntry* run = run_.get();
+    std::size_t patience = 4 * count + 64;
+    for (std::size_t i = 1; i < count; ++i) {
+        if (!before(run[i], run[i - 1])) [[likely]] continue;
+        const PendingEntry moving = run[i];
+        std::size_t hole = i;
+        do {
+            run[hole] = run[hole - 1];
+            --hole;
+        } while (hole != 0 && before(moving, run[hole - 1]));
+        run[hole] = moving;
+        if (patience < i - hole) return false;
+        patience -= i - hole;
+    }
+    return true;
+}
+
+// Requires: every entry is within its cell.
+void PendingSet::sort_by_cell() {
+    PendingEntry* start = run_.get();
+    for (const std::uint32_t cell_end : cell_end_) {
+        PendingEntry* end = run_.get() + cell_end;
+        if (end - start > 1)
+            std::sort(start, end,
+                      [](const PendingEntry& a, const PendingEntry& b) { return before(a, b); });
+        start = end;
+    }
+}
+
+// ---- shape ----
+
+// Whether the ladder should be built anew. Ends the period when that was due to be asked.
+bool PendingSet::out_of_shape() noexcept {
+    if (size_ > 4 * built_for_) return true;
+    if (size_ < built_for_ / 4 && built_for_ > ladder_min) return true;
+    if (sorted_count_ < sorted_limit_) return false;
+    const double filled =
+        static_cast<double>(sorted_count_) / static_cast<double>(next_ - period_start_);
+    const double target = bucket_target(size_);
+    if (filled > 3 * target || filled < target / 3) return true;
+    begin_period();
+    return false;
+}
+
+void PendingSet::begin_period() noexcept {
+    late_count_ = 0;
+    late_limit_ = built_for_ * patience_;
+    sorted_count_ = 0;
+    sorted_limit_ = 4 * built_for_ * patience_;
+    period_start_ = next_;
+}
+
+// Arranges all entries anew: in buckets of a width that suits them, or in the heap if they are few.
+// Cost: O(size).
+void PendingSet::rebuild() {
+    std::vector<PendingEntry> loose(run_next_, run_end_);
+    loose.insert(loose.end(), late_.begin(), late_.end());
+    late_.clear();
+    run_next_ = run_end_;
+    std::vector<PendingEntry*> stacks;
+    for (PendingEntry* tail : tails_storage_)
+        if (tail != nullptr) stacks.push_back(tail);
+
+    if (size_ < ladder_min) {
+        for (PendingEntry* tail : stacks)
+            consume(tail, [&loose](const PendingEntry& entry) { loose.push_back(entry); });
+        std::fill(tails_storage_.begin(), tails_storage_.end(), nullptr);
+        std::fill(ring_used_.begin(), ring_used_.end(), 0);
+        far_used_ = 0;
+        std::make_heap(loose.begin(), loose.end(), after);
+        late_ = std::move(loose);
+        late_below_ = nothing;
+        built_for_ = ladder_min;
+        begin_period();
+        return;
+    }
+
+    VirtualTime first = infinity;
+    std::vector<double> sample;
+    const std::size_t stride = size_ / sample_size + 1;
+    std::size_t until_sample = 1;
+    const auto look = [&](const PendingEntry& entry) {
+        first = std::min(first, entry.time);
+        if (--until_sample == 0) {
+            sample.push_back(entry.time);
+            until_sample = stride;
+        }
+    };
+    for (const PendingEntry& entry : loose) look(entry);
+    for (PendingEntry* tail : stacks) for_each(tail, look);
+    std::sort(sample.begin(), sample.end());
+    set_shape(first, sample);
+
+    const std::size_t size = size_;
+    for (const PendingEntry& entry : loose) push(entry);
+    for (PendingEntry* tail : stacks)
+        consume(tail, [this](const PendingEntry& entry) { push(entry); });
+    size_ = size;
+}
+
+// Ensures: an empty ladder that begins at `first`, fit for times like those of the sample.
+void PendingSet::set_shape(VirtualTime first, const std::vector<double>& sample) {
+    const double width = choose_width(sample);
+    const double scale = 1 / width;
+    // The last few may be outliers, and can wait among the far ones.
+    const double span = sample[sample.size() - 1 - sample.size() / 64] - first;
+    const auto buckets = std::bit_ceil(
+        static_cast<std::size_t>(std::clamp(span * scale, ring_min, ring_max)));
+
+    const double change = scale / scale_;
+    const bool same = change > 0.7 && change < 1.4 && buckets == ring_mask_ + 1;
+    patience_ = same ? std::min<std::size_t>(2 * patience_, 64) : 1;
+
+    origin_ = first;
+    scale_ = scale;
+    ring_mask_ = buckets - 1;
+    tails_storage_.assign(buckets + far_bins, nullptr);
+    tails_ = tails_storage_.data();
+    ring_used_.assign(buckets / 64, 0);
+    far_used_ = 0;
+    far_base_ = 0;
+    move_window(0);
+    built_for_ = size_;
+    begin_period();
+}
+
+// The bucket width at which the next buckets will hold about bucket_target entries each.
+double PendingSet::choose_width(const std::vector<double>& sample) const {
+    const double target = bucket_target(size_);
+    double width = infinity;
+    // From what is pending: the density of the nearest quarter, or of more if that has one time.
+    for (std::size_t quarters = 1; quarters <= 4 && width == infinity; ++quarters) {
+        const double span = sample[(sample.size() - 1) * quarters / 4] - sample.front();
+        const double entries = static_cast<double>(size_) * static_cast<double>(quarters) / 4;
+        if (span > 0) width = span / entries * target;
+    }
+    // From what was popped: events that soon have offspring are more often at the front than a
+    // count of the pending ones shows.
+    const std::uint64_t buckets = next_ - period_start_;
+    const std::size_t popped = sorted_count_ + late_count_;
+    if (popped >= built_for_ / 4 && buckets != 0)
+        width = std::min(width, static_cast<double>(buckets) / scale_ /
+                                    static_cast<double>(popped) * target);
+    if (width == infinity) return 1 / scale_;
+    return std::clamp(width, 1e-300, 1e300);
+}
+
+std::size_t PendingSet::bytes() const noexcept {
+    return pool_bytes_ + (run_capacity_ + late_.capacity()) * sizeof(PendingEntry) +
+           tails_storage_.capacity() * sizeof(PendingEntry*) +
+           (cell_of_.capacity() + cell_end_.capacity()) * sizeof(std::uint32_t);
+}
+
+bool PendingSet::validate() const {
+    bool good = true;
+    std::size_t seen = late_.size() + static_cast<std::size_t>(run_end_ - run_next_);
+    const auto x_of = [this](const PendingEntry& e) { return (e.time - origin_) * scale_; };
+
+    good &= std::is_heap(late_.begin(), late_.end(), after);
+    for (const PendingEntry& entry : late_) good &= !(x_of(entry) >= late_below_);
+    for (const PendingEntry* entry = run_next_; entry != run_end_; ++entry) {
+        good &= !(x_of(*entry) >= late_below_);
+        good &= entry == run_next_ || !before(*entry, entry[-1]);
+    }
+    for (std::size_t slot = 0; slot < tails_storage_.size(); ++slot) {
+        const bool far = slot > ring_mask_;
+        const std::size_t bin = slot - ring_mask_ - 1;
+        const bool used = far ? (far_used_ >> bin & 1) != 0
+                              : (ring_used_[slot / 64] >> slot % 64 & 1) != 0;
+        good &= used == (tails_storage_[slot] != nullptr);
+        for_each(tails_storage_[slot], [&](const PendingEntry& entry) {
+            ++seen;
+            const std::uint64_t x = clamped(x_of(entry));
+            good &= x >= next_;
+            if (far)
+                good &= x >= far_min_[bin] && 
+                        static_cast<std::size_t>(std::bit_width(x ^ far_base_)) == bin + 1;
+            else
+                good &= x - next_ <= ring_mask_ && (x & ring_mask_) == slot;
+        });
+    }
+    return good && seen == size_;
+}
+
+}  // namespace nw

@@ -1,0 +1,183 @@
+// A worker's pending events, smallest key first: a two-level ladder.
+//
+//   late      a heap of what arrived in the past of the ladder    x <  next
+//   run       one bucket, sorted, being popped                    x <  next
+//   ring      B buckets of equal width, append-only, unsorted     next ≤ x < next + B
+//   far       bins by the highest bit in which x and `far_base` differ, unsorted
+//
+// where x = (time - origin) * scale is the time in bucket widths. An entry is written once to its
+// bucket, once more when the bucket's turn comes and it is counting-sorted into the run, and is then
+// read in sequence: two streams instead of a heap's path of cache misses. A bucket holds tens to
+// about a thousand entries, so that the ends of all buckets stay in the cache however many entries
+// there are; a calendar queue with its few entries a bucket misses at every insertion. The idea of
+// sorting lazily in rungs is the ladder queue's (Tang, Goh, Thng, 2005); the far bins are a radix
+// heap (Ahuja, Mehlhorn, Orlin, Tarjan, 1990), in which an entry only ever moves to a lower bin.
+//
+// What arrives below `next`, after a rollback say, goes to the heap at a logarithmic price. If too
+// much does, or the buckets have become too full or too empty, the ladder is built anew around what
+// it holds, at a price that the operations since the last time have paid for. No mix of operations
+// costs more than O(log n) each, amortised, but for a factor that depends on the range of times (an
+// entry falls through at most 52 far bins).
+//
+// Thread: the worker that owns it. Deletion is the caller's: a flag in the event, seen when popped.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <numawarp/time.hpp>
+
+#include "event/event_key.hpp"
+
+namespace nw {
+
+class PendingSet {
+  public:
+    PendingSet();
+    ~PendingSet();
+    PendingSet(const PendingSet&) = delete;
+    PendingSet& operator=(const PendingSet&) = delete;
+
+    // Requires: the time is finite. It may be smaller than that of entries already popped.
+    void push(const PendingEntry& entry) {
+        ++size_;
+        const double x = (entry.time - origin_) * scale_;
+        if (x >= late_below_ && x < ring_end_) [[likely]]
+            append(static_cast<std::uint64_t>(static_cast<std::int64_t>(x)) & ring_mask_, entry);
+        else
+            push_aside(entry, x);
+    }
+
+    // The smallest entry, or null. Valid until the next push or pop.
+    const PendingEntry* top() {
+        if (run_next_ != run_end_ && late_.empty()) [[likely]] return run_next_;
+        return top_slow();
+    }
+
+    // Removes the smallest entry. Requires: !empty().
+    void pop() {
+        if (run_next_ != run_end_ && late_.empty()) [[likely]]
+            ++run_next_;
+        else
+            pop_slow();
+        --size_;
+    }
+
+    std::size_t size() const noexcept { return size_; }
+    bool empty() const noexcept { return size_ == 0; }
+
+    // Infinity when empty.
+    VirtualTime min_time() {
+        const PendingEntry* entry = top();
+        return entry != nullptr ? entry->time : time_infinity;
+    }
+
+    // The entry k places after the front of the sorted run, or null: a hint for prefetching, since
+    // late arrivals come in between.
+    const PendingEntry* upcoming(std::size_t k) const noexcept {
+        return k < static_cast<std::size_t>(run_end_ - run_next_) ? run_next_ + k : nullptr;
+    }
+
+    // Memory held, used or not.
+    std::size_t bytes() const noexcept;
+
+    // Walks everything; false if an entry is where it should not be.
+    bool validate() const;
+
+  private:
+    static constexpr std::size_t chunk_bytes = 1024;
+
+    // A bucket is a stack of chunks, all full but the last; all that is kept of it is the place of
+    // its next entry. The chunk is found by masking that address.
+    struct alignas(chunk_bytes) Chunk {
+        static constexpr std::size_t capacity = chunk_bytes / sizeof(PendingEntry) - 1;
+        Chunk* previous;
+        alignas(sizeof(PendingEntry)) PendingEntry entries[capacity];
+    };
+    static_assert(sizeof(Chunk) == chunk_bytes);
+
+    static constexpr std::size_t far_bins = 52;
+
+    void append(std::size_t slot, const PendingEntry& entry) {
+        PendingEntry* place = tails_[slot];
+        // Null and the end of a full chunk look alike: no place left here.
+        if (reinterpret_cast<std::uintptr_t>(place) % chunk_bytes == 0) [[unlikely]]
+            place = extend(slot);
+        *place = entry;
+        tails_[slot] = place + 1;
+    }
+
+    PendingEntry* extend(std::size_t slot);
+    void push_aside(PendingEntry entry, double x);
+    void push_late(const PendingEntry& entry);
+    void push_far(const PendingEntry& entry, std::uint64_t x);
+    const PendingEntry* top_slow();
+    void pop_slow();
+
+    void advance();
+    void move_window(std::uint64_t next) noexcept;
+    std::uint64_t next_in_ring() const noexcept;
+    void lower_far_bin(std::size_t bin);
+    void sort_into_run(std::size_t slot);
+    bool sort_by_insertion(std::size_t count);
+    void sort_by_cell();
+
+    bool out_of_shape() noexcept;
+    void rebuild();
+    void begin_period() noexcept;
+    void set_shape(VirtualTime first, const std::vector<double>& sample);
+    double choose_width(const std::vector<double>& sample) const;
+
+    static Chunk* chunk_of(const PendingEntry* tail) noexcept;
+    static std::size_t count_of(const PendingEntry* tail) noexcept;
+    template <class Visit>
+    static void for_each(const PendingEntry* tail, Visit visit);
+    template <class Visit>
+    void consume(PendingEntry* tail, Visit visit);
+    Chunk* take_chunk();
+    void give_back(Chunk* chunk) noexcept;
+    void grow_pool();
+
+    // For push, top and pop.
+    double origin_ = 0;
+    double scale_ = 1;               // buckets a unit of time
+    double late_below_;              // `next`, the first bucket of the ring, or NaN: all is late
+    double ring_end_;                // next + B, or less at the end of all times
+    std::uint64_t ring_mask_ = 0;    // B - 1
+    PendingEntry** tails_ = nullptr; // B buckets, then far_bins bins
+    PendingEntry* run_next_ = nullptr;
+    PendingEntry* run_end_ = nullptr;
+    std::size_t size_ = 0;
+    std::vector<PendingEntry> late_;  // a heap by std::push_heap
+
+    // For turning to the next bucket.
+    std::uint64_t next_ = 0;
+    std::uint64_t far_base_ = 0;                         // ≤ next, and below all that is far
+    std::uint64_t far_used_ = 0;                         // bit i: far bin i holds entries
+    std::array<std::uint64_t, far_bins> far_min_{};      // smallest x in each bin in use
+    std::vector<std::uint64_t> ring_used_;               // bit i: bucket i holds entries
+    std::vector<PendingEntry*> tails_storage_;
+    std::unique_ptr<PendingEntry[]> run_;
+    std::size_t run_capacity_ = 0;
+    std::vector<std::uint32_t> cell_of_;  // of each entry of the bucket being sorted
+    std::vector<std::uint32_t> cell_end_;
+
+    // For deciding when to build anew. Counts are of the current period, which began when `next` was
+    // period_start_.
+    std::size_t built_for_ = 0;  // entries at the last building
+    std::size_t late_count_ = 0;
+    std::size_t late_limit_;
+    std::size_t sorted_count_ = 0;
+    std::size_t sorted_limit_ = 0;
+    std::uint64_t period_start_ = 0;
+    std::size_t patience_ = 1;  // doubled whenever building anew changed nothing
+
+    Chunk* free_chunks_ = nullptr;
+    std::vector<std::unique_ptr<std::byte, void (*)(void*)>> slabs_;
+    std::size_t pool_bytes_ = 0;
+};
+
+}  // namespace nw

@@ -1,0 +1,65 @@
+#include "gvt/gvt_rounds.hpp"
+
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+
+namespace nw {
+
+GvtRounds::GvtRounds(Transport& transport, std::uint32_t workers, double interval_ms,
+                     WindowControl window)
+    : transport_(transport),
+      workers_(workers),
+      interval_(static_cast<std::int64_t>(interval_ms * 1e6)),
+      window_(window),
+      slots_(workers) {
+    result_.window = window_.width();
+}
+
+void GvtRounds::step(Clock::time_point now) {
+    const std::uint32_t done = done_.load(std::memory_order_relaxed);
+    if (opened_.load(std::memory_order_relaxed) == done) {
+        if (now - last_done_ < interval_ && !wanted_.load(std::memory_order_relaxed)) return;
+        wanted_.store(false, std::memory_order_relaxed);
+        opened_at_ = now;
+        opened_.store(done + 1, std::memory_order_release);  // pairs with the acquire in opened()
+        return;
+    }
+    if (!reducing_) {
+        // Pairs with the release in arrive(): the slots are filled.
+        if (arrived_.load(std::memory_order_acquire) != workers_) return;
+        arrived_.store(0, std::memory_order_relaxed);
+        Contribution own;
+        for (const Slot& slot : slots_) own.combine(slot.contribution);
+        transport_.begin_reduce(own);
+        reducing_ = true;
+    }
+    Contribution sums;
+    if (!transport_.poll_reduce(sums)) return;
+    reducing_ = false;
+    publish(sums, now);
+}
+
+void GvtRounds::publish(const Contribution& sums, Clock::time_point now) {
+    NW_CHECK(sums.in_flight >= 0);
+    const bool quiesced = sums.in_flight == 0;
+    const VirtualTime gvt = quiesced ? sums.m0 : std::min(sums.m0, sums.m1);
+    NW_CHECK(gvt >= result_.gvt);
+    result_.gvt = gvt;
+    result_.quiesced = quiesced;
+    result_.sums = sums;
+    window_.update(gvt, sums);
+    result_.window = window_.width();
+    last_done_ = now;
+    done_.fetch_add(1, std::memory_order_release);  // pairs with the acquire in done()
+}
+
+std::string GvtRounds::overdue(Clock::time_point now, std::chrono::seconds patience) const {
+    const std::uint32_t opened = opened_.load(std::memory_order_relaxed);
+    if (opened == done_.load(std::memory_order_relaxed) || now - opened_at_ < patience) return {};
+    return fmt::format("GVT round {} is not done after {} s: {} of {} workers have cut{}", opened,
+                       patience.count(), arrived_.load(std::memory_order_relaxed), workers_,
+                       reducing_ ? ", the reduction over ranks is under way" : "");
+}
+
+}  // namespace nw

@@ -1,0 +1,81 @@
+// A rank's half of the GVT algorithm: opens rounds, gathers its workers' cuts, reduces them over the
+// ranks, publishes the result (docs/gvt.md). No worker waits in it: a round is advanced a step at a
+// time by whichever worker holds the rank's net role.
+//
+//     opened == done           no round under way
+//     opened == done + 1       workers cut, each in its own time; then one reduction
+//     seen(worker) ≤ done ≤ opened ≤ seen(worker) + 1
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gvt/window_control.hpp"
+#include "net/transport.hpp"
+
+namespace nw {
+
+// What a finished round says. Written by the holder of the net role before `done` is published, read
+// by workers after they saw `done`; stable until all of them have cut the next round.
+struct GvtResult {
+    VirtualTime gvt = 0;
+    bool quiesced = true;  // nothing of the epochs before the cut was in flight
+    VirtualTime window = time_infinity;
+    Contribution sums;
+};
+
+class GvtRounds {
+  public:
+    using Clock = std::chrono::steady_clock;
+
+    GvtRounds(Transport& transport, std::uint32_t workers, double interval_ms,
+              WindowControl window);
+
+    // Thread: any worker.
+    std::uint32_t opened() const noexcept { return opened_.load(std::memory_order_acquire); }
+    std::uint32_t done() const noexcept { return done_.load(std::memory_order_acquire); }
+    const GvtResult& result() const noexcept { return result_; }
+
+    // A worker that has nothing to do before the next result asks for it now.
+    void want_round() noexcept {
+        if (!wanted_.load(std::memory_order_relaxed)) wanted_.store(true, std::memory_order_relaxed);
+    }
+
+    // Thread: worker w, once a round, after it filled slot(w).
+    Contribution& slot(std::uint32_t worker) noexcept { return slots_[worker].contribution; }
+    void arrive() noexcept { arrived_.fetch_add(1, std::memory_order_acq_rel); }
+
+    // Thread: the holder of the net role. Cost: a few loads when nothing is due.
+    void step(Clock::time_point now);
+
+    // The watchdog's words: who has not cut, what is in flight. Empty while the round is young.
+    std::string overdue(Clock::time_point now, std::chrono::seconds patience) const;
+
+  private:
+    void publish(const Contribution& sums, Clock::time_point now);
+
+    struct alignas(64) Slot {
+        Contribution contribution;
+    };
+
+    Transport& transport_;
+    std::uint32_t workers_;
+    std::chrono::nanoseconds interval_;
+    WindowControl window_;
+
+    alignas(64) std::atomic<std::uint32_t> opened_{0};
+    std::atomic<std::uint32_t> done_{0};
+    GvtResult result_;
+    alignas(64) std::atomic<std::uint32_t> arrived_{0};
+    std::atomic<bool> wanted_{false};
+    std::vector<Slot> slots_;
+    // The net role's own.
+    Clock::time_point last_done_ = Clock::now();
+    Clock::time_point opened_at_ = Clock::now();
+    bool reducing_ = false;
+};
+
+}  // namespace nw

@@ -1,0 +1,50 @@
+#include "gvt/window_control.hpp"
+
+#include <algorithm>
+
+namespace nw {
+namespace {
+
+// A decision needs this many executed events to mean something. Unmeasured guess.
+constexpr std::uint64_t decision_events = 256;
+
+// W stays below this many rounds' mean advance of GVT. Unmeasured guess.
+constexpr double advances_max = 8;
+
+constexpr double smoothing = 0.1;
+
+}  // namespace
+
+void WindowControl::update(VirtualTime gvt, const Contribution& sums) noexcept {
+    if (!adaptive_ || gvt == time_infinity) return;
+    const VirtualTime advance = gvt - gvt_;
+    advance_mean_ += smoothing * (advance - advance_mean_);
+    gvt_ = gvt;
+    const std::uint64_t executed = sums.executed - executed_;
+    if (executed < decision_events) return;
+    const auto undone = static_cast<double>(sums.rolled_back - rolled_back_);
+    const double useful = static_cast<double>(executed) - undone;
+    executed_ = sums.executed;
+    rolled_back_ = sums.rolled_back;
+
+    const double efficiency = std::max(0.0, useful / static_cast<double>(executed));
+    // Until something goes wrong there is no window; then it starts from how far the leaders are.
+    const VirtualTime width =
+        width_ == time_infinity ? std::max(sums.lead - gvt, advance_mean_) : width_;
+    const VirtualTime ceiling = advances_max * advance_mean_;
+    if (efficiency < 0.33) {
+        width_ = width / 4;
+    } else if (efficiency < 0.66) {
+        width_ = width / 2;
+    } else if (efficiency > 0.95) {
+        width_ = std::min(width * 2, std::max(width, ceiling));
+    } else {
+        if (useful < useful_last_) climb_ = 1 / climb_;
+        width_ = width * climb_;
+    }
+    useful_last_ = useful;
+    width_ = std::max(width_, advance_mean_ / advances_max);
+    if (!(width_ > 0)) width_ = time_infinity;
+}
+
+}  // namespace nw

@@ -1,0 +1,94 @@
+// The one thing through which a logical process acts on the world: it reads the clock, draws random
+// numbers, schedules events and writes output. Everything done here is undone if the event is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include <numawarp/ids.hpp>
+#include <numawarp/random.hpp>
+#include <numawarp/time.hpp>
+
+namespace nw {
+
+// One cell of an output row.
+struct OutputValue {
+    enum class Kind : std::uint8_t { integer, real, text } kind;
+    std::int64_t integer = 0;
+    double real = 0;
+    std::string_view text{};
+
+    template <class T>
+        requires std::is_integral_v<T>
+    OutputValue(T value) : kind(Kind::integer), integer(static_cast<std::int64_t>(value)) {}
+    OutputValue(double value) : kind(Kind::real), real(value) {}
+    OutputValue(std::string_view value) : kind(Kind::text), text(value) {}
+    OutputValue(const char* value) : kind(Kind::text), text(value) {}
+};
+
+namespace detail {
+class EventSink;  // what an engine puts behind a Context
+}
+
+class Context {
+  public:
+    Context(const Context&) = delete;
+    Context& operator=(const Context&) = delete;
+
+    VirtualTime now() const noexcept { return now_; }
+    LpId self() const noexcept { return self_; }
+    std::uint32_t lps() const noexcept { return lps_; }
+    Random& random() noexcept { return random_; }
+
+    // Schedules an event for `target` at now() + delay. Events at equal times run in the order
+    // (time, generation, sender, sender's sequence): zero delay is allowed and causal.
+    // Requires: delay finite and ≥ 0 (≥ the model's lookahead if it declares one and the target is
+    // another LP), target < lps(), payload within the model's declared bound. A breach is a
+    // ModelError: the run stops with exit code 3 if, and only if, this event is committed.
+    void schedule(LpId target, VirtualTime delay, EventType type) {
+        schedule_bytes(target, delay, type, {});
+    }
+
+    template <class Payload>
+        requires std::is_trivially_copyable_v<Payload>
+    void schedule(LpId target, VirtualTime delay, EventType type, const Payload& payload) {
+        // Padding would carry the stack's leftovers into the digest.
+        Payload clean = payload;
+        __builtin_clear_padding(&clean);
+        schedule_bytes(target, delay, type, std::as_bytes(std::span<const Payload, 1>(&clean, 1)));
+    }
+
+    void schedule_bytes(LpId target, VirtualTime delay, EventType type,
+                        std::span<const std::byte> payload);
+
+    // Appends a row to the model's output table number `table`. It reaches the file once the event
+    // is committed. Requires: as many values as the table declares columns.
+    template <class... Values>
+    void output(std::size_t table, const Values&... values) {
+        const OutputValue row[] = {OutputValue(values)...};
+        output_row(table, row);
+    }
+    void output_row(std::size_t table, std::span<const OutputValue> row);
+
+    // One word that belongs to the event being executed: what on_event leaves here, on_reverse
+    // finds. Zero at the start of on_event. Only with --rollback reverse is it kept.
+    std::uint64_t& control() noexcept { return control_; }
+
+  private:
+    friend class detail::EventSink;
+    Context(detail::EventSink& sink, VirtualTime now, LpId self, std::uint32_t lps,
+            Random random) noexcept
+        : sink_(&sink), now_(now), random_(random), self_(self), lps_(lps) {}
+
+    detail::EventSink* sink_;
+    VirtualTime now_;
+    std::uint64_t control_ = 0;
+    Random random_;
+    LpId self_;
+    std::uint32_t lps_;
+};
+
+}  // namespace nw

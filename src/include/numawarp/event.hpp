@@ -1,0 +1,41 @@
+// What a handler sees of the event it is given. A view: valid during the handler, not to be kept.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <type_traits>
+
+#include <numawarp/ids.hpp>
+#include <numawarp/time.hpp>
+
+namespace nw {
+
+class Event {
+  public:
+    Event(VirtualTime time, LpId sender, EventType type, std::span<const std::byte> payload) noexcept
+        : time_(time), payload_(payload), sender_(sender), type_(type) {}
+
+    VirtualTime time() const noexcept { return time_; }
+    LpId sender() const noexcept { return sender_; }
+    EventType type() const noexcept { return type_; }
+    std::span<const std::byte> bytes() const noexcept { return payload_; }
+
+    // The payload as it was scheduled, copied out. Requires: it was scheduled as a T.
+    template <class T>
+        requires std::is_trivially_copyable_v<T>
+    T payload() const noexcept {
+        T value;
+        std::memcpy(&value, payload_.data(),
+                    sizeof(T) < payload_.size() ? sizeof(T) : payload_.size());
+        return value;
+    }
+
+  private:
+    VirtualTime time_;
+    std::span<const std::byte> payload_;
+    LpId sender_;
+    EventType type_;
+};
+
+}  // namespace nw

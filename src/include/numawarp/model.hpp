@@ -1,0 +1,162 @@
+// numawarp: the model writer's door. All that a model includes.
+//
+//     class Ping : public nw::LogicalProcess {
+//         void on_start(nw::Context& c) override { c.schedule(c.self(), 1.0, 0); }
+//         void on_event(nw::Context& c, const nw::Event&) override { … c.schedule(…); }
+//     };
+//     class PingModel : public nw::Model { … setup() returns how many Pings, until when … };
+//     int main(int argc, char** argv) { PingModel model; return nw::run(argc, argv, model); }
+//
+// docs/tutorial.md builds one step by step.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <numawarp/context.hpp>
+#include <numawarp/event.hpp>
+#include <numawarp/ids.hpp>
+#include <numawarp/logical_process.hpp>
+#include <numawarp/random.hpp>
+#include <numawarp/time.hpp>
+
+namespace nw {
+
+// A wrong option, file or parameter, found before the run starts: exit code 2. The text is one line
+// that names the option or key, the value and what is legal.
+class SetupError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+// A rule of the engine that a handler broke. Thrown inside the handler; reported (exit code 3) only
+// if the event is committed.
+class ModelError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+enum class Rollback : std::uint8_t { snapshot, copy, reverse };
+
+// How the engine builds and treats the model's LPs. Made by nw::process<Lp>(…).
+struct ProcessFactory {
+    std::function<LogicalProcess*(LpId)> build;  // called inside the LP's heap: allocates there
+    std::size_t object_bytes = 0;
+    std::size_t state_bytes = 0;                  // 0: no plain state, hence no --rollback copy
+    void* (*state_of)(LogicalProcess*) = nullptr;  // the plain state of an LP
+    bool has_reverse = false;
+    bool has_commit = false;
+    bool has_end_condition = false;
+};
+
+// LPs of class Lp, built as Lp(LpId, shared…). What is shared must not change after set-up.
+template <class Lp, class... Shared>
+ProcessFactory process(Shared... shared);
+
+// A CSV file in --output DIR: `name`.csv with a header line.
+struct OutputTable {
+    std::string name;
+    std::vector<std::string> columns;
+};
+
+// Says that two LPs exchange events often; the engine tries to keep them on one worker.
+struct Link {
+    LpId a;
+    LpId b;
+    std::uint32_t weight = 1;
+};
+
+// What a model is, once its options are known. Times in the model's unit, sizes in bytes.
+struct Setup {
+    std::uint32_t lps = 0;
+    VirtualTime until = time_infinity;  // default of --until
+    VirtualTime lookahead = 0;          // every event for another LP is at least this far ahead;
+                                        // 0: none, and --engine conservative is refused
+    std::size_t payload_bytes_max = 0;  // at most 65,535
+    ProcessFactory process;
+    Rollback preferred_rollback = Rollback::snapshot;
+    std::vector<OutputTable> outputs{};
+    std::vector<Link> links{};  // may stay empty: LPs are then dealt out in blocks of their numbers
+};
+
+// Where a model declares its own command-line options (also keys in --config FILE.toml).
+// `value` holds the default and receives what the user wrote.
+class Options {
+  public:
+    virtual ~Options() = default;
+    virtual void add(const std::string& name, double& value, const std::string& help) = 0;
+    virtual void add(const std::string& name, std::uint32_t& value, const std::string& help) = 0;
+    virtual void add(const std::string& name, std::uint64_t& value, const std::string& help) = 0;
+    virtual void add(const std::string& name, std::string& value, const std::string& help) = 0;
+    virtual void add_flag(const std::string& name, bool& value, const std::string& help) = 0;
+    // One of several words. Requires: value is one of them.
+    virtual void add_choice(const std::string& name, std::string& value,
+                            const std::vector<std::string>& words, const std::string& help) = 0;
+};
+
+// What a model may want to know when the run is over (Model::finished).
+struct RunSummary {
+    VirtualTime end_time = 0;
+    std::uint64_t committed_events = 0;
+    std::string output_directory;  // empty without --output
+};
+
+class Model {
+  public:
+    explicit Model(std::string name, std::string description)
+        : name_(std::move(name)), description_(std::move(description)) {}
+    virtual ~Model() = default;
+
+    const std::string& name() const noexcept { return name_; }
+    const std::string& description() const noexcept { return description_; }
+
+    virtual void options(Options&) {}
+
+    // Called once, after the command line was read. Throws SetupError on illegal parameters.
+    virtual Setup setup() = 0;
+
+    // Called once after a completed run, on rank 0, with all output files closed.
+    virtual void finished(const RunSummary&) {}
+
+  private:
+    std::string name_;
+    std::string description_;
+};
+
+// The whole program: reads the command line, builds the model, runs it, reports. Returns the exit
+// code: 0 done, 1 internal error, 2 wrong option, 3 model broke a rule, 4 machine could not,
+// 130/143 interrupted.
+int run(int argc, char** argv, Model& model);
+
+template <class Lp, class... Shared>
+ProcessFactory process(Shared... shared) {
+    static_assert(std::is_base_of_v<LogicalProcess, Lp>, "an LP derives from nw::LogicalProcess");
+    // A hook that is not overridden keeps LogicalProcess as the class in its pointer's type.
+    constexpr bool overrides_reverse =
+        !std::is_same_v<decltype(&Lp::on_reverse),
+                        void (LogicalProcess::*)(Context&, const Event&)>;
+    constexpr bool overrides_commit =
+        !std::is_same_v<decltype(&Lp::on_commit), void (LogicalProcess::*)(const Event&)>;
+    constexpr bool overrides_can_end =
+        !std::is_same_v<decltype(&Lp::can_end), bool (LogicalProcess::*)() const>;
+    ProcessFactory factory;
+    factory.build = [shared...](LpId lp) -> LogicalProcess* { return new Lp(lp, shared...); };
+    factory.object_bytes = sizeof(Lp);
+    factory.has_reverse = overrides_reverse;
+    factory.has_commit = overrides_commit;
+    factory.has_end_condition = overrides_can_end;
+    if constexpr (requires { typename Lp::PlainState; }) {
+        factory.state_bytes = sizeof(typename Lp::PlainState);
+        factory.state_of = [](LogicalProcess* lp) -> void* { return &static_cast<Lp*>(lp)->state; };
+    }
+    return factory;
+}
+
+}  // namespace nw

@@ -1,0 +1,65 @@
+// An LP's random numbers: counter-based, so that the only state to roll back is one counter.
+//
+// Block i of LP p in a run with seed s is Philox4x32-10(key = s, counter = (i, p)): 128 bits, two
+// 64-bit draws (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
+// Each event starts at a fresh block, so a stream depends on nothing but (seed, LP, blocks used by
+// the LP's earlier events): equal on every engine and after every rollback.
+//
+// The distributions are our own inversions: the standard library's are not the same everywhere.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace nw {
+
+class Random {
+  public:
+    Random(std::uint64_t seed, std::uint32_t stream, std::uint64_t counter) noexcept
+        : seed_(seed), counter_(counter), stream_(stream) {}
+
+    // 64 uniform bits.
+    std::uint64_t bits() noexcept {
+        if (left_ == 0) refill();
+        return block_[--left_];
+    }
+
+    // Uniform in [0, 1), a multiple of 2^-53.
+    double uniform() noexcept { return static_cast<double>(bits() >> 11) * 0x1.0p-53; }
+
+    // Uniform in (0, 1], a multiple of 2^-53: safe to take the logarithm of.
+    double uniform_positive() noexcept {
+        return static_cast<double>((bits() >> 11) + 1) * 0x1.0p-53;
+    }
+
+    // Uniform in {0, …, bound-1}. Requires: bound > 0. Bias below bound/2^64.
+    std::uint64_t below(std::uint64_t bound) noexcept {
+        __extension__ using Wide = unsigned __int128;
+        return static_cast<std::uint64_t>((static_cast<Wide>(bits()) * bound) >> 64);
+    }
+
+    bool chance(double probability) noexcept { return uniform() < probability; }
+
+    double exponential(double mean) noexcept;
+
+    // Sum of `shape` exponentials with the given mean of the sum. Requires: shape ≥ 1.
+    double erlang(unsigned shape, double mean) noexcept;
+
+    // Gaussian by Box and Muller (1958), always two draws; the second variate is not kept, so that
+    // no state survives the event.
+    double normal(double mean, double deviation) noexcept;
+
+    // Blocks used so far by this LP; what the engine stores and rolls back.
+    std::uint64_t counter() const noexcept { return counter_; }
+
+  private:
+    void refill() noexcept;
+
+    std::uint64_t seed_;
+    std::uint64_t counter_;
+    std::array<std::uint64_t, 2> block_;  // valid: block_[0 .. left_-1]
+    std::uint32_t stream_;
+    std::uint32_t left_ = 0;
+};
+
+}  // namespace nw

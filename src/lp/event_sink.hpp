@@ -1,0 +1,52 @@
+// What stands behind a Context: an engine. And the rules of schedule(), which all engines check the
+// same way.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include <numawarp/context.hpp>
+#include <numawarp/logical_process.hpp>
+
+namespace nw {
+
+// The limits of schedule(), fixed for a run.
+struct ScheduleRules {
+    std::uint32_t lps = 0;
+    std::size_t payload_bytes_max = 0;
+    VirtualTime lookahead = 0;
+};
+
+namespace detail {
+
+class EventSink {
+  public:
+    virtual void schedule(Context& context, LpId target, VirtualTime delay, EventType type,
+                          std::span<const std::byte> payload) = 0;
+    virtual void output(Context& context, std::size_t table, std::span<const OutputValue> row) = 0;
+
+  protected:
+    ~EventSink() = default;
+
+    Context make_context(VirtualTime now, LpId self, std::uint32_t lps, Random random) noexcept {
+        return Context(*this, now, self, lps, random);
+    }
+};
+
+// Throws ModelError, naming the LP, both times and what is legal, unless the event may be scheduled.
+// Inline tests; the messages are made out of line.
+[[noreturn, gnu::cold]] void schedule_refused(const ScheduleRules& rules, LpId self,
+                                              VirtualTime now, LpId target, VirtualTime delay,
+                                              std::size_t payload_bytes);
+
+inline void check_schedule(const ScheduleRules& rules, LpId self, VirtualTime now, LpId target,
+                           VirtualTime delay, std::size_t payload_bytes) {
+    const bool legal = delay >= (target == self ? 0.0 : rules.lookahead) &&
+                       now + delay < time_infinity && index(target) < rules.lps &&
+                       payload_bytes <= rules.payload_bytes_max;
+    if (!legal) [[unlikely]]
+        schedule_refused(rules, self, now, target, delay, payload_bytes);
+}
+
+}  // namespace detail
+}  // namespace nw

@@ -1,0 +1,99 @@
+// What an LP has executed and may have to take back: a ring of entries, oldest first, one an event.
+// Positions are ordinals ("the LP's n-th executed event"), counted modulo 2^32; an entry stays at
+// its position until it is trimmed at the front (fossil collection) or at the back (rollback).
+//
+// A ring and not a list through the events: coasting forward walks it onwards, rollback backwards,
+// commit from the front, and with small plain states the bytes to restore lie in the entry itself.
+// Owner: the worker that owns the LP. Memory: the group's platform heap.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "event/event_record.hpp"
+#include "numa/platform_heap.hpp"
+
+namespace nw {
+
+// Something else that belongs to an executed event until it is committed or undone. The node is
+// followed by `bytes` bytes of content.
+struct Extra {
+    enum class Kind : std::uint8_t { remote_send, output_row, failure };
+    Extra* next;
+    std::uint32_t bytes;
+    Kind kind;
+    std::uint8_t table;  // of an output row
+
+    std::byte* content() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+    const std::byte* content() const noexcept {
+        return reinterpret_cast<const std::byte*>(this + 1);
+    }
+    std::size_t total_bytes() const noexcept { return sizeof(Extra) + bytes; }
+};
+
+struct HistoryEntry {
+    EventRecord* event;
+    EventRecord* sent;  // chain by next_sent: events sent to LPs that this worker owned at the time.
+                        // Valid until GVT passes the entry; below GVT nobody may follow it.
+    Extra* extras;
+    std::uint32_t random_used;  // blocks of random numbers
+    std::uint32_t sent_count;   // all sends, including those beyond the end of the run
+
+    // The state before the event (plain copies) or the control word (reverse); see StateKeeping.
+    std::byte* undo() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+};
+static_assert(sizeof(HistoryEntry) == 32);
+
+class History {
+  public:
+    using Ordinal = std::uint32_t;
+
+    Ordinal head() const noexcept { return head_; }  // oldest entry kept
+    Ordinal tail() const noexcept { return tail_; }  // one past the newest
+    bool empty() const noexcept { return head_ == tail_; }
+    std::uint32_t size() const noexcept { return tail_ - head_; }
+
+    // Requires: position in [head, tail). `stride` is the run's bytes per entry.
+    HistoryEntry& at(Ordinal position, std::uint32_t stride) noexcept {
+        return *reinterpret_cast<HistoryEntry*>(entries_ +
+                                                std::size_t{position & mask_} * stride);
+    }
+
+    // A new last entry, its fields not yet set.
+    HistoryEntry& append(std::uint32_t stride, PlatformHeap& heap) {
+        if (size() == capacity()) [[unlikely]] grow(stride, heap);
+        return at(tail_++, stride);
+    }
+
+    void drop_last() noexcept { --tail_; }
+    void drop_first() noexcept { ++head_; }
+
+    void release(std::uint32_t stride, PlatformHeap& heap) noexcept {
+        if (entries_ != nullptr) heap.free(entries_, std::size_t{capacity()} * stride);
+        entries_ = nullptr;
+        mask_ = no_capacity;
+    }
+
+  private:
+    static constexpr std::uint32_t no_capacity = ~std::uint32_t{0};
+
+    std::uint32_t capacity() const noexcept { return mask_ + 1; }  // 0 or a power of two
+
+    void grow(std::uint32_t stride, PlatformHeap& heap) {
+        const std::uint32_t capacity = this->capacity() == 0 ? 2 : this->capacity() * 2;
+        auto* entries = static_cast<std::byte*>(heap.allocate(std::size_t{capacity} * stride));
+        for (Ordinal p = head_; p != tail_; ++p)
+            std::memcpy(entries + std::size_t{p & (capacity - 1)} * stride, &at(p, stride), stride);
+        release(stride, heap);
+        entries_ = entries;
+        mask_ = capacity - 1;
+    }
+
+    std::byte* entries_ = nullptr;  // entry p stands at p mod capacity
+    Ordinal head_ = 0;
+    Ordinal tail_ = 0;
+    std::uint32_t mask_ = no_capacity;  // capacity - 1
+};
+
+}  // namespace nw

@@ -1,0 +1,48 @@
+// What the engine knows about one LP, hot things first. It stands in the platform memory of the LP's
+// group, beside its neighbours. Owner: the worker that owns the group.
+#pragma once
+
+#include <cstdint>
+
+#include <numawarp/logical_process.hpp>
+
+#include "base/digest.hpp"
+#include "event/event_key.hpp"
+#include "lp/history.hpp"
+
+namespace nw {
+
+class LpHeap;
+struct Checkpoints;
+
+// An anti-event whose twin is not in the history: it waits until the twin comes up for execution.
+struct WaitingAnti {
+    WaitingAnti* next;
+    std::uint32_t sender;
+    std::uint32_t serial;
+};
+
+struct alignas(64) LpRecord {
+    // First line: every execution.
+    LogicalProcess* process;
+    EventKey last_key;  // of the newest executed event; time -1 before the first
+    std::uint64_t random_counter;
+    std::uint32_t sequence;  // next send's place in the order; rolled back
+    std::uint32_t serial;    // next send's identity; never rolled back
+    LpHeap* heap;
+    WaitingAnti* waiting_antis;
+
+    // Second line.
+    alignas(64) History history;
+    History::Ordinal committed;  // entries before it are final (head ≤ committed ≤ tail)
+    History::Ordinal scanned;    // entries before it were looked at for can_end()
+    Checkpoints* checkpoints;    // null where undo lies in the history entries
+    std::uint32_t id;
+    bool has_uncommitted;  // on its worker's list
+    bool failed;           // a handler failed; nothing is executed until that is undone
+    bool ended;            // can_end() was true after a final event
+    Digest digest;         // over committed events
+};
+static_assert(sizeof(LpRecord) == 128, "two cache lines");
+
+}  // namespace nw

@@ -1,0 +1,117 @@
+// How an LP's state comes back: the three methods of --rollback behind two questions, "what is saved
+// before an event" and "what is restored, and from which event on must be executed again".
+//
+//   reverse   one control word in each history entry; on_reverse undoes event by event
+//   copy      a plain state: its bytes in each history entry while they are few; larger ones as
+//             checkpoints every χ events
+//   snapshot  whatever the LP allocated: LpHeap snapshots every χ events
+//
+// χ adapts to each LP: ⌈√(2 · events/rollbacks · cost of a checkpoint/cost of an event)⌉ (the
+// square-root rule of Lin, Preiss, Loucks, Lazowska: "Selecting the checkpoint interval in Time Warp
+// simulation", PADS 1993). Events between the checkpoint and the wanted position are executed again
+// with sends silenced (coast forward); that is the worker's part.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <numawarp/model.hpp>
+
+#include "lp/lp_record.hpp"
+
+namespace nw {
+
+struct Snapshot;
+
+// A saved state at a position of the history. For `copy` the state's bytes follow.
+struct Checkpoint {
+    Checkpoint* older;
+    Snapshot* snapshot;  // null for plain copies
+    History::Ordinal position;
+    std::uint32_t bytes;
+
+    std::byte* state() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+};
+
+// An LP's checkpoints, newest first, and what its interval is adapted from.
+struct Checkpoints {
+    Checkpoint* newest = nullptr;
+    std::uint32_t interval = 1;  // events from one checkpoint to the next
+    std::uint32_t events = 0;    // executed since the last adaptation
+    std::uint32_t rollbacks = 0;
+    float checkpoint_ns = 0;  // running means, 0 until measured
+    float event_ns = 0;
+};
+
+// Fixed for a run.
+struct StateKeepingRules {
+    Rollback method = Rollback::snapshot;
+    std::uint32_t state_bytes = 0;       // of a plain state
+    std::uint32_t checkpoint_every = 0;  // 0: adaptive
+    bool undo_in_entry = false;          // plain bytes or control word in each history entry
+    std::uint32_t entry_stride = sizeof(HistoryEntry);
+    void* (*state_of)(LogicalProcess*) = nullptr;
+
+    static StateKeepingRules choose(Rollback method, const ProcessFactory& factory,
+                                    std::uint32_t checkpoint_every);
+};
+
+// One worker's hand in it. Thread: the worker.
+class StateKeeper {
+  public:
+    explicit StateKeeper(const StateKeepingRules& rules) : rules_(rules) {}
+
+    const StateKeepingRules& rules() const noexcept { return rules_; }
+    bool uses_checkpoints() const noexcept { return !rules_.undo_in_entry; }
+
+    // Called once, after the LP was built. Requires: nothing executed yet.
+    void start(LpRecord& lp, PlatformHeap& heap);
+
+    // Called before the event of the newest entry is executed.
+    void save(LpRecord& lp, HistoryEntry& entry, PlatformHeap& heap) {
+        if (rules_.method == Rollback::reverse) return;
+        if (rules_.undo_in_entry) {
+            std::memcpy(entry.undo(), rules_.state_of(lp.process), rules_.state_bytes);
+        } else {
+            maybe_checkpoint(lp, heap);
+        }
+    }
+
+    // The newest checkpoint at or before `position` is brought back; later ones are dropped.
+    // Returns its position: coast forward from there. Requires: uses_checkpoints().
+    History::Ordinal restore_checkpoint(LpRecord& lp, History::Ordinal position,
+                                        PlatformHeap& heap);
+
+    // The plain state of an entry is brought back. Requires: copy, undo_in_entry.
+    void restore_undo(LpRecord& lp, HistoryEntry& entry) noexcept {
+        std::memcpy(rules_.state_of(lp.process), entry.undo(), rules_.state_bytes);
+    }
+
+    // Entries before `position` will never be rolled back. Returns the position before which the
+    // history is not needed any more (coasting starts at a checkpoint, which may be older).
+    History::Ordinal trim(LpRecord& lp, History::Ordinal position, PlatformHeap& heap);
+
+    // Adapts χ; called at commit.
+    void adapt(LpRecord& lp) noexcept;
+
+    // Whether the cost of this execution is to be measured: one in 16 of an LP.
+    bool wants_event_cost(const LpRecord& lp) const noexcept {
+        return lp.checkpoints != nullptr && (lp.history.tail() & 15) == 0;
+    }
+    void event_cost(LpRecord& lp, float ns) noexcept;
+
+    std::uint64_t checkpoints_taken() const noexcept { return taken_; }
+    std::uint64_t bytes_peak() const noexcept { return bytes_peak_; }
+
+  private:
+    void maybe_checkpoint(LpRecord& lp, PlatformHeap& heap);
+    void take(LpRecord& lp, History::Ordinal position, PlatformHeap& heap);
+    void drop(LpRecord& lp, Checkpoint* checkpoint, PlatformHeap& heap) noexcept;
+
+    StateKeepingRules rules_;
+    std::uint64_t taken_ = 0;
+    std::uint64_t bytes_ = 0;  // held now
+    std::uint64_t bytes_peak_ = 0;
+};
+
+}  // namespace nw

@@ -1,0 +1,17 @@
+// --config FILE.toml: the options' own names as top-level keys.
+//
+//     workers = 2
+//     until = 7200
+//     pin = false          # on and off may be said as true and false
+#pragma once
+
+#include <string>
+
+#include "main/option_table.hpp"
+
+namespace nw {
+
+// Sets the options that the file names. Throws SetupError, naming file and key.
+void apply_config_file(const std::string& path, const OptionTable& table);
+
+}  // namespace nw

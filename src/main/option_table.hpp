@@ -1,0 +1,66 @@
+// The one table of options: the engine's and the model's, each with name, values, default, help, how
+// to set it and what it is set to. The command line, the configuration file, --help, the JSON of
+// --stats and docs/reference/options.md all come from it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "engine/config.hpp"
+
+namespace nw {
+
+enum class ProgressMode : std::uint8_t { automatic, on, off };
+
+// All that the user chose, but for the model's own parameters.
+struct Settings {
+    Config config;
+    std::string stats_file;   // empty: none
+    std::string config_file;  // empty: none
+    ProgressMode progress = ProgressMode::automatic;
+    bool quiet = false;
+    bool verbose = false;
+    bool help = false;
+    bool version = false;
+};
+
+struct OptionSpec {
+    std::string name;    // without the dashes
+    std::string values;  // "N|auto"; empty for a flag, which takes none
+    std::string group;   // heading in --help
+    std::string help;
+    std::string standard;  // the default, as text; may be empty
+    // Throws IllegalValue.
+    std::function<void(std::string_view)> set;
+    // The value in force. An option that asks for help or names a configuration file has none.
+    std::function<nlohmann::json()> value;
+
+    bool is_flag() const noexcept { return values.empty(); }
+};
+
+class OptionTable {
+  public:
+    // The specs refer to `settings` and to the model's members: both must outlive the table.
+    OptionTable(Settings& settings, Model& model);
+    explicit OptionTable(Settings& settings);  // the engine's options alone
+    OptionTable(const OptionTable&) = delete;
+    OptionTable& operator=(const OptionTable&) = delete;
+
+    const std::vector<OptionSpec>& specs() const noexcept { return specs_; }
+    const OptionSpec* find(std::string_view name) const noexcept;
+    std::vector<std::string> names() const;
+
+  private:
+    std::vector<OptionSpec> specs_;
+};
+
+// The words that stand for these values on the command line, in messages and in the statistics.
+std::string_view word_for(EngineKind kind) noexcept;
+std::string_view word_for(Rollback rollback) noexcept;
+
+}  // namespace nw

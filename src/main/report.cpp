@@ -1,0 +1,137 @@
+#include "main/report.hpp"
+
+#include <csignal>
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "main/human.hpp"
+
+namespace nw {
+
+namespace {
+
+// Without --verbose a big machine's table is cut after this many workers.
+constexpr std::size_t workers_shown = 8;
+
+using Lines = std::back_insert_iterator<std::string>;
+
+template <class... Values>
+void line(Lines out, std::string_view label, fmt::format_string<Values...> format,
+          Values&&... values) {
+    fmt::format_to(out, "  {:<14}", label);
+    fmt::format_to(out, format, std::forward<Values>(values)...);
+    fmt::format_to(out, "\n");
+}
+
+std::string_view end_of(const RunResult& result) {
+    switch (result.reason) {
+        case EndReason::until:
+            return "the end time was reached";
+        case EndReason::no_events:
+            return "no events were left";
+        case EndReason::all_can_end:
+            return "every LP agreed to end";
+        case EndReason::interrupted:
+            return result.signal == SIGTERM ? "interrupted by SIGTERM" : "interrupted by SIGINT";
+    }
+    return "?";
+}
+
+std::string plural(std::uint64_t number, std::string_view one) {
+    return fmt::format("{} {}{}", with_thousands(number), one, number == 1 ? "" : "s");
+}
+
+void write_what_ran(Lines out, const RunFacts& facts) {
+    const RunResult& result = facts.result;
+    const EngineKind engine = facts.settings.config.engine;
+    fmt::format_to(out, "{}: {}\n", facts.model.name(), end_of(result));
+    line(out, "engine", "{}, {} x {}, seed {}", word_for(engine), plural(result.ranks, "rank"),
+         plural(facts.workers_per_rank(), "worker"), facts.settings.config.seed);
+    if (engine == EngineKind::timewarp)
+        line(out, "LPs", "{} in {}, rollback by {}", with_thousands(result.lps),
+             plural(result.groups, "group"), word_for(result.rollback));
+    else
+        line(out, "LPs", "{} in {}", with_thousands(result.lps), plural(result.groups, "group"));
+    line(out, "virtual time", "{} of {}", human_time(result.end_time), human_time(result.until));
+}
+
+void write_speed(Lines out, const RunFacts& facts) {
+    const RunResult& result = facts.result;
+    line(out, "events", "{} committed", with_thousands(facts.count(Counter::committed_events)));
+    line(out, "wall time", "{} (set-up {})", human_duration(result.wall_seconds),
+         human_duration(result.setup_seconds));
+    line(out, "speed", "{} events/s", human_count(facts.events_per_second()));
+}
+
+void write_time_warp(Lines out, const RunFacts& facts) {
+    const std::uint64_t rollbacks = facts.count(Counter::rollbacks);
+    const std::uint64_t undone = facts.count(Counter::rolled_back_events);
+    const double length =
+        rollbacks > 0 ? static_cast<double>(undone) / static_cast<double>(rollbacks) : 0;
+    line(out, "efficiency", "{} ({} executed, {} rolled back)",
+         human_share(efficiency_of(facts.result.totals)),
+         with_thousands(facts.count(Counter::executed_events)), with_thousands(undone));
+    line(out, "rollbacks", "{}, of {:.1f} events on average; {}", with_thousands(rollbacks), length,
+         plural(facts.count(Counter::anti_messages), "anti-message"));
+    line(out, "checkpoints", "{}", with_thousands(facts.count(Counter::checkpoints)));
+    line(out, "GVT", "{}, one in {}", plural(facts.count(Counter::gvt_rounds), "round"),
+         human_duration(facts.result.wall_seconds / static_cast<double>(std::max<std::uint64_t>(
+                                                        1, facts.count(Counter::gvt_rounds)))));
+}
+
+void write_workers(Lines out, const RunFacts& facts) {
+    const auto& workers = facts.result.workers;
+    const std::size_t shown =
+        facts.settings.verbose ? workers.size() : std::min(workers.size(), workers_shown);
+    fmt::format_to(out, "  {:>6} {:>5} {:>5} {:>9} {:>15} {:>10} {:>7}\n", "worker", "core", "node",
+                   "LPs", "committed", "efficiency", "busy");
+    const auto number_or_dash = [](int number) {
+        return number < 0 ? std::string("-") : fmt::format("{}", number);
+    };
+    for (std::size_t i = 0; i < shown; ++i) {
+        const WorkerReport& worker = workers[i];
+        fmt::format_to(out, "  {:>6} {:>5} {:>5} {:>9} {:>15} {:>10} {:>7}\n", i,
+                       number_or_dash(worker.core), number_or_dash(worker.node),
+                       with_thousands(worker.lps),
+                       with_thousands(worker.counters[Counter::committed_events]),
+                       human_share(efficiency_of(worker.counters)),
+                       human_share(worker.busy_seconds / facts.result.wall_seconds));
+    }
+    if (shown < workers.size())
+        fmt::format_to(out, "  and {} more (--verbose shows them)\n", workers.size() - shown);
+}
+
+void write_counters(Lines out, const RunFacts& facts) {
+    for (std::size_t i = 0; i < counter_count; ++i)
+        fmt::format_to(out, "  {:<22} {:>18} {:<10} {}\n", counter_table[i].name,
+                       with_thousands(facts.count(Counter{i})), counter_table[i].unit,
+                       counter_table[i].meaning);
+}
+
+}  // namespace
+
+std::string report_text(const RunFacts& facts) {
+    std::string text;
+    const Lines out(text);
+    const RunResult& result = facts.result;
+    write_what_ran(out, facts);
+    write_speed(out, facts);
+    if (facts.settings.config.engine == EngineKind::timewarp) write_time_warp(out, facts);
+    line(out, "memory", "{} at most; {} in segments, {} in checkpoints",
+         human_bytes(result.resident_peak_bytes), human_bytes(result.segments_bytes),
+         human_bytes(facts.count(Counter::checkpoints_bytes_peak)));
+    line(out, "digest", "{}", result.digest.hex());
+    if (!facts.settings.config.output_directory.empty())
+        line(out, "output", "{}", facts.settings.config.output_directory);
+    if (!facts.settings.stats_file.empty())
+        line(out, "statistics", "{}", facts.settings.stats_file);
+    write_workers(out, facts);
+    if (facts.settings.verbose) write_counters(out, facts);
+    for (const std::string& notice : result.notices) fmt::format_to(out, "  notice: {}\n", notice);
+    return text;
+}
+
+}  // namespace nw

@@ -1,0 +1,168 @@
+#include "main/statistics.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "main/version.hpp"
+
+namespace nw {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string_view word_for(EndReason reason) noexcept {
+    switch (reason) {
+        case EndReason::until:
+            return "until";
+        case EndReason::no_events:
+            return "no_events";
+        case EndReason::all_can_end:
+            return "all_can_end";
+        case EndReason::interrupted:
+            return "interrupted";
+    }
+    return "?";
+}
+
+// JSON has no infinity.
+Json finite_or_null(double number) { return std::isfinite(number) ? Json(number) : Json(nullptr); }
+
+// What was asked for, with what the engine decided where it was left to it.
+Json options_used(const RunFacts& facts) {
+    Json options = Json::object();
+    for (const OptionSpec& spec : facts.options.specs())
+        if (spec.value) options[spec.name] = spec.value();
+    const RunResult& result = facts.result;
+    options["workers"] = facts.workers_per_rank();
+    options["until"] = finite_or_null(result.until);
+    options["rollback"] = word_for(result.rollback);
+    options["lps-per-group"] = result.lps_per_group;
+    return options;
+}
+
+Json workers_detail(const RunFacts& facts) {
+    Json workers = Json::array();
+    for (const WorkerReport& report : facts.result.workers) {
+        Json worker = {{"core", report.core < 0 ? Json(nullptr) : Json(report.core)},
+                       {"node", report.node < 0 ? Json(nullptr) : Json(report.node)},
+                       {"lps", report.lps},
+                       {"groups", report.groups},
+                       {"busy_seconds", report.busy_seconds},
+                       {"efficiency", efficiency_of(report.counters)}};
+        for (std::size_t i = 0; i < counter_count; ++i)
+            worker[std::string(counter_table[i].name)] = report.counters[Counter{i}];
+        workers.push_back(std::move(worker));
+    }
+    return workers;
+}
+
+struct Field {
+    const char* section;  // empty: top level
+    const char* name;
+    const char* unit;
+    const char* meaning;
+    Json (*value)(const RunFacts&);
+};
+
+constexpr Field fields_before_counters[] = {
+    {"", "schema", "text", "name and number of this format",
+     [](const RunFacts&) { return Json("numawarp.stats/1"); }},
+    {"", "version", "text", "numawarp's version", [](const RunFacts&) { return Json(version); }},
+    {"", "commit", "text", "the commit that numawarp was built from",
+     [](const RunFacts&) { return Json(commit); }},
+    {"", "model", "text", "the model's name",
+     [](const RunFacts& facts) { return Json(facts.model.name()); }},
+    {"", "engine", "text", "sequential, conservative or timewarp",
+     [](const RunFacts& facts) { return Json(nw::word_for(facts.settings.config.engine)); }},
+    {"", "seed", "number", "--seed",
+     [](const RunFacts& facts) { return Json(facts.settings.config.seed); }},
+    {"", "ranks", "ranks", "OS processes of the run",
+     [](const RunFacts& facts) { return Json(facts.result.ranks); }},
+    {"", "workers", "threads", "worker threads in each rank",
+     [](const RunFacts& facts) { return Json(facts.workers_per_rank()); }},
+    {"", "lps", "LPs", "logical processes",
+     [](const RunFacts& facts) { return Json(facts.result.lps); }},
+    {"", "groups", "groups", "groups of LPs that share pages and move together",
+     [](const RunFacts& facts) { return Json(facts.result.groups); }},
+    {"", "until", "virtual time", "the end time asked for; null: none",
+     [](const RunFacts& facts) { return finite_or_null(facts.result.until); }},
+    {"", "gvt", "virtual time", "the final global virtual time: every event before it is committed",
+     [](const RunFacts& facts) { return finite_or_null(facts.result.end_time); }},
+    {"", "end_reason", "text", "until, no_events, all_can_end or interrupted",
+     [](const RunFacts& facts) { return Json(word_for(facts.result.reason)); }},
+    {"", "wall_seconds", "seconds", "the event loop alone, without set-up",
+     [](const RunFacts& facts) { return Json(facts.result.wall_seconds); }},
+    {"", "setup_seconds", "seconds", "from the start of set-up to the first event",
+     [](const RunFacts& facts) { return Json(facts.result.setup_seconds); }},
+    {"", "events_per_second", "events/s", "committed_events / wall_seconds",
+     [](const RunFacts& facts) { return Json(facts.events_per_second()); }},
+    {"", "efficiency", "share", "committed_events / executed_events; 1 where nothing was executed",
+     [](const RunFacts& facts) { return Json(efficiency_of(facts.result.totals)); }},
+    {"", "digest", "32 hex digits",
+     "hash over all committed events: equal for equal model, seed and end time",
+     [](const RunFacts& facts) { return Json(facts.result.digest.hex()); }},
+};
+
+constexpr Field fields_after_counters[] = {
+    {"memory", "resident_peak_bytes", "bytes", "most resident memory of the process at a time",
+     [](const RunFacts& facts) { return Json(facts.result.resident_peak_bytes); }},
+    {"memory", "segments_bytes", "bytes", "memory in the LPs' segments at the end",
+     [](const RunFacts& facts) { return Json(facts.result.segments_bytes); }},
+    {"numa", "nodes", "nodes", "NUMA nodes that the workers run on",
+     [](const RunFacts& facts) { return Json(facts.result.nodes); }},
+    {"", "options", "object", "every option of engine and model with the value that was in force",
+     options_used},
+    {"", "workers_detail", "array",
+     "for each worker core, node (null: not pinned), lps, groups, busy_seconds (CPU time), "
+     "efficiency and every counter",
+     workers_detail},
+    {"", "notices", "array of texts", "what fell back, and why",
+     [](const RunFacts& facts) { return Json(facts.result.notices); }},
+};
+
+void put(Json& json, std::string_view section, std::string_view name, Json value) {
+    Json& object = section.empty() ? json : json[std::string(section)];
+    object[std::string(name)] = std::move(value);
+}
+
+void add_row(std::string& text, std::string_view section, std::string_view name,
+             std::string_view unit, std::string_view meaning) {
+    text += fmt::format("| `{}{}{}` | {} | {} |\n", section, section.empty() ? "" : ".", name, unit,
+                        meaning);
+}
+
+}  // namespace
+
+std::string statistics_json(const RunFacts& facts) {
+    Json json = Json::object();
+    for (const Field& field : fields_before_counters)
+        put(json, field.section, field.name, field.value(facts));
+    for (std::size_t i = 0; i < counter_count; ++i)
+        put(json, counter_table[i].section, counter_table[i].name, facts.count(Counter{i}));
+    for (const Field& field : fields_after_counters)
+        put(json, field.section, field.name, field.value(facts));
+    return json.dump(2) + "\n";
+}
+
+std::string statistics_reference() {
+    std::string text =
+        "# Statistics\n\n"
+        "`--stats FILE` writes one JSON object. A name with a dot stands in an object of its own:\n"
+        "`memory.segments_bytes` is `\"memory\": {\"segments_bytes\": …}`. Counters are sums over "
+        "all\n"
+        "workers. A number that does not exist, like an infinite end time, is `null`.\n\n"
+        "This page is printed by `numawarp-reference statistics`.\n\n"
+        "| name | unit | meaning |\n| --- | --- | --- |\n";
+    for (const Field& field : fields_before_counters)
+        add_row(text, field.section, field.name, field.unit, field.meaning);
+    for (const CounterInfo& counter : counter_table)
+        add_row(text, counter.section, counter.name, counter.unit, counter.meaning);
+    for (const Field& field : fields_after_counters)
+        add_row(text, field.section, field.name, field.unit, field.meaning);
+    return text;
+}
+
+}  // namespace nw

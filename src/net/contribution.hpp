@@ -1,0 +1,43 @@
+// What a worker lays down at its cut and a rank hands to the reduction: everything that must be
+// known of all workers at one consistent cut. Combined by combine(), which is associative and
+// commutative, over workers first and over ranks then (`Transport::begin_reduce`).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include <numawarp/time.hpp>
+
+#include "event/event_key.hpp"
+
+namespace nw {
+
+struct Contribution {
+    VirtualTime m0 = time_infinity;  // min of the smallest pending time and of what was sent this epoch
+    VirtualTime m1 = time_infinity;  // min of what was sent in epochs that may still be in flight
+    VirtualTime lead = 0;            // largest time executed
+    std::int64_t in_flight = 0;      // sent − received, over epochs closed before this one
+    std::uint64_t executed = 0;      // running totals of the worker
+    std::uint64_t rolled_back = 0;
+    std::uint64_t not_ended = 0;     // LPs whose can_end() has not been true yet (see EndCondition)
+    EventKey end_key{-1.0, 0, 0, 0};  // the latest event at which an LP first let the run end
+    std::uint64_t dropped_beyond_end = 0;  // events scheduled at or after --until so far
+    std::uint64_t stop = 0;                // a signal number, if the user wants an orderly end
+
+    void combine(const Contribution& other) noexcept {
+        m0 = std::min(m0, other.m0);
+        m1 = std::min(m1, other.m1);
+        lead = std::max(lead, other.lead);
+        in_flight += other.in_flight;
+        executed += other.executed;
+        rolled_back += other.rolled_back;
+        not_ended += other.not_ended;
+        if (before(end_key, other.end_key)) end_key = other.end_key;
+        dropped_beyond_end += other.dropped_beyond_end;
+        stop = std::max(stop, other.stop);
+    }
+};
+static_assert(std::is_trivially_copyable_v<Contribution>, "it travels as bytes");
+
+}  // namespace nw

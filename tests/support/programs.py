@@ -1,0 +1,56 @@
+"""What the system tests share: run a program of ours, compare, and count what failed."""
+
+import csv
+import json
+import math
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+
+class Programs:
+    """The programs of one build, and a folder for what they write that goes away with the test."""
+
+    def __init__(self):
+        if len(sys.argv) != 2:
+            sys.exit(f"usage: {sys.argv[0]} FOLDER-OF-PROGRAMS")
+        self.bin = Path(sys.argv[1]).resolve()
+        self._work = tempfile.TemporaryDirectory(prefix="numawarp-test-")
+        self.work = Path(self._work.name)
+        self.failures = 0
+
+    def run(self, program, *arguments, timeout=120):
+        """The finished process, with stdout and stderr as text."""
+        return subprocess.run([self.bin / program, *map(str, arguments)], capture_output=True,
+                              text=True, timeout=timeout, cwd=self.work)
+
+    def statistics_of(self, program, *arguments):
+        """The JSON of --stats of a run that must end well."""
+        stats = self.work / "stats.json"
+        done = self.run(program, *arguments, "--quiet", "--stats", stats)
+        if done.returncode != 0:
+            sys.exit(f"{program} {arguments}: exit code {done.returncode}: {done.stderr}")
+        return json.loads(stats.read_text())
+
+    def table_of(self, name, program, *arguments):
+        """The rows of an output table of a run that must end well."""
+        folder = self.work / "output"
+        self.statistics_of(program, *arguments, "--output", folder)
+        with open(folder / f"{name}.csv", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def expect(self, holds, text):
+        print(("ok      " if holds else "FAILED  ") + text)
+        self.failures += not holds
+
+    def leave(self):
+        sys.exit(1 if self.failures else 0)
+
+
+def confidence(values):
+    """Mean and half-width of its 99.9 % confidence interval, from independent runs."""
+    # Student's t at 0.9995, by degrees of freedom.
+    t = {4: 8.610, 5: 6.869, 6: 5.959, 7: 5.408, 8: 5.041, 9: 4.781}[len(values) - 1]
+    return statistics.mean(values), t * statistics.stdev(values) / math.sqrt(len(values))

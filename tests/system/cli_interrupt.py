@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""SIGINT and SIGTERM end a run in order: with a report, statistics that say so, and the exit code
+that shells give to the signal."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from programs import Programs  # noqa: E402
+
+programs = Programs()
+stats = programs.work / "stats.json"
+
+for engine in ["sequential", "conservative", "timewarp"]:
+    for number, code in [(signal.SIGINT, 130), (signal.SIGTERM, 143)]:
+        stats.unlink(missing_ok=True)
+        run = subprocess.Popen(
+            [programs.bin / "phold", "--engine", engine, "--workers", "2", "--until", "1e12",
+             "--stats", stats], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(1)
+        run.send_signal(number)
+        try:
+            report, errors = run.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            run.kill()
+            report, errors = run.communicate()
+        name = f"{engine}, {signal.Signals(number).name}"
+        programs.expect(run.returncode == code, f"{name}: exit code {run.returncode}")
+        programs.expect("interrupted by " + signal.Signals(number).name in report,
+                        f"{name}: the report says so")
+        programs.expect(errors == "", f"{name}: nothing on standard error {errors!r}")
+        result = json.loads(stats.read_text()) if stats.exists() else {}
+        programs.expect(result.get("end_reason") == "interrupted", f"{name}: statistics say so")
+        programs.expect(result.get("committed_events", 0) > 0, f"{name}: events are committed")
+
+programs.leave()

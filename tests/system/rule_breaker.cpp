@@ -1,0 +1,79 @@
+// A model that keeps all rules until LP 1 breaks one of them at time 3: what a run then says and ends
+// with is tested by cli_bad_input.py.
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include <numawarp/model.hpp>
+
+namespace {
+
+constexpr nw::VirtualTime lookahead = 0.5;
+
+class Process final : public nw::LogicalProcess {
+  public:
+    Process(nw::LpId, const std::string* breach) : breach_(breach) {}
+
+    void on_start(nw::Context& context) override { context.schedule(context.self(), 1, 0); }
+
+    void on_event(nw::Context& context, const nw::Event&) override {
+        context.schedule(context.self(), 1, 0);
+        if (context.self() == nw::LpId{1} && context.now() == 3) break_rule(context);
+    }
+
+  private:
+    void break_rule(nw::Context& context) {
+        const std::string& breach = *breach_;
+        if (breach == "past") context.schedule(context.self(), -1, 0);
+        if (breach == "nan")
+            context.schedule(context.self(), std::numeric_limits<double>::quiet_NaN(), 0);
+        if (breach == "infinite") context.schedule(context.self(), nw::time_infinity, 0);
+        if (breach == "lookahead") context.schedule(nw::LpId{0}, lookahead / 2, 0);
+        if (breach == "lp") context.schedule(nw::LpId{99}, 1, 0);
+        if (breach == "payload") context.schedule(context.self(), 1, 0, std::array<char, 64>{});
+        if (breach == "columns") context.output(0, 1, 2, 3);
+        if (breach == "exception") throw std::runtime_error("the model's own words");
+        // The compiler must not see what is wrong here, or it may leave the instruction out.
+        volatile int zero = 0;
+        if (breach == "division") zero = 1 / zero;
+        int* volatile nowhere = nullptr;
+        if (breach == "null") *nowhere = 1;
+    }
+
+    const std::string* breach_;
+};
+
+class RuleBreaker final : public nw::Model {
+  public:
+    RuleBreaker() : Model("rule_breaker", "breaks one rule, for tests") {}
+
+    void options(nw::Options& options) override {
+        options.add_choice("breach", breach_,
+                           {"past", "nan", "infinite", "lookahead", "lp", "payload", "columns",
+                            "exception", "null", "division"},
+                           "the rule that LP 1 breaks at time 3");
+    }
+
+    nw::Setup setup() override {
+        nw::Setup setup;
+        setup.lps = 8;
+        setup.until = 100;
+        setup.lookahead = lookahead;
+        setup.payload_bytes_max = 8;
+        setup.process = nw::process<Process>(const_cast<const std::string*>(&breach_));
+        setup.outputs = {{"pairs", {"a", "b"}}};
+        return setup;
+    }
+
+  private:
+    std::string breach_ = "past";
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    RuleBreaker model;
+    return nw::run(argc, argv, model);
+}

@@ -1,0 +1,30 @@
+// The total order of events, which every engine's result depends on.
+#include "event/event_key.hpp"
+#include "tests/support/catch.hpp"
+
+namespace {
+
+using nw::EventKey;
+
+TEST_CASE("EventKey: time decides first, then generation, sender and sequence") {
+    const EventKey ascending[] = {{1, 0, 0, 0}, {1, 0, 0, 1}, {1, 0, 1, 0},         {1, 1, 0, 0},
+                                  {2, 0, 0, 0}, {2, 0, 9, 0}, {2, 0xffffffff, 0, 0}};
+    for (const EventKey& a : ascending) {
+        for (const EventKey& b : ascending) {
+            CHECK(before(a, b) == (&a < &b));
+            CHECK((a < b) == (&a < &b));
+            CHECK((a == b) == (&a == &b));
+            CHECK((a >= b) == (&a >= &b));
+        }
+    }
+}
+
+TEST_CASE("PendingEntry: its key is the one it is ordered by") {
+    const nw::PendingEntry entry{3.5, 1, 2, 3, 4, nullptr};
+    CHECK(entry.key() == EventKey{3.5, 1, 2, 3});
+    CHECK(before(EventKey{3.5, 1, 2, 2}, entry));
+    CHECK_FALSE(before(entry, entry));
+    CHECK_FALSE(before(entry, entry.key()));
+}
+
+}  // namespace

@@ -1,0 +1,268 @@
+// What the command line and the configuration file accept, and what they say of what they refuse.
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "main/command_line.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/main/toy_model.hpp"
+
+namespace {
+
+using nw::test::ToyModel;
+
+struct Program {
+    ToyModel model;
+    nw::Settings settings;
+    nw::OptionTable table{settings, model};
+
+    void read(const std::vector<std::string>& arguments) {
+        nw::read_command_line(arguments, table, settings);
+    }
+};
+
+// What is said of these arguments; empty if they are accepted.
+std::string complaint(const std::vector<std::string>& arguments) {
+    Program program;
+    try {
+        program.read(arguments);
+    } catch (const nw::SetupError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+class TemporaryFile {
+  public:
+    explicit TemporaryFile(const std::string& text)
+        : path_(std::filesystem::temp_directory_path() /
+                ("numawarp-test-" + std::to_string(getpid()) + ".toml")) {
+        std::ofstream(path_) << text;
+    }
+    ~TemporaryFile() { std::filesystem::remove(path_); }
+    std::string path() const { return path_.string(); }
+
+  private:
+    std::filesystem::path path_;
+};
+
+}  // namespace
+
+TEST_CASE("command line: without arguments everything has its default") {
+    Program program;
+    program.read({});
+    CHECK(program.settings.config.engine == nw::EngineKind::timewarp);
+    CHECK(program.settings.config.seed == 1);
+    CHECK(program.settings.config.workers == 0);
+    CHECK_FALSE(program.settings.config.until.has_value());
+    CHECK_FALSE(program.settings.config.rollback.has_value());
+    CHECK(program.settings.config.window_mode == nw::WindowMode::automatic);
+    CHECK(program.settings.config.pin);
+    CHECK_FALSE(program.settings.quiet);
+    CHECK(program.model.mean == 1.5);
+}
+
+TEST_CASE("command line: every option reaches its setting") {
+    Program program;
+    program.read({"--engine",
+                  "conservative",
+                  "--workers=8",
+                  "--until",
+                  "7200",
+                  "--seed",
+                  "42",
+                  "--rollback",
+                  "reverse",
+                  "--window",
+                  "0.5",
+                  "--memory",
+                  "libc",
+                  "--huge-pages",
+                  "off",
+                  "--pin",
+                  "off",
+                  "--memory-cap",
+                  "1.5G",
+                  "--stats",
+                  "s.json",
+                  "--output",
+                  "out",
+                  "--progress",
+                  "on",
+                  "--quiet",
+                  "--verbose",
+                  "--check-rollback",
+                  "0.25",
+                  "--gvt-interval",
+                  "2.5",
+                  "--checkpoint-every",
+                  "16",
+                  "--lps-per-group",
+                  "4"});
+    const nw::Config& config = program.settings.config;
+    CHECK(config.engine == nw::EngineKind::conservative);
+    CHECK(config.workers == 8);
+    CHECK(config.until == 7200.0);
+    CHECK(config.seed == 42);
+    CHECK(config.rollback == nw::Rollback::reverse);
+    CHECK(config.window_mode == nw::WindowMode::fixed);
+    CHECK(config.window == 0.5);
+    CHECK(config.memory == nw::MemoryMode::libc);
+    CHECK(config.huge_pages == nw::HugePages::off);
+    CHECK_FALSE(config.pin);
+    CHECK(config.memory_cap_bytes == 3u << 29);
+    CHECK(config.output_directory == "out");
+    CHECK(config.check_rollback == 0.25);
+    CHECK(config.gvt_interval_ms == 2.5);
+    CHECK(config.checkpoint_every == 16);
+    CHECK(config.lps_per_group == 4);
+    CHECK(program.settings.stats_file == "s.json");
+    CHECK(program.settings.progress == nw::ProgressMode::on);
+    CHECK(program.settings.quiet);
+    CHECK(program.settings.verbose);
+}
+
+TEST_CASE("command line: words instead of numbers mean what they say") {
+    Program program;
+    program.read({"--window", "off", "--checkpoint-every", "auto", "--lps-per-group", "auto"});
+    CHECK(program.settings.config.window_mode == nw::WindowMode::off);
+    CHECK(program.settings.config.checkpoint_every == 0);
+    CHECK(program.settings.config.lps_per_group == 0);
+}
+
+TEST_CASE("command line: the model's options reach the model") {
+    Program program;
+    program.read({"--mean", "-2.5", "--cars", "9", "--distance", "18446744073709551615",
+                  "--network", "a=b --c", "--accidents", "--day", "sunday"});
+    CHECK(program.model.mean == -2.5);
+    CHECK(program.model.cars == 9);
+    CHECK(program.model.distance == 18446744073709551615u);
+    CHECK(program.model.network == "a=b --c");
+    CHECK(program.model.accidents);
+    CHECK(program.model.day == "sunday");
+}
+
+TEST_CASE("command line: the last of two equal options counts") {
+    Program program;
+    program.read({"--workers", "1", "--workers", "3", "--accidents", "--accidents=off"});
+    CHECK(program.settings.config.workers == 3);
+    CHECK_FALSE(program.model.accidents);
+}
+
+TEST_CASE("command line: what is refused is named with what would be legal") {
+    struct Row {
+        std::vector<std::string> arguments;
+        std::string message;
+    };
+    const std::string above_zero = "must be a number above 0, and finite";
+    const std::vector<Row> rows = {
+        {{"--workers", "0"}, "--workers 0: must be a whole number from 1 to 4096"},
+        {{"--workers", "4097"}, "--workers 4097: must be a whole number from 1 to 4096"},
+        {{"--workers", "two"}, "--workers two: must be a whole number from 1 to 4096"},
+        {{"--workers", "1.5"}, "--workers 1.5: must be a whole number from 1 to 4096"},
+        {{"--workers", "2 "}, "--workers 2 : must be a whole number from 1 to 4096"},
+        {{"--workers"}, "--workers: its value is missing: N"},
+        {{"--workers="}, "--workers: its value is missing: N"},
+        {{"--until", "-5"}, "--until -5: " + above_zero},
+        {{"--until", "0"}, "--until 0: " + above_zero},
+        {{"--until", "nan"}, "--until nan: " + above_zero},
+        {{"--until", "-inf"}, "--until -inf: " + above_zero},
+        {{"--until", "1e999"}, "--until 1e999: " + above_zero},
+        {{"--seed", "-1"}, "--seed -1: must be a whole number from 0 to 18446744073709551615"},
+        {{"--engine", "fast"}, "--engine fast: must be sequential, conservative or timewarp"},
+        {{"--rollback", "x"}, "--rollback x: must be snapshot, copy or reverse"},
+        {{"--window", "-1"}, "--window -1: " + above_zero + "; or auto, or off"},
+        {{"--gvt-interval", "0"}, "--gvt-interval 0: must be a number above 0, up to 60000"},
+        {{"--checkpoint-every", "0"},
+         "--checkpoint-every 0: must be a whole number from 1 to 1000000000, or auto"},
+        {{"--check-rollback", "1.1"}, "--check-rollback 1.1: must be a number from 0 to 1"},
+        {{"--pin", "true"}, "--pin true: must be on or off"},
+        {{"--memory-cap", "8X"},
+         "--memory-cap 8X: must be a number of bytes, at least 1048576, as in 8G, 512M or "
+         "8589934592"},
+        {{"--quiet=maybe"}, "--quiet maybe: must be on or off"},
+        {{"--wrokers", "3"}, "--wrokers: unknown option; did you mean --workers?"},
+        {{"--check-rollbck=1"}, "--check-rollbck: unknown option; did you mean --check-rollback?"},
+        {{"--zzz"}, "--zzz: unknown option; --help lists the known ones"},
+        {{"-w", "3"}, "-w: unknown option; --help lists the known ones"},
+        {{"3"}, "3: unexpected; options begin with --"},
+        {{"--mean", "inf"}, "--mean inf: must be a finite number"},
+        {{"--cars", "4294967296"},
+         "--cars 4294967296: must be a whole number from 0 to 4294967295"},
+        {{"--day", "friday"}, "--day friday: must be monday or sunday"},
+        {{"--config", "/nonexistent/a.toml"},
+         "--config /nonexistent/a.toml: must be a TOML file that can be read"},
+    };
+    for (const Row& row : rows) CHECK(complaint(row.arguments) == row.message);
+}
+
+TEST_CASE("command line: features of later issues are unknown options") {
+    for (const char* name : {"--pagemigd", "--rebind", "--trace"})
+        CHECK(complaint({name, "off"}).find("unknown option") != std::string::npos);
+}
+
+TEST_CASE("command line: help and version win over everything else") {
+    Program program;
+    program.read({"--wrokers", "--help"});
+    CHECK(program.settings.help);
+    const std::string help = nw::help_text(program.model, program.table);
+    for (const char* heading : {"Engine:", "Time Warp:", "Memory:", "Output:", "Model: toy:"})
+        CHECK(help.find(heading) != std::string::npos);
+    for (const nw::OptionSpec& spec : program.table.specs())
+        CHECK(help.find("--" + spec.name) != std::string::npos);
+    CHECK(nw::version_text(program.model).substr(0, 14) == "toy (numawarp ");
+}
+
+TEST_CASE("configuration file: takes the same names, and the command line wins") {
+    const TemporaryFile file(
+        "workers = 2\nuntil = 7200\nseed = 9\npin = false\nquiet = true\n"
+        "window = \"off\"\nmean = 2.5\nday = \"sunday\"\n");
+    Program program;
+    program.read({"--seed", "10", "--config", file.path()});
+    CHECK(program.settings.config.workers == 2);
+    CHECK(program.settings.config.until == 7200.0);
+    CHECK(program.settings.config.seed == 10);
+    CHECK_FALSE(program.settings.config.pin);
+    CHECK(program.settings.quiet);
+    CHECK(program.settings.config.window_mode == nw::WindowMode::off);
+    CHECK(program.model.mean == 2.5);
+    CHECK(program.model.day == "sunday");
+}
+
+TEST_CASE("configuration file: what is refused is named with file and key") {
+    const std::vector<std::pair<std::string, std::string>> rows = {
+        {"workers = 0\n", "workers = 0: must be a whole number from 1 to 4096"},
+        {"until = nan\n", "until = nan: must be a number above 0, and finite"},
+        {"until = -1\n", "until = -1: must be a number above 0, and finite"},
+        {"wrokers = 1\n", "wrokers: unknown key; did you mean workers?"},
+        {"help = true\n", "help: unknown key"},
+        {"config = \"b.toml\"\n", "config: unknown key"},
+        {"workers = [1, 2]\n", "workers: must be a number, a text, true or false"},
+        {"[engine]\nworkers = 1\n", "engine: must be a number, a text, true or false"},
+    };
+    for (const auto& [text, message] : rows) {
+        const TemporaryFile file(text);
+        CHECK(complaint({"--config", file.path()}) == file.path() + ": " + message);
+    }
+    const TemporaryFile broken("seed = 1\nworkers = = 2\n");
+    CHECK(complaint({"--config", broken.path()}).find(broken.path() + ": line 2: ") == 0);
+}
+
+TEST_CASE("option table: an option of the model must not have an engine's name") {
+    class Clash final : public nw::Model {
+      public:
+        Clash() : Model("clash", "") {}
+        void options(nw::Options& options) override { options.add("seed", seed, ""); }
+        nw::Setup setup() override { return {}; }
+        double seed = 0;
+    };
+    Clash model;
+    nw::Settings settings;
+    CHECK_THROWS_AS(nw::OptionTable(settings, model), nw::SetupError);
+}

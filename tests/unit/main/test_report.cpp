@@ -1,0 +1,263 @@
+// What a run that is over is reported as: the text for people, the JSON for programs.
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/check.hpp"
+#include "main/human.hpp"
+#include "main/options_reference.hpp"
+#include "main/output_files.hpp"
+#include "main/progress.hpp"
+#include "main/report.hpp"
+#include "main/statistics.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/main/toy_model.hpp"
+
+namespace {
+
+using nw::Counter;
+
+// A run of two workers that undid a tenth of what it did.
+struct FinishedRun {
+    nw::test::ToyModel model;
+    nw::Settings settings;
+    nw::OptionTable options{settings, model};
+    nw::RunResult result;
+
+    FinishedRun() {
+        result.until = 10;
+        result.end_time = 10;
+        result.lps = 4;
+        result.groups = 2;
+        result.lps_per_group = 2;
+        result.wall_seconds = 2;
+        result.resident_peak_bytes = 3 << 20;
+        for (int core : {0, 5}) {
+            nw::WorkerReport worker;
+            worker.counters[Counter::committed_events] = 450'000;
+            worker.counters[Counter::executed_events] = 500'000;
+            worker.counters[Counter::rolled_back_events] = 50'000;
+            worker.counters[Counter::rollbacks] = 10'000;
+            worker.counters[Counter::gvt_rounds] = 100;
+            worker.busy_seconds = 1.5;
+            worker.core = core;
+            worker.lps = 2;
+            result.totals.add(worker.counters);
+            result.workers.push_back(worker);
+        }
+    }
+
+    nw::RunFacts facts() const { return {model, settings, options, result}; }
+    nlohmann::json json() const { return nlohmann::json::parse(nw::statistics_json(facts())); }
+    std::string report() const { return nw::report_text(facts()); }
+};
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+std::size_t lines_of(const std::string& text) {
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+}  // namespace
+
+TEST_CASE("statistics: every key of the contract is there") {
+    const nlohmann::json json = FinishedRun().json();
+    for (const char* key : {"schema",
+                            "version",
+                            "commit",
+                            "model",
+                            "engine",
+                            "seed",
+                            "ranks",
+                            "workers",
+                            "lps",
+                            "groups",
+                            "until",
+                            "gvt",
+                            "committed_events",
+                            "executed_events",
+                            "rolled_back_events",
+                            "efficiency",
+                            "rollbacks",
+                            "anti_messages",
+                            "gvt_rounds",
+                            "wall_seconds",
+                            "events_per_second",
+                            "digest",
+                            "memory",
+                            "numa",
+                            "mpi",
+                            "options",
+                            "workers_detail",
+                            "end_reason",
+                            "notices"})
+        CHECK(json.contains(key));
+    for (const char* key : {"resident_peak_bytes", "segments_bytes", "checkpoints_bytes_peak"})
+        CHECK(json["memory"].contains(key));
+    for (const char* key : {"events_sent", "batches_sent", "bytes_sent"})
+        CHECK(json["mpi"].contains(key));
+    CHECK(json["numa"].contains("nodes"));
+}
+
+TEST_CASE("statistics: numbers are those of the run") {
+    const nlohmann::json json = FinishedRun().json();
+    CHECK(json["schema"] == "numawarp.stats/1");
+    CHECK(json["model"] == "toy");
+    CHECK(json["engine"] == "timewarp");
+    CHECK(json["workers"] == 2);
+    CHECK(json["committed_events"] == 900'000);
+    CHECK(json["efficiency"] == 0.9);
+    CHECK(json["events_per_second"] == 450'000.0);
+    CHECK(json["digest"] == std::string(32, '0'));
+    CHECK(json["workers_detail"].size() == 2);
+    CHECK(json["workers_detail"][1]["core"] == 5);
+    CHECK(json["workers_detail"][1]["node"].is_null());
+    CHECK(json["workers_detail"][1]["committed_events"] == 450'000);
+}
+
+TEST_CASE("statistics: options are those in force, the engine's and the model's") {
+    FinishedRun run;
+    run.result.rollback = nw::Rollback::reverse;
+    const nlohmann::json options = run.json()["options"];
+    CHECK(options["workers"] == 2);
+    CHECK(options["until"] == 10);
+    CHECK(options["rollback"] == "reverse");
+    CHECK(options["lps-per-group"] == 2);
+    CHECK(options["window"] == "auto");
+    CHECK(options["mean"] == 1.5);
+    CHECK(options["day"] == "monday");
+    CHECK_FALSE(options.contains("help"));
+}
+
+TEST_CASE("statistics: what is infinite is null") {
+    FinishedRun run;
+    run.result.until = nw::time_infinity;
+    CHECK(run.json()["until"].is_null());
+    CHECK(run.json()["options"]["until"].is_null());
+}
+
+TEST_CASE("report: about twenty lines that hold what one wants to know") {
+    const std::string report = FinishedRun().report();
+    CHECK(lines_of(report) >= 12);
+    CHECK(lines_of(report) <= 25);
+    for (const char* part :
+         {"toy: the end time was reached", "timewarp, 1 rank x 2 workers, seed 1",
+          "4 in 2 groups, rollback by snapshot", "10 of 10", "900,000 committed", "2.00 s",
+          "450 thousand events/s", "90.0 % (1,000,000 executed, 100,000 rolled back)",
+          "20,000, of 5.0 events on average; 0 anti-messages", "200 rounds, one in 10.0 ms",
+          "3.00 MiB at most", "75.0 %"})
+        CHECK(contains(report, part));
+}
+
+TEST_CASE("report: other engines are not asked for rollbacks") {
+    FinishedRun run;
+    run.settings.config.engine = nw::EngineKind::sequential;
+    CHECK_FALSE(contains(run.report(), "rollback"));
+}
+
+TEST_CASE("report: an interrupted run says by what, and how far it came") {
+    FinishedRun run;
+    run.result.reason = nw::EndReason::interrupted;
+    run.result.signal = SIGTERM;
+    run.result.end_time = 2.5;
+    CHECK(contains(run.report(), "toy: interrupted by SIGTERM"));
+    CHECK(contains(run.report(), "2.5 of 10"));
+}
+
+TEST_CASE("report: many workers are cut short unless --verbose asks for them") {
+    FinishedRun run;
+    run.result.workers.resize(100);
+    CHECK(lines_of(run.report()) <= 25);
+    CHECK(contains(run.report(), "and 92 more"));
+    run.settings.verbose = true;
+    CHECK(lines_of(run.report()) > 100);
+    CHECK(contains(run.report(), "coasted_events"));
+}
+
+TEST_CASE("report: a notice stands on a line of its own") {
+    FinishedRun run;
+    run.result.notices = {"workers are not pinned"};
+    CHECK(contains(run.report(), "\n  notice: workers are not pinned\n"));
+}
+
+TEST_CASE("human units: three digits that matter") {
+    CHECK(nw::human_count(0) == "0");
+    CHECK(nw::human_count(999) == "999");
+    CHECK(nw::human_count(999.6) == "1.00 thousand");
+    CHECK(nw::human_count(12'345'678) == "12.3 million");
+    CHECK(nw::human_bytes(1023) == "1023 B");
+    CHECK(nw::human_bytes(1536) == "1.50 KiB");
+    CHECK(nw::human_bytes(std::uint64_t{1} << 40) == "1.00 TiB");
+    CHECK(nw::human_duration(0.00123) == "1.23 ms");
+    CHECK(nw::human_duration(59.6) == "1 min 00 s");
+    CHECK(nw::human_duration(3725) == "1 h 02 min");
+    CHECK(nw::human_duration(90'000) == "1 days 01 h");
+    CHECK(nw::with_thousands(0) == "0");
+    CHECK(nw::with_thousands(1'234'567) == "1,234,567");
+    CHECK(nw::with_thousands(123) == "123");
+}
+
+TEST_CASE("progress: speed and time to go are those of the last seconds") {
+    nw::ProgressMeter meter(1000);
+    meter.add({0, 0, 0, 0});
+    CHECK(meter.line() == "time 0 of 1000, 0.0 %");
+    // Fast for 10 s, then a tenth of that: only the last 5 s count.
+    for (int second = 1; second <= 10; ++second)
+        meter.add({second * 1.0, second * 10.0, second * 1'000'000u, second * 1'000'000u});
+    for (int second = 1; second <= 10; ++second)
+        meter.add({10.0 + second, 100.0 + second, 10'000'000u + second * 100'000u,
+                   10'000'000u + second * 200'000u});
+    CHECK(meter.line() ==
+          "time 110 of 1000, 11.0 % | 100 thousand events/s | efficiency 50.0 % | "
+          "14 min 50 s to go");
+}
+
+TEST_CASE("progress: without an end there is no share and no time to go") {
+    nw::ProgressMeter meter(nw::time_infinity);
+    meter.add({0, 0, 0, 0});
+    meter.add({1, 5, 100, 100});
+    CHECK(meter.line() == "time 5 | 100 events/s | efficiency 100.0 %");
+}
+
+TEST_CASE("output files: a file appears only when it is whole") {
+    namespace fs = std::filesystem;
+    const fs::path folder = fs::temp_directory_path() / ("numawarp-" + std::to_string(getpid()));
+    nw::prepare_output_directory((folder / "deep").string());
+    const fs::path path = folder / "deep" / "s.json";
+    {
+        nw::WholeFile file("stats", path.string());
+        CHECK_FALSE(fs::exists(path));
+        file.write("{}\n");
+        CHECK(fs::exists(path));
+    }
+    fs::remove(path);
+    { const nw::WholeFile unwritten("stats", path.string()); }
+    CHECK(fs::is_empty(folder / "deep"));
+    fs::remove_all(folder);
+}
+
+TEST_CASE("output files: what cannot be written is found at once") {
+    CHECK_THROWS_AS(nw::prepare_output_directory("/dev/null/x"), nw::SetupError);
+    CHECK_THROWS_AS(nw::WholeFile("stats", "/nonexistent/x.json"), nw::SetupError);
+    CHECK_THROWS_AS(nw::WholeFile("stats", "/"), nw::SetupError);
+}
+
+TEST_CASE("reference: every option and every counter has a row") {
+    nw::Settings settings;
+    const std::string options = nw::options_reference();
+    const nw::OptionTable table(settings);
+    for (const nw::OptionSpec& spec : table.specs())
+        CHECK(contains(options, "| `--" + spec.name));
+    const std::string statistics = nw::statistics_reference();
+    for (const nw::CounterInfo& counter : nw::counter_table)
+        CHECK(contains(statistics, std::string(counter.name) + "` | "));
+}

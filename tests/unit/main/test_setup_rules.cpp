@@ -1,0 +1,88 @@
+// Every rule that a Setup must keep is found broken, in words that name the model.
+#include <limits>
+#include <string>
+
+#include "main/setup_rules.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/main/toy_model.hpp"
+
+namespace {
+
+using nw::test::ToyModel;
+
+// What is said of the toy model after `spoil` has changed its setup or the configuration.
+template <class Spoil>
+std::string complaint(Spoil spoil) {
+    ToyModel model;
+    nw::Config config;
+    spoil(model.spoiled, config);
+    try {
+        nw::check_setup(model, model.spoiled, config);
+    } catch (const nw::SetupError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("setup rules: a sound setup passes") {
+    CHECK(complaint([](nw::Setup&, nw::Config&) {}) == "");
+}
+
+TEST_CASE("setup rules: what only the model's author can mend names the model") {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    CHECK(complaint([](nw::Setup& s, nw::Config&) { s.lps = 0; }) ==
+          "model toy: lps 0: must be at least 1");
+    CHECK(complaint([](nw::Setup& s, nw::Config&) { s.until = -1; }) ==
+          "model toy: until -1: must be above 0");
+    CHECK(complaint([](nw::Setup& s, nw::Config&) { s.until = nan; }) ==
+          "model toy: until nan: must be above 0");
+    CHECK(complaint([](nw::Setup& s, nw::Config&) { s.lookahead = -0.5; }) ==
+          "model toy: lookahead -0.5: must be 0 or more, and finite");
+    CHECK(complaint([](nw::Setup& s, nw::Config&) { s.payload_bytes_max = 65'536; }) ==
+          "model toy: payload_bytes_max 65536: must be at most 65535");
+    CHECK(complaint([](nw::Setup& s, nw::Config&) { s.process = {}; }) ==
+          "model toy: process: must be set, with nw::process<Lp>()");
+    CHECK(complaint([](nw::Setup& s, nw::Config&) { s.preferred_rollback = nw::Rollback::copy; }) ==
+          "model toy: preferred_rollback copy: needs LPs derived from nw::PlainStateProcess");
+    CHECK(complaint([](nw::Setup& s, nw::Config&) {
+              s.links = {{nw::LpId{0}, nw::LpId{4}}};
+          }) == "model toy: link of LPs 0 and 4: must be below lps = 4");
+    CHECK(complaint([](nw::Setup& s, nw::Config&) {
+              s.outputs = {{"a/b", {"x"}}};
+          }) == "model toy: output table \"a/b\": must have a name that can be a file's");
+    CHECK(complaint([](nw::Setup& s, nw::Config&) {
+              s.outputs = {{"a", {"x"}}, {"a", {"x"}}};
+          }) == "model toy: output table a: must not be there twice");
+    CHECK(complaint([](nw::Setup& s, nw::Config&) {
+              s.outputs = {{"a", {}}};
+          }) == "model toy: output table a: must have at least one column");
+}
+
+TEST_CASE("setup rules: an option that the model cannot serve is named with those it can") {
+    CHECK(complaint([](nw::Setup&, nw::Config& c) { c.rollback = nw::Rollback::copy; }) ==
+          "--rollback copy: must be snapshot with model toy");
+    CHECK(complaint([](nw::Setup& s, nw::Config& c) {
+              s.process.has_reverse = true;
+              c.rollback = nw::Rollback::copy;
+          }) == "--rollback copy: must be snapshot or reverse with model toy");
+    CHECK(complaint([](nw::Setup&, nw::Config& c) { c.engine = nw::EngineKind::conservative; }) ==
+          "--engine conservative: must be sequential or timewarp with model toy, which declares no "
+          "lookahead");
+}
+
+TEST_CASE("setup rules: a run must have an end") {
+    const std::string message =
+        "--until: must be given with model toy, which has no end of its own";
+    const auto endless = [](nw::Setup& s, nw::Config&) { s.until = nw::time_infinity; };
+    CHECK(complaint(endless) == message);
+    CHECK(complaint([](nw::Setup& s, nw::Config& c) {
+              s.until = nw::time_infinity;
+              c.until = 5;
+          }) == "");
+    CHECK(complaint([](nw::Setup& s, nw::Config&) {
+              s.until = nw::time_infinity;
+              s.process.has_end_condition = true;
+          }) == "");
+}

@@ -1,0 +1,57 @@
+// The fake kernel that later tests rely on keeps the real one's rules.
+#include <array>
+#include <cerrno>
+
+#include "numa/fake_os.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace nw;
+
+TEST_CASE("FakeOs: a planned fault hits the next calls of its kind only") {
+    FakeOs os(2, 2);
+    os.fail_next(FakeOs::Call::bind_thread, EPERM, 2);
+    CHECK(os.prefer_local_memory() == 0);
+    CHECK(os.bind_thread(0) == EPERM);
+    CHECK(os.bind_thread(1) == EPERM);
+    CHECK(os.bind_thread(1) == 0);
+    CHECK(os.bind_thread(99) == EINVAL);
+    CHECK(os.count(FakeOs::Call::bind_thread) == 4);
+    CHECK(os.records().back().status == EINVAL);
+}
+
+TEST_CASE("FakeOs: move_pages moves touched pages and gives a status for each") {
+    FakeOs os(2, 2, 1, 4 * page_bytes);
+    std::array<char, 5> memory{};
+    std::array<void*, 5> pages{};
+    for (std::size_t i = 0; i < pages.size(); ++i) pages[i] = &memory[i];
+    for (std::size_t i = 0; i < 3; ++i) os.touch(pages[i], NodeId{0});
+    os.touch(pages[3], NodeId{1});
+    os.set_busy(pages[1]);
+    os.set_free_bytes(NodeId{1}, page_bytes);
+    std::array<int, 5> statuses{};
+    CHECK(os.move_pages(pages, NodeId{7}, statuses) == ENODEV);
+    REQUIRE(os.move_pages(pages, NodeId{1}, statuses) == 0);
+    CHECK(statuses == std::array<int, 5>{1, -EBUSY, -ENOMEM, 1, -ENOENT});
+    os.set_free_bytes(NodeId{1}, 2 * page_bytes);
+    REQUIRE(os.move_pages(pages, NodeId{1}, statuses) == 0);
+    CHECK(statuses == std::array<int, 5>{1, 1, 1, 1, -ENOENT});
+    REQUIRE(os.query_pages(pages, statuses) == 0);
+    CHECK(statuses == std::array<int, 5>{1, 1, 1, 1, -ENOENT});
+    os.fail_next(FakeOs::Call::move_pages, EPERM);
+    CHECK(os.move_pages(pages, NodeId{0}, statuses) == EPERM);
+}
+
+TEST_CASE("Linux: a page is nowhere until touched, and on a node afterwards") {
+    void* base = nullptr;
+    REQUIRE(linux_os().reserve(nullptr, 2 * page_bytes, base) == 0);
+    *static_cast<char*>(base) = 1;
+    std::array<void*, 2> pages{base, static_cast<char*>(base) + page_bytes};
+    std::array<int, 2> statuses{};
+    if (linux_os().query_pages(pages, statuses) == 0) {
+        CHECK(statuses[0] >= 0);
+        CHECK((statuses[1] == -ENOENT || statuses[1] == -EFAULT));
+    } else {
+        WARN("this machine does not allow move_pages; not tested");
+    }
+    CHECK(linux_os().unreserve(base, 2 * page_bytes) == 0);
+}

@@ -1,0 +1,151 @@
+// The segment table against a std::map, in both modes.
+#include <cstring>
+#include <map>
+
+#include "numa/fake_os.hpp"
+#include "numa/segments.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/numa/random_cases.hpp"
+
+using namespace nw;
+
+TEST_CASE("SegmentTable: random allocation and release agree with a std::map") {
+    const auto mode = GENERATE(MemoryMode::numa, MemoryMode::libc);
+    for (const std::uint64_t seed : test::test_seeds(10)) {
+        INFO("NUMAWARP_TEST_SEED=" << seed);
+        test::Dice dice(seed);
+        MemorySource source(linux_os(), mode, 8);
+        SegmentTable table(source, GroupId{5});
+        struct Expected {
+            std::size_t bytes;
+            SegmentKind kind;
+            unsigned char mark;
+        };
+        std::map<std::byte*, Expected> model;
+        const double release_share = dice.chance(0.5) ? 0.4 : 0.6;
+        const std::size_t pages_max = dice.chance(0.5) ? 4 : 64;
+        std::size_t entries_max = 0;
+        for (int step = 0; step < 600; ++step) {
+            if (!model.empty() && step > 100 && dice.chance(release_share)) {
+                auto victim = std::next(model.begin(),
+                                        static_cast<std::ptrdiff_t>(dice.below(model.size())));
+                REQUIRE(victim->first[0] == std::byte{victim->second.mark});
+                REQUIRE(victim->first[victim->second.bytes - 1] ==
+                        std::byte{victim->second.mark});
+                table.release_segment(victim->first);
+                model.erase(victim);
+            } else {
+                const std::size_t bytes = dice.below(pages_max * page_bytes) + 1;
+                const auto kind = dice.chance(0.5) ? SegmentKind::state : SegmentKind::platform;
+                auto* base = static_cast<std::byte*>(table.allocate_segment(bytes, kind));
+                REQUIRE(base != nullptr);
+                REQUIRE(reinterpret_cast<std::uintptr_t>(base) % page_bytes == 0);
+                if (kind == SegmentKind::state) {
+                    REQUIRE(reinterpret_cast<std::uintptr_t>(base) % span_bytes == 0);
+                    REQUIRE((mode == MemoryMode::numa ? Region::contains(base)
+                                                      : LibcSegments::contains(base)));
+                }
+                const auto mark = static_cast<unsigned char>(step);
+                std::memset(base, mark, bytes);
+                REQUIRE(model.emplace(base, Expected{bytes, kind, mark}).second);
+            }
+            entries_max = std::max(entries_max, model.size());
+            REQUIRE(table.entries().size() == model.size());
+            if (step % 20 != 0) continue;
+            table.validate();
+            std::size_t bytes = 0;
+            for (const Segment& s : table.entries()) {
+                const auto expected = model.find(s.base);
+                REQUIRE(expected != model.end());
+                REQUIRE(s.kind == expected->second.kind);
+                REQUIRE(s.bytes >= expected->second.bytes);
+                bytes += s.bytes;
+            }
+            REQUIRE(table.active_bytes() == bytes);
+            REQUIRE(source.segment_bytes() == bytes);
+        }
+        // The table met its subject: it doubled several times.
+        REQUIRE(entries_max > 80);
+    }
+}
+
+TEST_CASE("SegmentTable: releasing copies the last entry down") {
+    MemorySource source(linux_os(), MemoryMode::numa, 1);
+    SegmentTable table(source, GroupId{0});
+    void* a = table.allocate_segment(page_bytes, SegmentKind::platform);
+    table.allocate_segment(page_bytes, SegmentKind::platform);
+    void* c = table.allocate_segment(page_bytes, SegmentKind::platform);
+    table.release_segment(a);
+    REQUIRE(table.entries().size() == 2);
+    CHECK(table.entries()[0].base == c);
+}
+
+TEST_CASE("SegmentTable: a released range is discarded, merged with its neighbours and reused") {
+    FakeOs os(1, 1);
+    MemorySource source(os, MemoryMode::numa, 1);
+    SegmentTable table(source, GroupId{0});
+    void* parts[4];
+    for (void*& part : parts) part = table.allocate_segment(page_bytes, SegmentKind::platform);
+    *static_cast<int*>(parts[1]) = 42;
+    table.release_segment(parts[0]);
+    table.release_segment(parts[2]);
+    table.release_segment(parts[1]);
+    CHECK(os.count(FakeOs::Call::discard) == 3);
+    CHECK(table.allocate_segment(3 * page_bytes, SegmentKind::platform) == parts[0]);
+    CHECK(*static_cast<int*>(parts[1]) == 0);
+    table.validate();
+}
+
+TEST_CASE("SegmentTable: a full slot gives nullptr and recovers") {
+    FakeOs os(1, 1);
+    os.set_reserve_bytes_max(std::size_t{8} << 20);
+    MemorySource source(os, MemoryMode::numa, 2);
+    REQUIRE(source.region()->slot_bytes() == std::size_t{4} << 20);
+    SegmentTable table(source, GroupId{1});
+    CHECK(table.allocate_segment(std::size_t{5} << 20, SegmentKind::state) == nullptr);
+    CHECK(table.allocate_segment(SIZE_MAX, SegmentKind::state) == nullptr);
+    void* most = table.allocate_segment(std::size_t{3} << 20, SegmentKind::state);
+    REQUIRE(most != nullptr);
+    CHECK(table.allocate_segment(std::size_t{2} << 20, SegmentKind::state) == nullptr);
+    table.release_segment(most);
+    CHECK(table.allocate_segment(std::size_t{4} << 20, SegmentKind::state) == most);
+    CHECK(table.allocate_segment(1, SegmentKind::platform) == nullptr);
+    table.validate();
+}
+
+TEST_CASE("SegmentTable: the source's limit refuses large state, not the platform's memory") {
+    MemorySource source(linux_os(), MemoryMode::numa, 1);
+    source.set_segment_bytes_max(std::uint64_t{4} << 20);
+    SegmentTable table(source, GroupId{0});
+    CHECK(table.allocate_segment(std::size_t{5} << 20, SegmentKind::state) == nullptr);
+    CHECK(table.allocate_segment(std::size_t{3} << 20, SegmentKind::state) != nullptr);
+    CHECK(table.allocate_segment(std::size_t{3} << 20, SegmentKind::state) == nullptr);
+    CHECK(table.allocate_segment(std::size_t{3} << 20, SegmentKind::platform) != nullptr);
+    CHECK(table.allocate_segment(span_bytes, SegmentKind::state) != nullptr);
+}
+
+TEST_CASE("SegmentTable: groups of 8,000 segments stay one mapping") {
+    MemorySource source(linux_os(), MemoryMode::numa, 8);
+    SegmentTable table(source, GroupId{0});
+    std::vector<void*> bases;
+    for (int i = 0; i < 8000; ++i) {
+        auto* base = static_cast<char*>(table.allocate_segment(page_bytes, SegmentKind::platform));
+        REQUIRE(base != nullptr);
+        if (i % 3 != 0) *base = 1;
+        bases.push_back(base);
+    }
+    for (std::size_t i = 0; i < bases.size(); i += 2) table.release_segment(bases[i]);
+    table.validate();
+    std::FILE* maps = std::fopen("/proc/self/maps", "r");
+    REQUIRE(maps != nullptr);
+    char line[512];
+    int mappings = 0;
+    while (std::fgets(line, sizeof line, maps) != nullptr) {
+        unsigned long long begin = 0;
+        if (std::sscanf(line, "%llx-", &begin) == 1 && begin >= region_base &&
+            begin < region_base + source.region()->bytes())
+            ++mappings;
+    }
+    std::fclose(maps);
+    CHECK(mappings == 1);
+}
