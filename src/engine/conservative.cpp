@@ -108,6 +108,7 @@ void run_conservative(EngineRun& run) {
     }
     if (result.reason == EndReason::until && !dropped) result.reason = EndReason::no_events;
     if (result.end_time == time_infinity) result.end_time = last_time;
+    result.segments_bytes = run.memory.segment_bytes();
     run.output.finish();
     if (result.reason != EndReason::interrupted) {
         for (std::uint32_t lp = 0; lp < run.plan.setup.lps; ++lp) {

@@ -62,6 +62,7 @@ void run_sequential(EngineRun& run) {
     tally.counters = executor.counters();
     tally.groups = &executor.groups();
     report_worker(result, run.places, 0, tally);
+    result.segments_bytes = run.memory.segment_bytes();
 }
 
 }  // namespace nw

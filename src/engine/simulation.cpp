@@ -61,7 +61,6 @@ RunResult simulate(Model&, const Setup& setup, const Config& config, LiveProgres
             case EngineKind::timewarp: run_timewarp(run); break;
         }
         output.finish();
-        result.segments_bytes = memory.segment_bytes();
     } catch (const std::bad_alloc&) {
         throw MachineError("out of memory; legal: a smaller model, a smaller --window, or more than "
                            "the machine's free memory");

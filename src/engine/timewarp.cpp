@@ -70,6 +70,7 @@ void run_timewarp(EngineRun& run) {
         for (std::uint32_t w = 0; w < workers; ++w)
             result.end_time = std::max(result.end_time, rank.worker(w).last_committed_time());
     }
+    result.segments_bytes = run.memory.segment_bytes();
     run.output.finish();
     if (result.reason != EndReason::interrupted) {
         for (std::uint32_t lp = 0; lp < run.plan.setup.lps; ++lp) {

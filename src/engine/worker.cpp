@@ -106,7 +106,7 @@ bool Worker::turn() {
     flush_outboxes(false);
     cut();
     worked |= commit_some();
-    if (phase_ == Phase::draining) try_to_finish();
+    if (nothing_in_flight_ && commit_done_) phase_ = Phase::finished;
     if (!worked) {
         // Only a new GVT (or mail) can change anything here: ask for one now.
         ++counters_[Counter::idle_turns];
@@ -418,7 +418,8 @@ void Worker::flush_outboxes(bool everything) {
 // --- The cut ---------------------------------------------------------------------------------------
 
 void Worker::cut() {
-    if (epochs_.epoch() != epochs_.seen() || rank_.gvt().opened() == epochs_.epoch()) return;
+    const bool open = rank_.gvt().opened() != epochs_.epoch();
+    if (!open || epochs_.epoch() != epochs_.seen() || nothing_in_flight_) return;
     flush_outboxes(true);
     Contribution& slot = rank_.gvt().slot(self_.worker);
     slot = {};

@@ -98,7 +98,6 @@ class alignas(64) Worker final : private detail::EventSink {
     // --- making final (worker_commit.cpp) ---
     void learn_gvt();
     void end_at(EndReason reason, const EventKey& bound);
-    void try_to_finish();
     void begin_commit(const EventKey& bound);
     bool commit_some();
     void commit(Group& group, LpRecord& lp);
@@ -173,6 +172,7 @@ class alignas(64) Worker final : private detail::EventSink {
     VirtualTime end_time_ = 0;
     VirtualTime last_committed_time_ = 0;
     std::uint32_t draining_since_ = 0;  // rounds done when the end was seen
+    bool nothing_in_flight_ = false;
     bool commit_done_ = true;           // nothing of the commit under way is left
     std::uint64_t committed_told_ = 0;  // of the totals, what LiveProgress knows
     std::uint64_t executed_told_ = 0;

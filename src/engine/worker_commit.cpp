@@ -40,7 +40,12 @@ void Worker::learn_gvt() {
         ++counters_[Counter::gvt_rounds];
         rank_.progress().gvt.store(std::min(gvt_, plan_.until), std::memory_order_relaxed);
     }
-    if (phase_ != Phase::running) return;
+    if (phase_ == Phase::draining) {
+        // Nobody executes any more. Two rounds on, every send lies in epochs that a quiesced round
+        // covers. All workers see the same round say so, and none cuts another one.
+        if (epochs_.seen() - draining_since_ >= 2 && result.quiesced) nothing_in_flight_ = true;
+        return;
+    }
 
     // Strictly ahead of GVT even where adding the window is lost in rounding.
     horizon_ = std::min(plan_.until,
@@ -73,14 +78,6 @@ void Worker::end_at(EndReason reason, const EventKey& bound) {
     phase_ = Phase::draining;
     draining_since_ = epochs_.seen();
     begin_commit(bound);
-}
-
-// Nobody executes any more. Two rounds on, every send lies in epochs that a quiesced round covers.
-void Worker::try_to_finish() {
-    const bool covered = epochs_.seen() - draining_since_ >= 2 && epochs_.epoch() == epochs_.seen();
-    if (!covered || !commit_done_ || !rank_.gvt().result().quiesced) return;
-    if (rank_.gvt().done() != epochs_.seen()) return;
-    phase_ = Phase::finished;
 }
 
 void Worker::begin_commit(const EventKey& bound) {

@@ -1,0 +1,404 @@
+// One LP's recoverable heap against a std::map: contents, addresses, and both again after restore.
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "numa/fake_os.hpp"
+#include "numa/group_memory.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/numa/random_cases.hpp"
+
+using namespace nw;
+
+namespace {
+
+// What a heap should hold.
+struct Chunk {
+    std::size_t bytes;
+    std::uint64_t mark;
+};
+using Chunks = std::map<std::byte*, Chunk>;
+
+void fill(std::byte* at, const Chunk& chunk) {
+    for (std::size_t i = 0; i < chunk.bytes; ++i)
+        at[i] = static_cast<std::byte>((chunk.mark + i * 31) & 0xFF);
+}
+
+bool holds(const std::byte* at, const Chunk& chunk) {
+    for (std::size_t i = 0; i < chunk.bytes; ++i)
+        if (at[i] != static_cast<std::byte>((chunk.mark + i * 31) & 0xFF)) return false;
+    return true;
+}
+
+bool holds(const LpHeap& heap, const Chunks& chunks) {
+    for (const auto& [at, chunk] : chunks)
+        if (!heap.owns(at) || heap.usable_size(at) < chunk.bytes || !holds(at, chunk)) return false;
+    return true;
+}
+
+// A seeded stream of operations on a heap, with the model beside it. Two drivers with equal seeds
+// and equal heaps do the same.
+class Driver {
+  public:
+    Driver(LpHeap& heap, std::uint64_t seed) : heap_(&heap), dice_(seed) {
+        free_share_ = dice_.chance(0.5) ? 0.3 : 0.55;
+        sizes_ = dice_.below(4);
+        realloc_share_ = dice_.chance(0.5) ? 0.2 : 0.0;
+        aligned_share_ = dice_.chance(0.3) ? 0.1 : 0.0;
+    }
+
+    Chunks chunks;
+    std::vector<std::byte*> returned;  // every address the heap gave, in order
+
+    void step() {
+        if (!chunks.empty() && dice_.chance(free_share_))
+            free_one();
+        else if (!chunks.empty() && dice_.chance(realloc_share_))
+            reallocate_one();
+        else
+            allocate_one();
+    }
+
+    void reseed(std::uint64_t seed) { dice_ = test::Dice(seed); }
+
+  private:
+    std::size_t any_size() {
+        switch (sizes_) {
+            case 0: return dice_.below(100);
+            case 1: return 48;
+            case 2: return dice_.below(3000);
+            default: {
+                const std::size_t magnitude = std::size_t{1} << dice_.below(18);
+                return dice_.below(magnitude) + 1;
+            }
+        }
+    }
+
+    Chunks::iterator any_chunk() {
+        return std::next(chunks.begin(), static_cast<std::ptrdiff_t>(dice_.below(chunks.size())));
+    }
+
+    void add(std::byte* at, std::size_t bytes) {
+        returned.push_back(at);
+        const auto after = chunks.upper_bound(at);
+        if (after != chunks.end()) REQUIRE(at + bytes <= after->first);
+        if (after != chunks.begin())
+            REQUIRE(std::prev(after)->first + std::prev(after)->second.bytes <= at);
+        const Chunk chunk{bytes, dice_.below(256)};
+        fill(at, chunk);
+        REQUIRE(chunks.emplace(at, chunk).second);
+    }
+
+    void allocate_one() {
+        const std::size_t bytes = any_size();
+        const bool aligned = dice_.chance(aligned_share_);
+        const std::size_t alignment = aligned ? std::size_t{1} << dice_.below(13) : 16;
+        void* const at =
+            aligned ? heap_->allocate_aligned(alignment, bytes)
+                    : (dice_.chance(0.1) ? heap_->allocate_zeroed(bytes) : heap_->allocate(bytes));
+        REQUIRE(at != nullptr);
+        REQUIRE(reinterpret_cast<std::uintptr_t>(at) % alignment == 0);
+        REQUIRE(heap_->usable_size(at) >= bytes);
+        add(static_cast<std::byte*>(at), bytes);
+    }
+
+    void free_one() {
+        const auto it = any_chunk();
+        REQUIRE(holds(it->first, it->second));
+        REQUIRE(heap_->free(it->first) == HeapFault::none);
+        REQUIRE_FALSE(heap_->owns(it->first));
+        chunks.erase(it);
+    }
+
+    void reallocate_one() {
+        const auto it = any_chunk();
+        const Chunk old = it->second;
+        const std::size_t bytes = any_size();
+        auto* const at = static_cast<std::byte*>(heap_->reallocate(it->first, bytes));
+        REQUIRE(at != nullptr);
+        REQUIRE(holds(at, {std::min(bytes, old.bytes), old.mark}));
+        chunks.erase(it);
+        add(at, bytes);
+    }
+
+    LpHeap* heap_;
+    test::Dice dice_;
+    double free_share_;
+    double realloc_share_;
+    double aligned_share_;
+    std::size_t sizes_;
+};
+
+}  // namespace
+
+TEST_CASE("size classes: every small request fits its class, and classes are multiples of 16") {
+    for (std::size_t bytes = 0; bytes <= small_chunk_max; ++bytes) {
+        const std::size_t c = small_class_of(bytes);
+        REQUIRE(c < small_class_count);
+        REQUIRE(small_class_bytes(c) >= bytes);
+        REQUIRE(small_class_bytes(c) % 16 == 0);
+        if (c > 0) REQUIRE(small_class_bytes(c - 1) < std::max<std::size_t>(bytes, 1));
+    }
+    for (const SmallClass& size : small_classes)
+        for (std::uint64_t offset = 0; offset < 65536; ++offset)
+            REQUIRE((offset * size.reciprocal) >> 32 == offset / size.bytes);
+}
+
+// Method: random operations; snapshots are taken at random moments together with a copy of the
+// model; at random moments one of them is brought back, and heap and model must agree again. Then
+// the operations that followed the snapshot are repeated and must give the same addresses.
+TEST_CASE("LpHeap: random use with snapshots agrees with a std::map, twice the same addresses") {
+    const auto mode = GENERATE(MemoryMode::numa, MemoryMode::libc);
+    std::size_t restores = 0;
+    for (const std::uint64_t seed : test::test_seeds(40)) {
+        INFO("NUMAWARP_TEST_SEED=" << seed);
+        test::Dice dice(seed);
+        MemorySource source(linux_os(), mode, 4);
+        GroupMemory group(source, GroupId{2});
+        LpHeap& heap = group.new_lp_heap();
+        LpHeap& neighbour = group.new_lp_heap();
+        Driver driver(heap, seed + 1);
+        Driver other(neighbour, seed + 2);
+        struct Saved {
+            Snapshot* snapshot;
+            Chunks chunks;
+        };
+        std::vector<Saved> saved;
+        for (int round = 0; round < 60; ++round) {
+            const std::size_t steps = dice.below(30);
+            for (std::size_t i = 0; i < steps; ++i) {
+                driver.step();
+                if (dice.chance(0.2)) other.step();
+            }
+            const std::size_t expected_bytes = heap.snapshot_bytes();
+            Saved now{heap.take(group.platform()), driver.chunks};
+            REQUIRE(now.snapshot->bytes == expected_bytes);
+            REQUIRE(heap.equals(*now.snapshot));
+
+            // Ahead, back, and ahead once more.
+            const std::uint64_t branch = dice.below(SIZE_MAX);
+            const std::size_t ahead = dice.below(40);
+            driver.reseed(branch);
+            driver.returned.clear();
+            for (std::size_t i = 0; i < ahead; ++i) driver.step();
+            const auto first_time = driver.returned;
+            if (dice.chance(0.3)) other.step();
+            heap.restore(*now.snapshot);
+            heap.validate();
+            driver.chunks = now.chunks;
+            REQUIRE(heap.equals(*now.snapshot));
+            REQUIRE(holds(heap, driver.chunks));
+            driver.reseed(branch);
+            driver.returned.clear();
+            for (std::size_t i = 0; i < ahead; ++i) driver.step();
+            REQUIRE(driver.returned == first_time);
+            saved.push_back(std::move(now));
+            if (dice.chance(0.3)) {
+                // An older one; what is younger is dropped, as a rollback does.
+                const std::size_t i = dice.below(saved.size());
+                for (std::size_t k = i + 1; k < saved.size(); ++k)
+                    LpHeap::drop(saved[k].snapshot, group.platform());
+                saved.resize(i + 1);
+                heap.restore(*saved[i].snapshot);
+                driver.chunks = saved[i].chunks;
+                REQUIRE(heap.equals(*saved[i].snapshot));
+                ++restores;
+            }
+            if (dice.chance(0.3) && !saved.empty()) {
+                LpHeap::drop(saved.front().snapshot, group.platform());
+                saved.erase(saved.begin());
+            }
+            heap.validate();
+            REQUIRE(holds(heap, driver.chunks));
+        }
+        for (const Saved& s : saved) LpHeap::drop(s.snapshot, group.platform());
+        neighbour.validate();
+        REQUIRE(holds(neighbour, other.chunks));
+        group.validate();
+    }
+    if (std::getenv("NUMAWARP_TEST_SEED") == nullptr) REQUIRE(restores > 50);
+}
+
+TEST_CASE("LpHeap: the same calls give the same addresses in a fresh group") {
+    const auto run = [](std::uint64_t seed) {
+        MemorySource source(linux_os(), MemoryMode::numa, 4);
+        GroupMemory group(source, GroupId{1});
+        LpHeap& heap = group.new_lp_heap();
+        Driver driver(heap, seed);
+        for (int i = 0; i < 500; ++i) driver.step();
+        return driver.returned;
+    };
+    for (const std::uint64_t seed : test::test_seeds(5)) {
+        INFO("NUMAWARP_TEST_SEED=" << seed);
+        CHECK(run(seed) == run(seed));
+    }
+}
+
+TEST_CASE("LpHeap: restore brings back what was freed after the snapshot and takes what was new") {
+    MemorySource source(linux_os(), MemoryMode::numa, 1);
+    GroupMemory group(source, GroupId{0});
+    LpHeap& heap = group.new_lp_heap();
+    for (const std::size_t bytes : {std::size_t{48}, std::size_t{9000}, std::size_t{3} << 20}) {
+        INFO(bytes << " bytes");
+        auto* kept = static_cast<char*>(heap.allocate(bytes));
+        std::memset(kept, 'a', bytes);
+        Snapshot* const snapshot = heap.take(group.platform());
+        REQUIRE(heap.free(kept) == HeapFault::none);
+        auto* reused = static_cast<char*>(heap.allocate(bytes));
+        CHECK(reused == kept);
+        std::memset(reused, 'b', bytes);
+        void* fresh = heap.allocate(bytes);
+        REQUIRE(heap.free(reused) == HeapFault::none);
+        CHECK_FALSE(heap.equals(*snapshot));
+        heap.restore(*snapshot);
+        CHECK(heap.equals(*snapshot));
+        CHECK(heap.owns(kept));
+        CHECK_FALSE(heap.owns(fresh));
+        CHECK(std::string_view(kept, bytes).find_first_not_of('a') == std::string_view::npos);
+        CHECK(heap.allocate(bytes) == fresh);
+        heap.restore(*snapshot);
+        LpHeap::drop(snapshot, group.platform());
+        heap.validate();
+    }
+}
+
+TEST_CASE("LpHeap: equals notices one byte, one chunk more and one chunk less") {
+    MemorySource source(linux_os(), MemoryMode::numa, 1);
+    GroupMemory group(source, GroupId{0});
+    LpHeap& heap = group.new_lp_heap();
+    auto* small = static_cast<char*>(heap.allocate_zeroed(100));
+    auto* large = static_cast<char*>(heap.allocate_zeroed(100'000));
+    Snapshot* const snapshot = heap.take(group.platform());
+    CHECK(heap.equals(*snapshot));
+    small[99] = 1;
+    CHECK_FALSE(heap.equals(*snapshot));
+    small[99] = 0;
+    large[99'999] = 1;
+    CHECK_FALSE(heap.equals(*snapshot));
+    large[99'999] = 0;
+    CHECK(heap.equals(*snapshot));
+    void* more = heap.allocate(500);
+    CHECK_FALSE(heap.equals(*snapshot));
+    REQUIRE(heap.free(more) == HeapFault::none);
+    CHECK(heap.equals(*snapshot));
+    REQUIRE(heap.free(large) == HeapFault::none);
+    CHECK_FALSE(heap.equals(*snapshot));
+}
+
+TEST_CASE("LpHeap: a snapshot of a small state is small, however much was once in use") {
+    MemorySource source(linux_os(), MemoryMode::numa, 1);
+    GroupMemory group(source, GroupId{0});
+    LpHeap& heap = group.new_lp_heap();
+    void* object = heap.allocate(16);
+    CHECK(heap.snapshot_bytes() <= 64);
+    std::vector<void*> many;
+    for (int i = 0; i < 20'000; ++i) many.push_back(heap.allocate(16 + static_cast<std::size_t>(i % 7) * 40));
+    CHECK(heap.snapshot_bytes() > 1'000'000);
+    for (void* chunk : many) REQUIRE(heap.free(chunk) == HeapFault::none);
+    CHECK(heap.owns(object));
+    CHECK(heap.snapshot_bytes() <= 160);
+    heap.validate();
+}
+
+TEST_CASE("LpHeap: 65,536 LPs with one object of 48 bytes take less than 300 bytes each") {
+    MemorySource source(linux_os(), MemoryMode::numa, 1);
+    GroupMemory group(source, GroupId{0});
+    std::byte* before = nullptr;
+    std::size_t neighbours = 0;
+    for (int i = 0; i < 65'536; ++i) {
+        auto* object = static_cast<std::byte*>(group.new_lp_heap().allocate(48));
+        REQUIRE(object != nullptr);
+        if (before != nullptr && object - before == 128) ++neighbours;
+        before = object;
+    }
+    CHECK(group.segments().active_bytes() < std::size_t{65'536} * 300);
+    CHECK(neighbours > 65'000);
+}
+
+TEST_CASE("LpHeap: bad pointers are told apart and change nothing") {
+    const auto mode = GENERATE(MemoryMode::numa, MemoryMode::libc);
+    MemorySource source(linux_os(), mode, 2);
+    GroupMemory group(source, GroupId{0});
+    LpHeap& mine = group.new_lp_heap();
+    LpHeap& other = group.new_lp_heap();
+    auto* chunk = static_cast<std::byte*>(mine.allocate(100));
+    auto* large = static_cast<std::byte*>(mine.allocate(200'000));
+    int local = 0;
+    CHECK(mine.free(&local) == HeapFault::not_from_an_lp);
+    CHECK(mine.free(group.platform().allocate(64)) == HeapFault::not_from_an_lp);
+    CHECK(other.free(chunk) == HeapFault::other_lp);
+    CHECK(other.free(large) == HeapFault::other_lp);
+    CHECK(mine.free(chunk + 16) == HeapFault::not_a_chunk);
+    CHECK(mine.free(chunk - 16) == HeapFault::not_a_chunk);
+    CHECK(mine.free(large + 16) == HeapFault::not_a_chunk);
+    CHECK(mine.free(large + 150'000) == HeapFault::not_from_an_lp);
+    CHECK(LpHeap::owner_of(chunk) == &mine);
+    CHECK(LpHeap::owner_of(&local) == nullptr);
+    CHECK(mine.owns(chunk));
+    CHECK(mine.owns(large));
+    CHECK(mine.free(chunk) == HeapFault::none);
+    CHECK(mine.free(chunk) == HeapFault::already_free);
+    CHECK(mine.free(large) == HeapFault::none);
+    CHECK(mine.free(large) == HeapFault::already_free);
+    mine.validate();
+    if (mode == MemoryMode::numa) {
+        // Never touched, in the slot of a group that does not exist yet.
+        CHECK(mine.free(source.region()->slot(GroupId{1}).data() + 4096) ==
+              HeapFault::not_from_an_lp);
+    }
+}
+
+TEST_CASE("LpHeap: the pages of large blocks go back to the kernel, the addresses stay") {
+    FakeOs os(1, 1);
+    MemorySource source(os, MemoryMode::numa, 1);
+    GroupMemory group(source, GroupId{0});
+    LpHeap& heap = group.new_lp_heap();
+    for (int i = 0; i < 10; ++i) {
+        void* buffer = heap.allocate(300'000);
+        REQUIRE(heap.free(buffer) == HeapFault::none);
+    }
+    CHECK(os.count(FakeOs::Call::discard) == 0);
+    void* huge = heap.allocate(std::size_t{64} << 20);
+    REQUIRE(heap.free(huge) == HeapFault::none);
+    CHECK(os.count(FakeOs::Call::discard) == 1);
+    CHECK(os.records().back().bytes >= (std::size_t{64} << 20) - 2 * page_bytes);
+    CHECK(heap.allocate(std::size_t{64} << 20) == huge);
+    heap.validate();
+}
+
+TEST_CASE("LpHeap: more than the slot holds is nullptr, and the heap stays usable") {
+    FakeOs os(1, 1);
+    os.set_reserve_bytes_max(std::size_t{2} << 20);
+    MemorySource source(os, MemoryMode::numa, 1);
+    GroupMemory group(source, GroupId{0});
+    LpHeap& heap = group.new_lp_heap();
+    CHECK(heap.allocate(std::size_t{1} << 40) == nullptr);
+    CHECK(heap.allocate(SIZE_MAX) == nullptr);
+    CHECK(heap.allocate(SIZE_MAX - 100) == nullptr);
+    CHECK(heap.allocate_aligned(1 << 20, 100) == nullptr);
+    Snapshot* const snapshot = heap.take(group.platform());
+    std::size_t chunks = 0;
+    while (heap.allocate(5000) != nullptr) ++chunks;
+    CHECK(chunks > 100);
+    heap.validate();
+    heap.restore(*snapshot);
+    heap.validate();
+    CHECK(heap.used_bytes() == 0);
+    while (heap.allocate(5000) != nullptr) --chunks;
+    CHECK(chunks == 0);
+}
+
+TEST_CASE("LpHeap: in zero-fill mode a fresh chunk is zero, whatever was there") {
+    MemorySource source(linux_os(), MemoryMode::numa, 1);
+    GroupMemory group(source, GroupId{0});
+    LpHeap& heap = group.new_lp_heap();
+    heap.set_zero_fill();
+    for (const std::size_t bytes : {40, 20'000}) {
+        auto* chunk = static_cast<char*>(heap.allocate(bytes));
+        std::memset(chunk, 'x', bytes);
+        REQUIRE(heap.free(chunk) == HeapFault::none);
+        auto* again = static_cast<char*>(heap.allocate(bytes));
+        REQUIRE(again == chunk);
+        CHECK(std::string_view(again, bytes).find('x') == std::string_view::npos);
+    }
+}
