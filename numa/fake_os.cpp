@@ -63,8 +63,8 @@ Status FakeOs::discard(void* address, std::size_t bytes) noexcept {
 }
 
 Status FakeOs::advise_huge(void* address, std::size_t bytes, bool on) noexcept {
-    return recorded({Call::advise_huge, address, bytes, on ? 1 : 0,
-                     planned_fault(Call::advise_huge)});
+    return recorded(
+        {Call::advise_huge, address, bytes, on ? 1 : 0, planned_fault(Call::advise_huge)});
 }
 
 std::vector<Cpu> FakeOs::allowed_cpus() {

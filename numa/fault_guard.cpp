@@ -6,12 +6,12 @@
 #include <mutex>
 
 namespace nw {
+
+constinit thread_local FaultGuard* volatile armed_guard = nullptr;
+
 namespace {
 
 constexpr int fault_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-
-// The guard that is armed on this thread. Read by the signal handler of the same thread.
-thread_local FaultGuard* volatile armed_guard = nullptr;
 
 const char* signal_name(int signal) noexcept {
     switch (signal) {
@@ -65,9 +65,6 @@ FaultGuard::~FaultGuard() {
     off.ss_flags = SS_DISABLE;
     sigaltstack(&off, nullptr);
 }
-
-void FaultGuard::arm() noexcept { armed_guard = this; }
-void FaultGuard::disarm() noexcept { armed_guard = nullptr; }
 
 void FaultGuard::note(int signal, const void* address) noexcept {
     std::snprintf(description_, sizeof description_, "%s at address %p", signal_name(signal),

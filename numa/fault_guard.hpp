@@ -15,6 +15,11 @@
 
 namespace nw {
 
+class FaultGuard;
+
+// The guard that is armed on this thread. Read by the signal handler of the same thread.
+extern constinit thread_local FaultGuard* volatile armed_guard [[gnu::tls_model("initial-exec")]];
+
 class FaultGuard {
   public:
     FaultGuard() = default;
@@ -28,8 +33,8 @@ class FaultGuard {
     FaultGuard& operator=(const FaultGuard&) = delete;
 
     // Between arm() and disarm() a fault on this thread jumps to env().
-    void arm() noexcept;
-    void disarm() noexcept;
+    void arm() noexcept { armed_guard = this; }
+    void disarm() noexcept { armed_guard = nullptr; }
 
     // Use as `if (sigsetjmp(guard.env(), 0) != 0) { …a fault happened… }`; the frame that called
     // it must be live whenever the guard is armed.

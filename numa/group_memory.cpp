@@ -4,7 +4,9 @@
 
 namespace nw {
 
-LpHeap& GroupMemory::new_lp_heap() { return *new (platform_.allocate(sizeof(LpHeap))) LpHeap(*this); }
+LpHeap& GroupMemory::new_lp_heap() {
+    return *new (platform_.allocate(sizeof(LpHeap))) LpHeap(*this);
+}
 
 void GroupMemory::validate() const {
     segments_.validate();

@@ -12,18 +12,37 @@ namespace nw {
 
 enum class HeapFault : std::uint8_t {
     none,
-    not_from_an_lp,    // the address is not memory of any LP: from before the run, or invented
-    other_lp,          // a live or dead chunk of another LP
-    not_a_chunk,       // inside this LP's memory, but not where a chunk begins
-    already_free,      // a chunk of this LP that is not allocated: freed twice
+    not_from_an_lp,  // the address is not memory of any LP: from before the run, or invented
+    other_lp,        // a live or dead chunk of another LP
+    not_a_chunk,     // inside this LP's memory, but not where a chunk begins
+    already_free,    // a chunk of this LP that is not allocated: freed twice
 };
 
 // One line for the user, without the address.
 const char* describe(HeapFault fault) noexcept;
 
-// The first fault on this thread since the last call; `none` if there was none.
-HeapFault take_heap_fault() noexcept;
+namespace detail {
+// What this thread's handler has done that is remarkable: a fault, in the low bits, and whether
+// libc frees are excused. One word, so that asking after every handler costs one load.
+extern constinit thread_local std::uint8_t heap_remarks [[gnu::tls_model("initial-exec")]];
+inline constexpr std::uint8_t excused_bit = 0x80;
+}  // namespace detail
+
+// The first fault on this thread since the last call; `none` if there was none. To be called after
+// every handler, one that threw or crashed included, lest the next event is blamed.
+inline HeapFault take_heap_fault() noexcept {
+    const std::uint8_t remarks = detail::heap_remarks;
+    if (remarks == 0) [[likely]]
+        return HeapFault::none;
+    detail::heap_remarks = 0;
+    return static_cast<HeapFault>(remarks & ~detail::excused_bit);
+}
 void post_heap_fault(HeapFault fault) noexcept;
+
+// Until the next take_heap_fault() on this thread, the handler may free memory from libc: it has
+// initialised a static (see interpose/runtime.cpp), whose temporaries are destroyed just after.
+void excuse_libc_frees() noexcept;
+bool libc_frees_excused() noexcept;
 
 // Throws ModelError.
 [[noreturn]] void throw_heap_fault(HeapFault fault);

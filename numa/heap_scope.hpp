@@ -13,10 +13,18 @@ class LpHeap;
 // Read by the interposer at every allocation: no call, no guard, one load relative to the thread.
 extern constinit thread_local LpHeap* current_heap [[gnu::tls_model("initial-exec")]];
 
+// Sets the current heap. The compiler believes that malloc and free look at no variable of ours and
+// would drop or move the store past them: it must not.
+inline void set_current_heap(LpHeap* heap) noexcept {
+    asm volatile("" : : : "memory");
+    current_heap = heap;
+    asm volatile("" : : : "memory");
+}
+
 class HeapScope {
   public:
-    explicit HeapScope(LpHeap& heap) noexcept : outer_(current_heap) { current_heap = &heap; }
-    ~HeapScope() { current_heap = outer_; }
+    explicit HeapScope(LpHeap& heap) noexcept : outer_(current_heap) { set_current_heap(&heap); }
+    ~HeapScope() { set_current_heap(outer_); }
     HeapScope(const HeapScope&) = delete;
     HeapScope& operator=(const HeapScope&) = delete;
 
@@ -26,8 +34,8 @@ class HeapScope {
 
 class PlatformScope {
   public:
-    PlatformScope() noexcept : outer_(current_heap) { current_heap = nullptr; }
-    ~PlatformScope() { current_heap = outer_; }
+    PlatformScope() noexcept : outer_(current_heap) { set_current_heap(nullptr); }
+    ~PlatformScope() { set_current_heap(outer_); }
     PlatformScope(const PlatformScope&) = delete;
     PlatformScope& operator=(const PlatformScope&) = delete;
 
@@ -35,6 +43,6 @@ class PlatformScope {
     LpHeap* outer_;
 };
 
-inline void leave_heap() noexcept { current_heap = nullptr; }
+inline void leave_heap() noexcept { set_current_heap(nullptr); }
 
 }  // namespace nw

@@ -52,14 +52,15 @@ LibcSegments::~LibcSegments() {
 void* LibcSegments::allocate(std::size_t bytes) noexcept {
     const PlatformScope platform;
     void* const base = std::aligned_alloc(granule_bytes, bytes);
-    if (base != nullptr)
-        mark(base, bytes, true);
+    if (base != nullptr) mark(base, bytes, true);
     return base;
 }
 
 void LibcSegments::release(void* base, std::size_t bytes) noexcept {
     const PlatformScope platform;
     mark(base, bytes, false);
+    // Whoever gets this memory next must not inherit the mark of a span (state_spans.hpp).
+    ::explicit_bzero(base, sizeof(std::uint64_t));
     std::free(base);
 }
 

@@ -79,8 +79,8 @@ std::uint64_t control_group_available() {
     std::uint64_t available = UINT64_MAX;
     for (const std::string& folder : control_group_folders()) {
         const bool unified = !folder.starts_with("/sys/fs/cgroup/memory");
-        const std::uint64_t limit = number_in(
-            folder + (unified ? "/memory.max" : "/memory.limit_in_bytes"), UINT64_MAX);
+        const std::uint64_t limit =
+            number_in(folder + (unified ? "/memory.max" : "/memory.limit_in_bytes"), UINT64_MAX);
         const std::uint64_t used =
             number_in(folder + (unified ? "/memory.current" : "/memory.usage_in_bytes"), 0);
         if (limit != UINT64_MAX) available = std::min(available, limit > used ? limit - used : 0);
@@ -137,12 +137,11 @@ class LinuxOs final : public Os {
         for (const int number : allowed_cpu_numbers()) {
             int core = number;
             if (topology) {
-                hwloc_obj_t unit = hwloc_get_pu_obj_by_os_index(topology.get(),
-                                                                static_cast<unsigned>(number));
-                hwloc_obj_t parent =
-                    unit == nullptr
-                        ? nullptr
-                        : hwloc_get_ancestor_obj_by_type(topology.get(), HWLOC_OBJ_CORE, unit);
+                hwloc_obj_t unit =
+                    hwloc_get_pu_obj_by_os_index(topology.get(), static_cast<unsigned>(number));
+                hwloc_obj_t parent = unit == nullptr ? nullptr
+                                                     : hwloc_get_ancestor_obj_by_type(
+                                                           topology.get(), HWLOC_OBJ_CORE, unit);
                 if (parent != nullptr) core = static_cast<int>(parent->logical_index);
             }
             cpus.push_back({number, core, node_of_cpu(number)});
@@ -193,9 +192,8 @@ class LinuxOs final : public Os {
         targets.fill(index(target));
         for (std::size_t done = 0; done < pages.size();) {
             const std::size_t some = std::min(targets.size(), pages.size() - done);
-            const long result =
-                ::move_pages(0, some, const_cast<void**>(pages.data() + done), targets.data(),
-                             statuses.data() + done, MPOL_MF_MOVE);
+            const long result = ::move_pages(0, some, const_cast<void**>(pages.data() + done),
+                                             targets.data(), statuses.data() + done, MPOL_MF_MOVE);
             if (result < 0) return errno;
             done += some;
         }

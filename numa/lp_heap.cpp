@@ -20,10 +20,9 @@ constexpr std::size_t data_offset_of(std::size_t c) noexcept {
 constexpr std::size_t block_bytes(std::size_t c, std::uint32_t j) noexcept {
     const std::size_t chunk = small_classes[c].bytes;
     const std::size_t offset = data_offset_of(c);
-    const std::size_t target = std::min(StateSpans::unit_bytes << std::min(j, 9U),
-                                        StateSpans::block_bytes_max);
-    const std::size_t chunks =
-        std::clamp<std::size_t>((target - offset) / chunk, 1, 64);
+    const std::size_t target =
+        std::min(StateSpans::unit_bytes << std::min(j, 9U), StateSpans::block_bytes_max);
+    const std::size_t chunks = std::clamp<std::size_t>((target - offset) / chunk, 1, 64);
     return (offset + chunks * chunk + StateSpans::unit_bytes - 1) / StateSpans::unit_bytes *
            StateSpans::unit_bytes;
 }
@@ -208,8 +207,7 @@ HeapFault LpHeap::locate(const void* address, Block*& block, unsigned& chunk) co
     if (offset >= span_bytes) return HeapFault::not_a_chunk;
     const SmallClass size = small_classes[block->small_class];
     chunk = static_cast<unsigned>((offset * size.reciprocal) >> 32);
-    if (chunk * size.bytes != offset || chunk >= block->chunk_count)
-        return HeapFault::not_a_chunk;
+    if (chunk * size.bytes != offset || chunk >= block->chunk_count) return HeapFault::not_a_chunk;
     return ((block->free_mask >> chunk) & 1) == 0 ? HeapFault::none : HeapFault::already_free;
 }
 
@@ -292,13 +290,12 @@ void LpHeap::validate() const {
             NW_CHECK(StateSpans::find(block.data()) == &block);
             if (j < full_below) NW_CHECK(block.free_mask == 0);
             if (j >= bin.used) NW_CHECK(block.free_mask == block.full_mask());
-            if (j > 0) NW_CHECK(bin.block(j - 1) < &block || !Region::contains(&block));
             if (bin.capacity > 1)
                 NW_CHECK(((bin.vacancies()[j / 64] >> (j % 64)) & 1) ==
                          (block.free_mask != 0 ? 1U : 0U));
-            used_units += static_cast<std::size_t>(
-                              std::popcount(block.full_mask() & ~block.free_mask)) *
-                          (small_classes[c].bytes / 16);
+            used_units +=
+                static_cast<std::size_t>(std::popcount(block.full_mask() & ~block.free_mask)) *
+                (small_classes[c].bytes / 16);
         }
     }
     NW_CHECK(used_units == used_units_);

@@ -10,9 +10,9 @@
 // What allocate() returns is thus a function of the masks alone, and blocks never leave the LP: so
 // after restore() the same calls get the same addresses as they did the first time, and there is
 // no hint or list to save with a snapshot. Within one size class a later block has the higher
-// address. (Across classes the order of addresses depends on which class grew first, undone growth
-// included: a model must not order objects of different sizes by address. Nor by address at all
-// with --memory libc.)
+// address, unless the group's slot runs full. (Across classes the order of addresses depends on
+// which class grew first, undone growth included: a model must not order objects of different sizes
+// by address. Nor by address at all with --memory libc.)
 //
 // Memory an LP has freed is kept for it; only the pages of large blocks go back to the kernel once
 // more than 1 MiB of them is free.
@@ -149,7 +149,7 @@ class alignas(64) LpHeap {
     PlatformHeap& platform() const noexcept;
 
     GroupMemory* group_;
-    Bin* bins_ = nullptr;          // platform memory; in order of first use
+    Bin* bins_ = nullptr;           // platform memory; in order of first use
     LargeBlocks* large_ = nullptr;  // platform memory; null until a large chunk is asked for
     std::uint32_t used_units_ = 0;  // of 16 bytes, in small chunks
     std::uint8_t bin_count_ = 0;

@@ -97,8 +97,7 @@ void LpHeap::restore_bin(Bin& bin, std::uint32_t used, const std::byte*& image) 
         block.free_mask = read_mask(image);
         set_vacancy(bin, j, block.free_mask != 0);
         if (block.free_mask != 0 && bin.current == nullptr) bin.current = &block;
-        for_each_run(block.full_mask() & ~block.free_mask,
-                     small_classes[block.small_class].bytes,
+        for_each_run(block.full_mask() & ~block.free_mask, small_classes[block.small_class].bytes,
                      [&](std::size_t offset, std::size_t run) {
                          copy_chunks(data + offset, image, run);
                          image += run;
@@ -122,14 +121,13 @@ bool LpHeap::equals(const Snapshot& snapshot) const noexcept {
         for (std::uint32_t j = 0; j < table[b]; ++j) {
             const Block& block = *bins_[b].block(j);
             if (block.free_mask != read_mask(image)) return false;
-            const bool same = for_each_run(block.full_mask() & ~block.free_mask,
-                                           small_classes[block.small_class].bytes,
-                                           [&](std::size_t offset, std::size_t run) {
-                                               const bool equal = std::memcmp(block.data() + offset,
-                                                                              image, run) == 0;
-                                               image += run;
-                                               return equal;
-                                           });
+            const bool same = for_each_run(
+                block.full_mask() & ~block.free_mask, small_classes[block.small_class].bytes,
+                [&](std::size_t offset, std::size_t run) {
+                    const bool equal = std::memcmp(block.data() + offset, image, run) == 0;
+                    image += run;
+                    return equal;
+                });
             if (!same) return false;
         }
     }

@@ -46,7 +46,7 @@ class MemorySource {
 
   private:
     Os& os_;
-    std::optional<Region> region_;              // MemoryMode::numa
+    std::optional<Region> region_;               // MemoryMode::numa
     std::optional<LibcSegments> libc_segments_;  // MemoryMode::libc
     std::vector<std::string> notices_;
     std::uint64_t segment_bytes_max_ = UINT64_MAX;

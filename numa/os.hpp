@@ -20,8 +20,8 @@ using Status = int;
 
 // A logical CPU that this process may use.
 struct Cpu {
-    int number = 0;       // as the kernel numbers it
-    int core = 0;         // physical core; CPUs of one core share it
+    int number = 0;  // as the kernel numbers it
+    int core = 0;    // physical core; CPUs of one core share it
     NodeId node{0};
     friend bool operator==(const Cpu&, const Cpu&) = default;
 };

@@ -36,6 +36,13 @@ Region::Region(Os& os, std::uint32_t groups) : os_(os), groups_(groups) {
         if (status == 0) break;
         if (refusal == 0) refusal = status;
     }
+    // What is limited is left half to stacks, libraries and libc's malloc.
+    if (got != nullptr && refusal != 0 && bytes / 2 >= bytes_min) {
+        os_.unreserve(got, bytes);
+        bytes /= 2;
+        got = nullptr;
+        os_.reserve(wanted, bytes, got);
+    }
     if (got == nullptr) {
         // Something else lies at the fixed address. One rank can do without it: only pointers in
         // the memory of another rank would need it.
@@ -52,8 +59,8 @@ Region::Region(Os& os, std::uint32_t groups) : os_(os), groups_(groups) {
     const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(got);
     base_ = (address + huge_page_bytes - 1) & ~(huge_page_bytes - 1);
     bytes_ = bytes;
-    slot_shift_ = static_cast<unsigned>(
-        std::countr_zero(bytes_ / std::bit_ceil(std::size_t{groups})));
+    slot_shift_ =
+        static_cast<unsigned>(std::countr_zero(bytes_ / std::bit_ceil(std::size_t{groups})));
     if (got != wanted)
         notices_.push_back("memory region: the fixed address is taken; " + size_text(bytes) +
                            " reserved elsewhere");

@@ -49,7 +49,7 @@ void* SegmentTable::allocate_segment(std::size_t bytes, SegmentKind kind) noexce
     if (count_ == capacity_ && !make_room()) return nullptr;
     void* base = nullptr;
     if (!libc)
-        base = take_range(bytes, state ? span_bytes : page_bytes);
+        base = take_range(bytes, kind);
     else
         base = state ? LibcSegments::allocate(bytes) : LibcSegments::allocate_unlisted(bytes);
     if (base == nullptr) return nullptr;
@@ -96,7 +96,18 @@ bool SegmentTable::make_room() noexcept {
     return true;
 }
 
-std::byte* SegmentTable::take_range(std::size_t bytes, std::size_t alignment) noexcept {
+// State comes from fresh addresses while there are any: what an LP gets later then lies higher, run
+// after run, wherever the platform has released something in between.
+std::byte* SegmentTable::take_range(std::size_t bytes, SegmentKind kind) noexcept {
+    if (kind == SegmentKind::platform) {
+        std::byte* const reused = take_free_range(bytes, page_bytes);
+        return reused != nullptr ? reused : take_fresh_range(bytes, page_bytes);
+    }
+    std::byte* const fresh = take_fresh_range(bytes, span_bytes);
+    return fresh != nullptr ? fresh : take_free_range(bytes, span_bytes);
+}
+
+std::byte* SegmentTable::take_free_range(std::size_t bytes, std::size_t alignment) noexcept {
     for (std::size_t i = 0; i < free_ranges_.size(); ++i) {
         const Range range = free_ranges_[i];
         std::byte* const base = align_up(range.base, alignment);
@@ -107,6 +118,10 @@ std::byte* SegmentTable::take_range(std::size_t bytes, std::size_t alignment) no
                    static_cast<std::size_t>(range.base + range.bytes - (base + bytes)));
         return base;
     }
+    return nullptr;
+}
+
+std::byte* SegmentTable::take_fresh_range(std::size_t bytes, std::size_t alignment) noexcept {
     std::byte* const base = align_up(cursor_, alignment);
     if (base >= slot_end_ || static_cast<std::size_t>(slot_end_ - base) < bytes) return nullptr;
     give_range(cursor_, static_cast<std::size_t>(base - cursor_));
@@ -138,6 +153,10 @@ void SegmentTable::give_range(std::byte* base, std::size_t bytes) noexcept {
     if (next != free_ranges_.end() && after->base + after->bytes == next->base) {
         after->bytes += next->bytes;
         free_ranges_.erase(next);
+    }
+    if (after->base + after->bytes == cursor_) {
+        cursor_ = after->base;
+        free_ranges_.erase(after);
     }
 }
 

@@ -7,7 +7,8 @@
 // Entries are dense: entry i is active iff i < entries().size().
 //
 // Address space is cut from the group's slot by one cursor for both kinds, so that a small group
-// needs few page-table pages; released ranges are discarded, merged and reused first-fit.
+// needs few page-table pages; released ranges are discarded, merged and reused first-fit, by state
+// only when the slot has nothing fresh left.
 // One owner thread. It may be called with an LP heap current: its own tables are libc's.
 #pragma once
 
@@ -64,7 +65,9 @@ class SegmentTable {
     };
 
     bool make_room() noexcept;
-    std::byte* take_range(std::size_t bytes, std::size_t alignment) noexcept;
+    std::byte* take_range(std::size_t bytes, SegmentKind kind) noexcept;
+    std::byte* take_free_range(std::size_t bytes, std::size_t alignment) noexcept;
+    std::byte* take_fresh_range(std::size_t bytes, std::size_t alignment) noexcept;
     void give_range(std::byte* base, std::size_t bytes) noexcept;
 
     MemorySource& source_;
@@ -75,7 +78,7 @@ class SegmentTable {
     std::size_t active_bytes_ = 0;
     std::byte* cursor_ = nullptr;  // [cursor_, slot_end_) was never handed out
     std::byte* slot_end_ = nullptr;
-    std::vector<Range> free_ranges_;  // by address; no two touch; all below cursor_
+    std::vector<Range> free_ranges_;  // by address; none touches another or cursor_
 };
 
 }  // namespace nw

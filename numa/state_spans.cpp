@@ -47,8 +47,7 @@ Block* StateSpans::allocate_segment_block(std::size_t data_offset,
 void StateSpans::discard(std::byte* data, std::size_t bytes) noexcept {
     const std::uintptr_t begin =
         (reinterpret_cast<std::uintptr_t>(data) + page_bytes - 1) & ~(page_bytes - 1);
-    const std::uintptr_t end =
-        (reinterpret_cast<std::uintptr_t>(data) + bytes) & ~(page_bytes - 1);
+    const std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(data) + bytes) & ~(page_bytes - 1);
     if (begin < end) segments_.discard(reinterpret_cast<void*>(begin), end - begin);
 }
 

@@ -12,8 +12,8 @@ namespace traffic {
 struct RoadRow {
     double time_s = 0;  // when the interval ended
     std::uint64_t inside = 0;
-    std::uint64_t entered = 0;  // since the start
-    std::uint64_t left = 0;     // since the start
+    std::uint64_t entered = 0;    // since the start
+    std::uint64_t left = 0;       // since the start
     std::uint64_t accidents = 0;  // since the start
     bool blocked = false;         // by an accident, at time_s
     double density = 0;           // cars per km, both carriageways, mean over the interval

@@ -5,26 +5,13 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <numbers>
 #include <sstream>
 #include <stdexcept>
 
+#include "models/traffic/map_sheet.hpp"
+
 namespace traffic {
 namespace {
-
-struct Point {
-    double x = 0;
-    double y = 0;
-};
-using Line = std::vector<Point>;
-
-double distance(Point a, Point b) { return std::hypot(b.x - a.x, b.y - a.y); }
-
-constexpr double map_width = 900;
-constexpr double margin = 45;
-constexpr double panel_width = 270;
-constexpr double map_height_min = 640;  // the panel's contents
-constexpr double km_per_degree = 111.2;
 
 // Upper ends in cars per km and lane. A to F are the Highway Capacity Manual's levels of service
 // for motorways, in round metric figures; A is split, because most of a day is spent there.
@@ -34,10 +21,14 @@ struct DensityClass {
     const char* text;
 };
 constexpr DensityClass density_classes[] = {
-    {1, "#c9d4dc", "below 1: empty"},          {2, "#9ecae1", "1 to 2"},
-    {4, "#5aa9d6", "2 to 4"},                  {7, "#2b7bba", "4 to 7: free flow (A)"},
-    {11, "#41ab5d", "7 to 11: nearly free (B)"}, {16, "#f2c43d", "11 to 16: dense (C)"},
-    {22, "#f28e2b", "16 to 22: heavy (D)"},    {28, "#e15759", "22 to 28: at capacity (E)"},
+    {1, "#c9d4dc", "below 1: empty"},
+    {2, "#9ecae1", "1 to 2"},
+    {4, "#5aa9d6", "2 to 4"},
+    {7, "#2b7bba", "4 to 7: free flow (A)"},
+    {11, "#41ab5d", "7 to 11: nearly free (B)"},
+    {16, "#f2c43d", "11 to 16: dense (C)"},
+    {22, "#f28e2b", "16 to 22: heavy (D)"},
+    {28, "#e15759", "22 to 28: at capacity (E)"},
     {1e300, "#7f0f2c", "over 28: jam (F)"},
 };
 
@@ -50,10 +41,14 @@ const DensityClass& class_of(const RoadObject& road, const RoadRow& row) {
 std::string escaped(const std::string& text) {
     std::string result;
     for (const char c : text) {
-        if (c == '&') result += "&amp;";
-        else if (c == '<') result += "&lt;";
-        else if (c == '>') result += "&gt;";
-        else result += c;
+        if (c == '&')
+            result += "&amp;";
+        else if (c == '<')
+            result += "&lt;";
+        else if (c == '>')
+            result += "&gt;";
+        else
+            result += c;
     }
     return result;
 }
@@ -71,84 +66,6 @@ std::string grouped(std::uint64_t value) {
     std::string digits = std::to_string(value);
     for (std::size_t i = digits.size(); i > 3;) digits.insert(i -= 3, ",");
     return digits;
-}
-
-// Where things are on the sheet: an equirectangular map, true to scale in the middle.
-class Sheet {
-  public:
-    explicit Sheet(const Network& network) {
-        for (std::size_t i = 0; i < network.junctions.size(); ++i) {
-            places_.push_back(place(network, i));
-        }
-        // The picture shows all junctions and the first outline.
-        std::vector<Position> shown = places_;
-        if (!network.outlines.empty()) {
-            shown.insert(shown.end(), network.outlines[0].begin(), network.outlines[0].end());
-        }
-        double south = 90, north = -90, west = 180, east = -180;
-        for (const Position& p : shown) {
-            south = std::min(south, p.latitude);
-            north = std::max(north, p.latitude);
-            west = std::min(west, p.longitude);
-            east = std::max(east, p.longitude);
-        }
-        north_ = north;
-        west_ = west;
-        shrink_ = std::cos((south + north) / 2 * std::numbers::pi / 180);
-        const double wide_km = std::max(1.0, (east - west) * shrink_ * km_per_degree);
-        const double high_km = (north - south) * km_per_degree;
-        pixels_per_km_ = (map_width - 2 * margin) / std::max(wide_km, high_km / 1.4);
-        height_ = std::max(map_height_min, high_km * pixels_per_km_ + 2 * margin);
-    }
-
-    Point at(Position p) const {
-        return {margin + (p.longitude - west_) * shrink_ * km_per_degree * pixels_per_km_,
-                margin + (north_ - p.latitude) * km_per_degree * pixels_per_km_};
-    }
-    Point junction(std::size_t index) const { return at(places_[index]); }
-    Line route(const Route& route) const {
-        Line line{junction(route.from)};
-        for (const Position& p : route.via) line.push_back(at(p));
-        line.push_back(junction(route.to));
-        return line;
-    }
-    double height() const { return height_; }
-    double pixels_per_km() const { return pixels_per_km_; }
-
-  private:
-    // Junctions without coordinates stand on a circle.
-    static Position place(const Network& network, std::size_t index) {
-        if (network.junctions[index].position) return *network.junctions[index].position;
-        const double angle = 2 * std::numbers::pi * static_cast<double>(index) /
-                             static_cast<double>(network.junctions.size());
-        return {std::sin(angle), std::cos(angle)};
-    }
-
-    std::vector<Position> places_;
-    double north_ = 0, west_ = 0, shrink_ = 1, pixels_per_km_ = 1, height_ = 0;
-};
-
-// The part of a line from share `from` to share `to` of its length.
-Line part(const Line& line, double from, double to) {
-    double whole = 0;
-    for (std::size_t i = 1; i < line.size(); ++i) whole += distance(line[i - 1], line[i]);
-    const double begin = from * whole, end = to * whole;
-    Line result;
-    double done = 0;
-    for (std::size_t i = 1; i < line.size(); ++i) {
-        const Point a = line[i - 1], b = line[i];
-        const double step = distance(a, b);
-        const auto along = [a, b, step, done](double wanted) {
-            const double share = step > 0 ? (wanted - done) / step : 0;
-            return Point{a.x + (b.x - a.x) * share, a.y + (b.y - a.y) * share};
-        };
-        if (begin < done + step && end > done) {
-            if (result.empty()) result.push_back(along(std::max(begin, done)));
-            result.push_back(along(std::min(end, done + step)));
-        }
-        done += step;
-    }
-    return result;
 }
 
 std::string path(const Line& line) {
@@ -170,7 +87,9 @@ class Drawing {
 
     std::string draw() {
         begin();
-        for (const auto& outline : network_.outlines) draw_outline(outline);
+        if (sheet_.is_to_scale()) {
+            for (const auto& outline : network_.outlines) draw_outline(outline);
+        }
         // All white casings before all roads: a crossing then shows no white gaps.
         for (const Route& route : network_.routes) {
             out_ << "<path class=\"casing\" stroke-width=\"" << rounded(road_width(route.lanes) + 2)
@@ -195,7 +114,7 @@ class Drawing {
 
   private:
     void begin() {
-        const std::string width = rounded(map_width + panel_width, 0);
+        const std::string width = rounded(MapSheet::map_width + MapSheet::panel_width, 0);
         const std::string height = rounded(sheet_.height(), 0);
         out_ << "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " << width << ' ' << height
              << "\" width=\"" << width << "\" height=\"" << height << "\">\n"
@@ -208,10 +127,10 @@ class Drawing {
                 ".shield{font-size:9px;font-weight:700;fill:#fff;text-anchor:middle}\n"
                 ".small{font-size:12px}.grey{fill:#666}\n"
                 "</style>\n"
-             << "<clipPath id=\"frame\"><rect width=\"" << rounded(map_width, 0) << "\" height=\""
-             << height << "\"/></clipPath>\n"
+             << "<clipPath id=\"frame\"><rect width=\"" << rounded(MapSheet::map_width, 0)
+             << "\" height=\"" << height << "\"/></clipPath>\n"
              << "<rect width=\"" << width << "\" height=\"" << height << "\" fill=\"#fff\"/>\n"
-             << "<rect width=\"" << rounded(map_width, 0) << "\" height=\"" << height
+             << "<rect width=\"" << rounded(MapSheet::map_width, 0) << "\" height=\"" << height
              << "\" fill=\"" << (network_.outlines.empty() ? "#f6f4ee" : "#e4eef3") << "\"/>\n"
              << "<g clip-path=\"url(#frame)\">\n";
     }
@@ -224,9 +143,8 @@ class Drawing {
 
     static std::string tooltip(const RoadObject& road, const RoadRow& row) {
         std::string text = escaped(road.name) + "&#10;" + rounded(road.length_km) + " km, 2 x " +
-                           std::to_string(road.lanes) + " lanes&#10;" +
-                           rounded(row.density) + " cars/km, " + rounded(row.density / (2 * road.lanes)) +
-                           " a lane&#10;" +
+                           std::to_string(road.lanes) + " lanes&#10;" + rounded(row.density) +
+                           " cars/km, " + rounded(row.density / (2 * road.lanes)) + " a lane&#10;" +
                            (row.speed ? rounded(*row.speed, 0) + " km/h" : "no cars") + "&#10;" +
                            grouped(row.inside) + " cars inside";
         if (row.accidents > 0) text += "&#10;accidents: " + std::to_string(row.accidents);
@@ -300,8 +218,8 @@ class Drawing {
     }
 
     void text(double y, const std::string& content, const char* style = "class=\"small\"") {
-        out_ << "<text " << style << " x=\"" << rounded(map_width + 22) << "\" y=\"" << rounded(y)
-             << "\">" << content << "</text>\n";
+        out_ << "<text " << style << " x=\"" << rounded(MapSheet::map_width + 22) << "\" y=\""
+             << rounded(y) << "\">" << content << "</text>\n";
     }
 
     void draw_panel() {
@@ -325,8 +243,8 @@ class Drawing {
         const char* heading = "font-size=\"14\" font-weight=\"700\"";
         text(44, escaped(network_.name), "font-size=\"20\" font-weight=\"700\"");
         text(68, "Traffic after " + clock, "font-size=\"16\"");
-        text(88, rounded(network_.length_km(), 0) + " km, " + std::to_string(plan_.size()) +
-                     " objects",
+        text(88,
+             rounded(network_.length_km(), 0) + " km, " + std::to_string(plan_.size()) + " objects",
              "class=\"small grey\"");
 
         text(126, grouped(inside) + " cars on the road", heading);
@@ -339,9 +257,9 @@ class Drawing {
         text(235, "mean over the last hour or part of one", "class=\"small grey\"");
         double y = 246;
         for (const DensityClass& c : density_classes) {
-            out_ << "<rect x=\"" << rounded(map_width + 22) << "\" y=\"" << rounded(y)
+            out_ << "<rect x=\"" << rounded(MapSheet::map_width + 22) << "\" y=\"" << rounded(y)
                  << "\" width=\"34\" height=\"12\" fill=\"" << c.colour << "\"/>";
-            out_ << "<text class=\"small\" x=\"" << rounded(map_width + 64) << "\" y=\""
+            out_ << "<text class=\"small\" x=\"" << rounded(MapSheet::map_width + 64) << "\" y=\""
                  << rounded(y + 10.5) << "\">" << c.text << "</text>\n";
             y += 20;
         }
@@ -349,18 +267,18 @@ class Drawing {
         text(y, "Lanes of a carriageway", heading);
         for (std::uint32_t lanes = 2; lanes <= 4; ++lanes) {
             y += 20;
-            out_ << "<path d=\"M" << rounded(map_width + 22) << ' ' << rounded(y - 4)
+            out_ << "<path d=\"M" << rounded(MapSheet::map_width + 22) << ' ' << rounded(y - 4)
                  << " h34\" stroke=\"#777\" stroke-width=\"" << rounded(road_width(lanes))
-                 << "\"/><text class=\"small\" x=\"" << rounded(map_width + 64) << "\" y=\""
-                 << rounded(y) << "\">" << lanes << "</text>\n";
+                 << "\"/><text class=\"small\" x=\"" << rounded(MapSheet::map_width + 64)
+                 << "\" y=\"" << rounded(y) << "\">" << lanes << "</text>\n";
         }
         y += 30;
-        out_ << "<path d=\"M" << rounded(map_width + 39) << ' ' << rounded(y - 11)
+        out_ << "<path d=\"M" << rounded(MapSheet::map_width + 39) << ' ' << rounded(y - 11)
              << " l6.5 11 h-13 Z\" fill=\"#fff\" stroke=\"#d00000\" stroke-width=\"2\"/><text "
                 "class=\"small\" x=\""
-             << rounded(map_width + 64) << "\" y=\"" << rounded(y)
+             << rounded(MapSheet::map_width + 64) << "\" y=\"" << rounded(y)
              << "\">blocked by an accident</text>\n";
-        draw_scale(y + 40);
+        if (sheet_.is_to_scale()) draw_scale(y + 40);
         text(y + 76, "Point at a road for its figures.", "class=\"small grey\"");
     }
 
@@ -373,7 +291,7 @@ class Drawing {
                 break;
             }
         }
-        out_ << "<path d=\"M" << rounded(map_width + 22) << ' ' << rounded(y) << " v5 h"
+        out_ << "<path d=\"M" << rounded(MapSheet::map_width + 22) << ' ' << rounded(y) << " v5 h"
              << rounded(km * sheet_.pixels_per_km())
              << " v-5\" fill=\"none\" stroke=\"#222\" stroke-width=\"1.5\"/>";
         text(y - 6, rounded(km, km < 1 ? 2 : 0) + " km");
@@ -382,7 +300,7 @@ class Drawing {
     const Network& network_;
     const RoadPlan& plan_;
     std::vector<RoadRow> rows_;
-    Sheet sheet_;
+    MapSheet sheet_;
     std::ostringstream out_;
 };
 

@@ -30,9 +30,9 @@ struct Place {
 };
 
 struct Legal {
-    double above;   // value > above …
-    double from;    // … and value >= from …
-    double to;      // … and value <= to
+    double above;  // value > above …
+    double from;   // … and value >= from …
+    double to;     // … and value <= to
     const char* text;
 };
 
@@ -92,14 +92,15 @@ class Reader {
 
     static void allow_only(const toml::table& table, const Place& place,
                            std::initializer_list<std::string_view> keys) {
-        for (const auto& [key, value] : table) {
+        for (const auto& [toml_key, value] : table) {
+            const std::string_view key = toml_key;
             bool known = false;
             std::string list;
             for (std::string_view legal : keys) {
-                known = known || key.str() == legal;
+                known = known || key == legal;
                 list += (list.empty() ? "" : ", ") + std::string(legal);
             }
-            if (!known) place.fail("unknown key " + quoted(key.str()) + "; legal are " + list);
+            if (!known) place.fail("unknown key " + quoted(key) + "; legal are " + list);
         }
     }
 
@@ -142,7 +143,8 @@ class Reader {
 
     static std::vector<Position> points(const toml::table& table, const char* key,
                                         const Place& place) {
-        const std::string legal = std::string(key) + " must be [[latitude, longitude], ...] in degrees";
+        const std::string legal =
+            std::string(key) + " must be [[latitude, longitude], ...] in degrees";
         const toml::array* array = required(table, key, place, "a list of positions").as_array();
         if (array == nullptr) place.fail(legal);
         std::vector<Position> result;

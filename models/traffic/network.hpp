@@ -1,7 +1,7 @@
 // A road network as a planner writes it down: junctions, and the motorway routes between them. Read
 // from TOML and checked, before anything runs. What it becomes is in road_plan.hpp.
 //
-// Every mistake in a file is one line: file, line of text, what it is about, the key, what is legal.
+// Every mistake in a file is told in one line: file, line, entry, key, and what is legal.
 #pragma once
 
 #include <cstddef>

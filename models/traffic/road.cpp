@@ -30,18 +30,18 @@ nw::OutputTable road_table() {
 Road::Road(nw::LpId lp, const RoadSystem* system)
     : system_(system),
       road_(&system->plan[nw::index(lp)]),
-      capacity_(std::max(
-          1.0, road_->length_km * 2 * road_->lanes * system->parameters.jam_density)) {}
+      capacity_(
+          std::max(1.0, road_->length_km * 2 * road_->lanes * system->parameters.jam_density)) {}
 
 void Road::on_start(nw::Context& context) {
     const RoadParameters& parameters = system_->parameters;
     context.schedule(context.self(), hour_s, RoadEvent::hour);
     if (road_->is_junction) {
-        context.schedule(
-            context.self(),
-            context.random().erlang(parameters.erlang_shape, road_->inter_arrival_s), arrival);
+        context.schedule(context.self(),
+                         context.random().erlang(parameters.erlang_shape, road_->inter_arrival_s),
+                         arrival);
     }
-    stop_countdown_ = context.random().exponential(1);
+    km_to_next_stop_ = way_to_stop(context.random(), parameters);
 }
 
 void Road::on_event(nw::Context& context, const nw::Event& event) {
@@ -65,10 +65,10 @@ void Road::on_arrival(nw::Context& context, const nw::Event& event) {
     count_until(context.now());
     ++totals_.cars_in;
     if (event.sender() == context.self()) {
-        context.schedule(context.self(),
-                         context.random().erlang(system_->parameters.erlang_shape,
-                                                 road_->inter_arrival_s),
-                         arrival);
+        context.schedule(
+            context.self(),
+            context.random().erlang(system_->parameters.erlang_shape, road_->inter_arrival_s),
+            arrival);
         ++totals_.entered;
         const std::uint64_t place = nw::index(context.self());
         join(context, (place << 32) | totals_.entered, context.self());
@@ -103,8 +103,8 @@ void Road::join(nw::Context& context, std::uint64_t car, nw::LpId from) {
 void Road::scan(nw::Context& context) {
     const RoadParameters& parameters = system_->parameters;
     const nw::VirtualTime now = context.now();
-    const double stops_per_km = -std::log1p(-parameters.stop_probability) / 100;
     double driven_km = 0;
+    double stop_after_km = km_to_next_stop_;
     for (Car& car : cars_) {
         if (car.stopped_until > now) continue;
         double drove_since = scanned_at_;
@@ -112,19 +112,19 @@ void Road::scan(nw::Context& context) {
             drove_since = std::max(scanned_at_, car.stopped_until);
             car.stopped_until = 0;
         }
-        const double km = std::min(car.km_per_s * (now - drove_since),
-                                   road_->length_km - car.position_km);
+        const double km =
+            std::min(car.km_per_s * (now - drove_since), road_->length_km - car.position_km);
         car.position_km += km;
         driven_km += km;
-        stop_countdown_ -= km * stops_per_km;
-        if (stop_countdown_ <= 0 && car.position_km < road_->length_km) {
-            const double pause = positive_normal(context.random(), parameters.stop_mean,
-                                                 parameters.stop_deviation);
+        if (driven_km >= stop_after_km && car.position_km < road_->length_km) [[unlikely]] {
+            const double pause =
+                positive_normal(context.random(), parameters.stop_mean, parameters.stop_deviation);
             car.stopped_until = now + pause;
             car.leave_at += pause;
-            stop_countdown_ = context.random().exponential(1);
+            stop_after_km = driven_km + way_to_stop(context.random(), parameters);
         }
     }
+    km_to_next_stop_ = stop_after_km - driven_km;
     totals_.driven_km += driven_km;
     scanned_at_ = now;
 }
@@ -134,8 +134,8 @@ void Road::maybe_accident(nw::Context& context) {
     const double probability =
         accident_probability(static_cast<double>(cars_.size()), capacity_, parameters);
     if (!context.random().chance(probability)) return;
-    const double duration = positive_normal(context.random(), parameters.accident_mean,
-                                            parameters.accident_deviation);
+    const double duration =
+        positive_normal(context.random(), parameters.accident_mean, parameters.accident_deviation);
     ++totals_.accidents;
     blocked_ = true;
     blocked_until_ = context.now() + duration;
@@ -144,9 +144,9 @@ void Road::maybe_accident(nw::Context& context) {
 
 void Road::on_leave(nw::Context& context, std::uint32_t ticket) {
     const nw::VirtualTime now = context.now();
-    const auto car = std::lower_bound(
-        cars_.begin(), cars_.end(), ticket,
-        [](const Car& a, std::uint32_t wanted) { return a.ticket < wanted; });
+    const auto car =
+        std::lower_bound(cars_.begin(), cars_.end(), ticket,
+                         [](const Car& a, std::uint32_t wanted) { return a.ticket < wanted; });
     if (blocked_) {
         const double headway = restart_headway_s / (2 * road_->lanes);
         car->leave_at = std::max(car->leave_at, blocked_until_ + headway * ++queued_);
@@ -227,8 +227,7 @@ void Road::write_row(nw::Context& context) {
                    std::string_view(road_->motorway), road_->is_junction ? "junction" : "segment",
                    road_->length_km, road_->lanes, totals_.cars_in, totals_.cars_out,
                    cars_.size() + handovers_.size(), totals_.entered, totals_.left,
-                   totals_.cars_in - at_last_row_.cars_in,
-                   totals_.cars_out - at_last_row_.cars_out,
+                   totals_.cars_in - at_last_row_.cars_in, totals_.cars_out - at_last_row_.cars_out,
                    totals_.accidents - at_last_row_.accidents, blocked_ ? 1 : 0, density,
                    speed_cell);
     at_last_row_ = totals_;

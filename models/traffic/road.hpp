@@ -42,8 +42,8 @@ class Road final : public nw::LogicalProcess {
 
   private:
     struct Car {
-        std::uint64_t id;      // over the whole network: where it entered, and the how-manieth there
-        double leave_at;       // when it will be at its end of the road
+        std::uint64_t id;  // over the whole network: where it entered, and the how-manieth there
+        double leave_at;   // when it will be at its end of the road
         double stopped_until;  // it stands while this is later than now
         double position_km;    // driven here, at time scanned_at_
         double km_per_s;
@@ -68,10 +68,11 @@ class Road final : public nw::LogicalProcess {
     double capacity_;  // cars that can stand here, both carriageways
 
     std::vector<Car> cars_;
-    std::vector<nw::VirtualTime> handovers_;  // when cars on the boundary will be over it, ascending
+    std::vector<nw::VirtualTime>
+        handovers_;  // when cars on the boundary will be over it, ascending
     std::uint32_t next_ticket_ = 0;
     nw::VirtualTime scanned_at_ = 0;
-    double stop_countdown_ = 0;  // expected stops in the km that cars here drive until one stops
+    double km_to_next_stop_ = 0;  // that all cars here drive together until one stops
 
     bool blocked_ = false;
     nw::VirtualTime blocked_until_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace traffic {
 namespace {
@@ -32,8 +33,12 @@ double crossing_time(nw::Random& random, double length_km, double fullness,
     const double empty = length_km / free_speed(random, parameters) * 3600;
     const double f = std::min(fullness, fullness_max);
     const double slowdown = empty * f / (1 - f);
-    return empty +
-           std::max(0.0, random.normal(slowdown, slowdown * parameters.slowdown_deviation));
+    return empty + std::max(0.0, random.normal(slowdown, slowdown * parameters.slowdown_deviation));
+}
+
+double way_to_stop(nw::Random& random, const RoadParameters& parameters) {
+    if (parameters.stop_probability <= 0) return std::numeric_limits<double>::infinity();
+    return random.exponential(-100 / std::log1p(-parameters.stop_probability));
 }
 
 double accident_probability(double cars, double capacity, const RoadParameters& parameters) {

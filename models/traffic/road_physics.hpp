@@ -29,16 +29,20 @@ double positive_normal(nw::Random& random, double mean, double deviation);
 // would be a hazard, not a car; and the mean of length/speed exists only if speeds stay off zero.
 double free_speed(nw::Random& random, const RoadParameters& parameters);
 
-// How long a car takes over a road that holds the share `fullness` of the cars that can stand on it:
+// How long a car takes over a road that holds the share f of the cars that can stand on it:
 // length/speed, and a slowdown, Gaussian with mean length/speed * f/(1-f) and cut at 0. So the mean
-// speed falls with traffic as speed * (1-f) (Greenshields, "A study of traffic capacity", 1935), and
-// on an empty road there is no slowdown.
+// speed falls with traffic as speed * (1-f) (Greenshields, "A study of traffic capacity", 1935),
+// and on an empty road there is no slowdown.
 double crossing_time(nw::Random& random, double length_km, double fullness,
                      const RoadParameters& parameters);
 
-// That the arrival of a car, now one of `cars`, leads to an accident: a normal curve over the number
-// of cars with mean capacity/2, integrated from cars - 1/2 to cars + 1/2. Few cars seldom meet; many
-// drive slowly.
+// How many km are driven from one stop to the next: exponential, so that a car stops within 100 km
+// with the given probability.
+double way_to_stop(nw::Random& random, const RoadParameters& parameters);
+
+// That the arrival of a car, now one of `cars`, leads to an accident: a normal curve over the
+// number of cars with mean capacity/2, integrated from cars - 1/2 to cars + 1/2. Few cars seldom
+// meet; many drive slowly.
 double accident_probability(double cars, double capacity, const RoadParameters& parameters);
 
 }  // namespace traffic

@@ -73,8 +73,8 @@ void TrafficModel::check_options() const {
           "km/h, from 0 to the mean speed");
     check("slowdown-deviation", p.slowdown_deviation, p.slowdown_deviation >= 0, ">= 0");
     check("jam-density", p.jam_density, p.jam_density > 0, "cars per km and lane, > 0");
-    check("stop-probability", p.stop_probability,
-          p.stop_probability >= 0 && p.stop_probability < 1, "0 to below 1");
+    check("stop-probability", p.stop_probability, p.stop_probability >= 0 && p.stop_probability < 1,
+          "0 to below 1");
     check("stop-mean", p.stop_mean, p.stop_mean > 0, "seconds, > 0");
     check("stop-deviation", p.stop_deviation, p.stop_deviation >= 0, "seconds, >= 0");
     check("accident-variance", p.accident_variance, p.accident_variance > 0, "> 0");

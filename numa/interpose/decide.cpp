@@ -56,15 +56,18 @@ class RuntimeCode {
     std::size_t count_ = 0;
 };
 
+// Read only in handlers, long after the program's start.
+const RuntimeCode runtime_code;
+
 // The engine gave back memory that it cannot have. Nothing can be thrown out of free().
 [[noreturn, gnu::cold]] void stop(const char* what) noexcept {
     const Whereabouts& here = whereabouts();
     std::array<char, 256> line{};
-    const int length = std::snprintf(
-        line.data(), line.size(),
-        "numawarp: internal error: %s (rank %lld, worker %lld, LP %lld, time %g)\n", what,
-        static_cast<long long>(here.rank), static_cast<long long>(here.worker),
-        static_cast<long long>(here.lp), here.time);
+    const int length =
+        std::snprintf(line.data(), line.size(),
+                      "numawarp: internal error: %s (rank %lld, worker %lld, LP %lld, time %g)\n",
+                      what, static_cast<long long>(here.rank), static_cast<long long>(here.worker),
+                      static_cast<long long>(here.lp), here.time);
     if (length > 0)
         static_cast<void>(!::write(STDERR_FILENO, line.data(), static_cast<std::size_t>(length)));
     ::_exit(1);
@@ -72,9 +75,8 @@ class RuntimeCode {
 
 }  // namespace
 
-bool called_by_runtime(const void* code) noexcept {
-    static const RuntimeCode runtime;
-    return runtime.contains(code);
+bool may_free_libc_memory(const void* caller) noexcept {
+    return runtime_code.contains(caller) || libc_frees_excused();
 }
 
 void free_group_memory(void* address) noexcept {

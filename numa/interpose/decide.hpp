@@ -10,7 +10,8 @@ void free_group_memory(void* address) noexcept;
 void* reallocate_group_memory(void* address, std::size_t bytes) noexcept;
 std::size_t usable_size_of_group_memory(const void* address) noexcept;
 
-// True if the code address lies in libc or libstdc++.
-bool called_by_runtime(const void* code) noexcept;
+// Whether a handler may free memory of libc: if the caller, a code address, lies in libc or
+// libstdc++, which free what is theirs; or if temporaries of a static are being destroyed.
+bool may_free_libc_memory(const void* caller) noexcept;
 
 }  // namespace nw::interpose

@@ -17,7 +17,6 @@
 //   in platform mode, anything else of ours — a bug of the engine: one line, exit code 1
 //
 // Linked into executables only, and not under sanitizers, which own malloc (new.cpp serves there).
-#include <dlfcn.h>
 #include <malloc.h>
 
 #include <cerrno>
@@ -27,6 +26,7 @@
 #include "numa/heap_fault.hpp"
 #include "numa/heap_scope.hpp"
 #include "numa/interpose/decide.hpp"
+#include "numa/interpose/original.hpp"
 #include "numa/lp_heap.hpp"
 
 extern "C" {
@@ -56,11 +56,7 @@ void* aligned(std::size_t alignment, std::size_t bytes) noexcept {
 }
 
 // glibc has no other name for its own malloc_usable_size, which ours hides.
-std::size_t libc_usable_size(void* address) noexcept {
-    static std::size_t (*const original)(void*) =
-        reinterpret_cast<std::size_t (*)(void*)>(::dlsym(RTLD_NEXT, "malloc_usable_size"));
-    return original != nullptr ? original(address) : 0;
-}
+constinit nw::interpose::Original<std::size_t, void*> libc_usable_size("malloc_usable_size");
 
 // realloc of libc's memory in a handler: a rollback could not undo it. The handler gets a copy.
 void* copy_into(nw::LpHeap& heap, void* address, std::size_t bytes) noexcept {
@@ -85,7 +81,7 @@ void free(void* address) {
     if (address == nullptr) return;
     if (!nw::is_group_memory(address)) [[likely]] {
         if (nw::current_heap == nullptr ||
-            nw::interpose::called_by_runtime(__builtin_return_address(0))) [[likely]]
+            nw::interpose::may_free_libc_memory(__builtin_return_address(0))) [[likely]]
             __libc_free(address);
         else
             nw::post_heap_fault(nw::HeapFault::not_from_an_lp);
@@ -106,7 +102,7 @@ void* realloc(void* address, std::size_t bytes) {
     if (address == nullptr) return malloc(bytes);
     nw::LpHeap* const heap = nw::current_heap;
     if (!nw::is_group_memory(address)) {
-        if (heap == nullptr || nw::interpose::called_by_runtime(__builtin_return_address(0)))
+        if (heap == nullptr || nw::interpose::may_free_libc_memory(__builtin_return_address(0)))
             return __libc_realloc(address, bytes);
         return copy_into(*heap, address, bytes);
     }

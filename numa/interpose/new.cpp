@@ -49,7 +49,7 @@ void release(void* address, const void* caller) noexcept {
         nw::interpose::free_group_memory(address);
         return;
     }
-    if (nw::current_heap != nullptr && !nw::interpose::called_by_runtime(caller)) {
+    if (nw::current_heap != nullptr && !nw::interpose::may_free_libc_memory(caller)) {
         nw::post_heap_fault(nw::HeapFault::not_from_an_lp);
         return;
     }

@@ -2,8 +2,8 @@
 // so it is had from libc, whichever heap is current.
 //
 // - Exception objects: thrown in a handler, they outlive it. (What an exception *owns*, such as the
-//   text of std::runtime_error, is the LP's: copy it before the LP is restored, and destroy the
-//   exception before, too; caught_text() in heap_call.hpp does both.)
+//   text of std::runtime_error, is the LP's: whoever catches it outside copies it, and lets go of
+//   the exception, before the LP is restored.)
 // - Function-local statics: initialised by whichever handler comes first, used by all. Everything
 //   allocated while one is being initialised is libc's.
 // - The list of a thread's destructors of thread_local objects.
@@ -11,37 +11,16 @@
 // Each function calls the next definition in the search order, which is libstdc++'s own: the
 // library must be linked dynamically.
 #include <cxxabi.h>
-#include <dlfcn.h>
 
-#include <atomic>
 #include <cstddef>
 
+#include "numa/heap_fault.hpp"
 #include "numa/heap_scope.hpp"
+#include "numa/interpose/original.hpp"
 
 namespace {
 
-// A function of libstdc++ that one below stands in for, looked up at its first use. Constant
-// initialised; a race finds the same address twice.
-template <class Result, class... Arguments>
-class Original {
-  public:
-    constexpr explicit Original(const char* name) noexcept : name_(name) {}
-
-    Result operator()(Arguments... arguments) noexcept {
-        using Function = Result (*)(Arguments...);
-        void* address = address_.load(std::memory_order_relaxed);
-        if (address == nullptr) [[unlikely]] {
-            const nw::PlatformScope platform;
-            address = ::dlsym(RTLD_NEXT, name_);
-            address_.store(address, std::memory_order_relaxed);
-        }
-        return reinterpret_cast<Function>(address)(arguments...);
-    }
-
-  private:
-    const char* name_;
-    std::atomic<void*> address_{nullptr};
-};
+using nw::interpose::Original;
 
 constinit Original<void*, std::size_t> allocate_exception("__cxa_allocate_exception");
 constinit Original<void, void*> free_exception("__cxa_free_exception");
@@ -58,11 +37,14 @@ constinit thread_local nw::LpHeap* heap_outside_statics = nullptr;
 void enter_static() noexcept {
     if (open_statics++ != 0) return;
     heap_outside_statics = nw::current_heap;
-    nw::current_heap = nullptr;
+    nw::set_current_heap(nullptr);
 }
 
 void leave_static() noexcept {
-    if (--open_statics == 0) nw::current_heap = heap_outside_statics;
+    if (--open_statics != 0) return;
+    nw::set_current_heap(heap_outside_statics);
+    // The compiler destroys the initialiser's temporaries only after this.
+    if (heap_outside_statics != nullptr) nw::excuse_libc_frees();
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ inline constexpr int log_index_bits = 7;
 inline constexpr std::uint64_t log_z_min_bits = std::bit_cast<std::uint64_t>(0.6875);
 
 // log(1/c) = -2 artanh((c - 1)/(c + 1)), at compile time.
-consteval double log_of_inverse(double c) {
+constexpr double log_of_inverse(double c) {
     const long double q = (static_cast<long double>(c) - 1) / (static_cast<long double>(c) + 1);
     long double sum = 0;
     long double power = q;
@@ -81,29 +81,30 @@ inline double log(double x) noexcept {
 
 // The cosine of so many full turns. Requires: 0 ≤ turns ≤ 1.
 inline double cos_turn(double turns) noexcept {
-    // The nearest quarter turn and what is left of it, exactly; then both series up to an angle of
-    // π/4.
+    // The nearest quarter turn and what is left of it, exactly; then a series for angles up to π/4.
     const int quarter = static_cast<int>(4 * turns + 0.5);
     const double angle = (4 * turns - quarter) * (std::numbers::pi / 2);
     const double a2 = angle * angle;
     if (quarter % 2 == 0) {
-        const double cosine =
-            1 + a2 * (-1.0 / 2 +
-                      a2 * (1.0 / 24 +
-                            a2 * (-1.0 / 720 +
-                                  a2 * (1.0 / 40320 + a2 * (-1.0 / 3628800 +
-                                                            a2 * (1.0 / 479001600 +
-                                                                  a2 * (-1.0 / 87178291200)))))));
+        double sum = 1.0 / 20922789888000;  // 1/16!
+        sum = sum * a2 - 1.0 / 87178291200;
+        sum = sum * a2 + 1.0 / 479001600;
+        sum = sum * a2 - 1.0 / 3628800;
+        sum = sum * a2 + 1.0 / 40320;
+        sum = sum * a2 - 1.0 / 720;
+        sum = sum * a2 + 1.0 / 24;
+        sum = sum * a2 - 1.0 / 2;
+        const double cosine = sum * a2 + 1;
         return quarter == 2 ? -cosine : cosine;
     }
-    const double sine =
-        angle + angle * a2 *
-                    (-1.0 / 6 +
-                     a2 * (1.0 / 120 +
-                           a2 * (-1.0 / 5040 +
-                                 a2 * (1.0 / 362880 + a2 * (-1.0 / 39916800 +
-                                                            a2 * (1.0 / 6227020800 +
-                                                                  a2 * (-1.0 / 1307674368000)))))));
+    double sum = -1.0 / 1307674368000;  // -1/15!
+    sum = sum * a2 + 1.0 / 6227020800;
+    sum = sum * a2 - 1.0 / 39916800;
+    sum = sum * a2 + 1.0 / 362880;
+    sum = sum * a2 - 1.0 / 5040;
+    sum = sum * a2 + 1.0 / 120;
+    sum = sum * a2 - 1.0 / 6;
+    const double sine = sum * a2 * angle + angle;
     return quarter == 1 ? -sine : sine;
 }
 

@@ -11,9 +11,6 @@ function(numawarp_add_floor name)
     list(TRANSFORM patterns PREPEND "${PROJECT_SOURCE_DIR}/")
     list(TRANSFORM patterns APPEND "/*.cpp")
     file(GLOB sources CONFIGURE_DEPENDS ${patterns})
-    if(NOT sources)
-        set(sources "${PROJECT_SOURCE_DIR}/src/base/check.cpp")
-    endif()
     add_library(${target} STATIC ${sources})
     target_include_directories(${target}
         PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src/include>

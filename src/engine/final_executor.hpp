@@ -57,6 +57,7 @@ class alignas(64) FinalExecutor final : private detail::EventSink {
     VirtualTime last_time() const noexcept { return last_time_; }
 
   private:
+    void prefetch_upcoming();
     void execute(Group& group, LpRecord& lp, EventRecord& event);
     void run_hook(LpRecord& lp, VirtualTime now, const char* hook);
     void schedule(Context& context, LpId target, VirtualTime delay, EventType type,
@@ -70,6 +71,7 @@ class alignas(64) FinalExecutor final : private detail::EventSink {
     std::uint32_t self_;
     PendingSet pending_;
     FaultGuard guard_;
+    std::string failure_;  // of the handler that failed
     Counters counters_;
     std::vector<Group*> groups_;
     std::vector<OutputWriter::Row> rows_;

@@ -11,25 +11,36 @@
 
 namespace nw {
 
-// Runs `body`, a handler of the LP, inside the LP's heap. Returns in words what went wrong, or
-// nothing. A fault (bad pointer, division by zero) jumps to where the caller set guard.env().
+// Runs `body`, a handler of the LP, inside the LP's heap. Returns whether all went well; if not,
+// `failure` says in words what happened. A fault (bad pointer, division by zero) jumps to where the
+// caller set guard.env().
 template <class Body>
-std::string call_handler_of(LpRecord& lp, FaultGuard& guard, Body&& body) {
+bool call_handler_of(LpRecord& lp, FaultGuard& guard, std::string& failure, Body&& body) {
+    bool threw = false;
     try {
         const HeapScope scope(*lp.heap);
         guard.arm();
         body();
         guard.disarm();
     } catch (const std::exception& error) {
-        guard.disarm();
-        return *error.what() != '\0' ? error.what() : "an exception without words";
+        threw = true;
+        failure = *error.what() != '\0' ? error.what() : "an exception without words";
     } catch (...) {
-        guard.disarm();
-        return "an exception that is not a std::exception";
+        threw = true;
+        failure = "an exception that is not a std::exception";
     }
     const HeapFault fault = take_heap_fault();
-    if (fault != HeapFault::none) [[unlikely]] return describe(fault);
-    return {};
+    if (!threw && fault == HeapFault::none) [[likely]] return true;
+    guard.disarm();
+    if (!threw) failure = describe(fault);
+    return false;
+}
+
+// After a fault's jump: out of the LP's heap, and the description of what happened.
+inline std::string leave_crashed_handler(const FaultGuard& guard) {
+    leave_heap();
+    take_heap_fault();
+    return guard.description();
 }
 
 }  // namespace nw

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
+#include "base/prefetch.hpp"
 #include "engine/handler_call.hpp"
 #include "engine/lp_building.hpp"
 #include "numa/heap_scope.hpp"
@@ -24,8 +25,9 @@ constexpr std::uint32_t batch_events = 128;
 constexpr std::size_t batch_bytes_max = 3840;
 constexpr std::chrono::microseconds batch_age_max{50};
 
-// The entry of the sorted run, so far ahead of the one being executed, whose LP and event are fetched.
-constexpr std::size_t prefetch_distance = 6;
+// How far ahead in the sorted run things are fetched into the cache; see prefetch_upcoming().
+constexpr std::size_t prefetch_far = 12;
+constexpr std::size_t prefetch_near = 4;
 
 }  // namespace
 
@@ -74,13 +76,11 @@ void Worker::run_on_start(Group& group, LpRecord& lp) {
     Context context = make_context(0, LpId{lp.id}, plan_.rules.lps,
                                    Random(plan_.config.seed, lp.id, lp.random_counter));
     if (sigsetjmp(guard_.env(), 0) != 0) {
-        leave_heap();
         throw ModelError(fmt::format("LP {} at time 0 in on_start(): {}", running_.lp->id,
-                                     guard_.description()));
+                                     leave_crashed_handler(guard_)));
     }
-    const std::string failure = call_handler_of(lp, guard_, [&] { lp.process->on_start(context); });
-    if (!failure.empty())
-        throw ModelError(fmt::format("LP {} at time 0 in on_start(): {}", lp.id, failure));
+    if (!call_handler_of(lp, guard_, failure_, [&] { lp.process->on_start(context); }))
+        throw ModelError(fmt::format("LP {} at time 0 in on_start(): {}", lp.id, failure_));
     lp.random_counter = context.random().counter();
     release_sends(entry);
     take_rows(entry, EventKey{0, 0, lp.id, 0});
@@ -132,6 +132,9 @@ bool Worker::drain_mail() {
 void Worker::take_in(const WireEvent& wire, Group& group) {
     NW_CHECK(wire.time >= gvt_);
     epochs_.receive(wire.epoch);
+    // The end stands: this is beyond it. Taking it back would send further anti-events, and the
+    // messages in flight would never end.
+    if (phase_ == Phase::draining) return;
     if (wire.kind == WireKind::anti_event) {
         take_in_anti(wire, group, group.lps[plan_.partition.place(wire.target).index]);
         return;
@@ -169,8 +172,7 @@ bool Worker::execute_batch() {
     if (sigsetjmp(guard_.env(), 0) != 0) {
         // A handler followed a bad pointer, divided by zero, …: the stack between is gone, what was
         // running stands in running_.
-        leave_heap();
-        fail_running(guard_.description());
+        fail_running(leave_crashed_handler(guard_));
     }
     while (batch_left_ > 0) {
         const PendingEntry* top = pending_.top();
@@ -188,14 +190,25 @@ bool Worker::execute_batch() {
     return batch_left_ < batch_events;
 }
 
-inline void Worker::prefetch_upcoming() const noexcept {
-    if (const PendingEntry* soon = pending_.upcoming(prefetch_distance)) {
-        const Partition::Place place = plan_.partition.place(soon->target);
-        const char* lp = reinterpret_cast<const char*>(&rank_.group(place.group)->lps[place.index]);
-        __builtin_prefetch(lp, 1);
-        __builtin_prefetch(lp + 64, 1);
-        __builtin_prefetch(soon->event, 1);
+// What the next events will need, fetched in two steps: first the LP's record and the event, then,
+// with the record at hand, the model's object and the history entry.
+inline void Worker::prefetch_upcoming() {
+    if (const PendingEntry* later = pending_.upcoming(prefetch_far)) {
+        const LpRecord& lp = lp_of(*later);
+        prefetch(&lp);
+        prefetch(&lp.history);
+        prefetch(later->event);
     }
+    if (const PendingEntry* soon = pending_.upcoming(prefetch_near)) {
+        LpRecord& lp = lp_of(*soon);
+        prefetch(lp.process);
+        lp.history.prefetch_next(stride_);
+    }
+}
+
+inline LpRecord& Worker::lp_of(const PendingEntry& entry) const noexcept {
+    const Partition::Place place = plan_.partition.place(entry.target);
+    return rank_.group(place.group)->lps[place.index];
 }
 
 void Worker::execute_next(const PendingEntry& entry) {
@@ -250,10 +263,10 @@ void Worker::call_handler(LpRecord& lp, EventRecord& event, HistoryEntry& entry)
     Context context = make_context(event.time, LpId{lp.id}, plan_.rules.lps,
                                    Random(plan_.config.seed, lp.id, lp.random_counter));
     const Event view = event.view();
-    const std::string failure =
-        call_handler_of(lp, guard_, [&] { lp.process->on_event(context, view); });
-    if (!failure.empty()) [[unlikely]] {
-        fail_running(failure);
+    const bool well =
+        call_handler_of(lp, guard_, failure_, [&] { lp.process->on_event(context, view); });
+    if (!well) [[unlikely]] {
+        fail_running(failure_);
         return;
     }
     entry.random_used = static_cast<std::uint32_t>(context.random().counter() - lp.random_counter);
@@ -270,6 +283,7 @@ void Worker::fail_running(std::string_view what) {
     auto& [group, lp, event, entry, generation, silent] = running_;
     if (silent) throw ModelError(describe_event(*event) + std::string(what));
     staged_.clear();
+    dropped_beyond_end_ -= dropped_sends(*entry);
     while (EventRecord* sent = entry->sent) {
         entry->sent = sent->next_sent;
         const Partition::Place place = plan_.partition.place(sent->target);
@@ -350,6 +364,15 @@ void Worker::output(Context&, std::size_t table, std::span<const OutputValue> ro
     Extra& extra = new_extra(*running_.group, *running_.entry, Extra::Kind::output_row, bytes);
     extra.table = static_cast<std::uint8_t>(table);
     encode_row(row, extra.content());
+}
+
+// What the execution sent beyond the end of the run: all that left no record.
+std::uint32_t Worker::dropped_sends(const HistoryEntry& entry) noexcept {
+    std::uint32_t dropped = entry.sent_count;
+    for (const EventRecord* sent = entry.sent; sent != nullptr; sent = sent->next_sent) --dropped;
+    for (const Extra* extra = entry.extras; extra != nullptr; extra = extra->next)
+        if (extra->kind == Extra::Kind::remote_send) --dropped;
+    return dropped;
 }
 
 Extra& Worker::new_extra(Group& group, HistoryEntry& entry, Extra::Kind kind, std::size_t bytes) {

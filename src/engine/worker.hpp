@@ -66,7 +66,8 @@ class alignas(64) Worker final : private detail::EventSink {
     void take_in(const WireEvent& wire, Group& group);
     EventRecord& new_event(Group& group, std::size_t payload_bytes);
     bool execute_batch();
-    void prefetch_upcoming() const noexcept;
+    void prefetch_upcoming();
+    LpRecord& lp_of(const PendingEntry& entry) const noexcept;
     void execute_next(const PendingEntry& entry);
     void execute(Group& group, LpRecord& lp, EventRecord& event);
     void call_handler(LpRecord& lp, EventRecord& event, HistoryEntry& entry);
@@ -76,6 +77,7 @@ class alignas(64) Worker final : private detail::EventSink {
     void schedule(Context& context, LpId target, VirtualTime delay, EventType type,
                   std::span<const std::byte> payload) override;
     void output(Context& context, std::size_t table, std::span<const OutputValue> row) override;
+    static std::uint32_t dropped_sends(const HistoryEntry& entry) noexcept;
     void release_sends(HistoryEntry& entry);
     void publish(WireEvent wire, const std::byte* payload);
     void close_batch(std::uint32_t rank);
@@ -100,6 +102,7 @@ class alignas(64) Worker final : private detail::EventSink {
     void end_at(EndReason reason, const EventKey& bound);
     void begin_commit(const EventKey& bound);
     bool commit_some();
+    void prefetch_commits() noexcept;
     void commit(Group& group, LpRecord& lp);
     bool commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry);
     void scan_for_end(VirtualTime bound);
@@ -132,6 +135,7 @@ class alignas(64) Worker final : private detail::EventSink {
     EpochCounts epochs_;
     Counters counters_;
     FaultGuard guard_;
+    std::string failure_;  // of the handler that failed last
 
     // What is being executed; null outside handlers. Members and not locals: a fault in a handler
     // jumps over the stack.

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
+#include "base/prefetch.hpp"
 #include "engine/handler_call.hpp"
 #include "engine/worker.hpp"
 #include "numa/heap_scope.hpp"
@@ -93,8 +94,7 @@ bool Worker::commit_some() {
     for (std::size_t n = 0; n < commit_lps_per_turn && !committing_.empty(); ++n) {
         LpRecord& lp = *committing_.back();
         committing_.pop_back();
-        if (committing_.size() > 4)
-            __builtin_prefetch(&committing_[committing_.size() - 4]->history, 1);
+        prefetch_commits();
         commit(group_of(lp), lp);
         if (rank_.failed()) return true;
         if (lp.committed == lp.history.tail()) {
@@ -115,6 +115,17 @@ bool Worker::commit_some() {
     committed_told_ = committed;
     executed_told_ = executed;
     return true;
+}
+
+// Record, then history entry, then event of the LPs that are committed next.
+inline void Worker::prefetch_commits() noexcept {
+    const std::size_t left = committing_.size();
+    if (left > 12) prefetch(&committing_[left - 12]->history);
+    if (left > 8) committing_[left - 8]->history.prefetch_first(stride_);
+    if (left > 4) {
+        LpRecord& lp = *committing_[left - 4];
+        prefetch(entry_at(lp, lp.committed).event);
+    }
 }
 
 void Worker::commit(Group& group, LpRecord& lp) {
@@ -220,14 +231,14 @@ void Worker::run_on_end(LpRecord& lp, VirtualTime end_time) {
     Context context = make_context(end_time, LpId{lp.id}, plan_.rules.lps,
                                    Random(plan_.config.seed, lp.id, lp.random_counter));
     if (sigsetjmp(guard_.env(), 0) != 0) {
-        leave_heap();
-        throw ModelError(
-            fmt::format("LP {} in on_end(): {}", running_.lp->id, guard_.description()));
+        throw ModelError(fmt::format("LP {} in on_end(): {}", running_.lp->id,
+                                     leave_crashed_handler(guard_)));
     }
-    const std::string failure = call_handler_of(lp, guard_, [&] { lp.process->on_end(context); });
-    if (!failure.empty() || entry.sent_count > 0)
+    const bool well =
+        call_handler_of(lp, guard_, failure_, [&] { lp.process->on_end(context); });
+    if (!well || entry.sent_count > 0)
         throw ModelError(fmt::format("LP {} in on_end(): {}", lp.id,
-                                     failure.empty() ? "schedule() when the run is over" : failure));
+                                     well ? "schedule() when the run is over" : failure_));
     take_rows(entry, start_of(end_time));
     for (const OutputWriter::Row& row : rows_)
         rank_.output().write(row.table, row.values.data(), row.values.size());

@@ -109,6 +109,7 @@ void Worker::set_back(Group& group, LpRecord& lp, History::Ordinal position) {
 void Worker::undo_sends(Group& group, LpRecord& lp, History::Ordinal position) {
     for (History::Ordinal p = lp.history.tail(); p != position;) {
         HistoryEntry& entry = entry_at(lp, --p);
+        if (entry.sent_count > 0) dropped_beyond_end_ -= dropped_sends(entry);
         for (EventRecord* sent = entry.sent; sent != nullptr; sent = sent->next_sent) {
             cancel_here(*sent);
             ++counters_[Counter::anti_messages];

@@ -44,7 +44,8 @@ static_assert(sizeof(PendingEntry) == 32, "two entries a cache line");
 // Requires: no time is NaN. Cost: one comparison nearly always; ties are rare but legal.
 template <class A, class B>
 inline bool before(const A& a, const B& b) noexcept {
-    if (a.time != b.time) [[likely]] return a.time < b.time;
+    if (a.time != b.time) [[likely]]
+        return a.time < b.time;
     if (a.generation != b.generation) return a.generation < b.generation;
     if (a.sender != b.sender) return a.sender < b.sender;
     return a.sequence < b.sequence;

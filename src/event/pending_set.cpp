@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
-#include <new>
 #include <utility>
 
 #include "base/check.hpp"
@@ -37,85 +35,13 @@ double bucket_target(std::size_t entries) {
     return std::clamp(2 * std::sqrt(static_cast<double>(entries)), 8.0, 2048.0);
 }
 
-std::uint64_t clamped(double x) { return x < static_cast<double>(x_max) ? static_cast<std::uint64_t>(x) : x_max; }
+std::uint64_t clamped(double x) {
+    return x < static_cast<double>(x_max) ? static_cast<std::uint64_t>(x) : x_max;
+}
 
 }  // namespace
 
-PendingSet::PendingSet()
-    : late_below_(nothing), ring_end_(nothing), late_limit_(ladder_min) {}
-
-PendingSet::~PendingSet() = default;
-
-// ---- chunks ----
-
-void PendingSet::grow_pool() {
-    // Slabs double with the pool until they are as large as a huge page.
-    const std::size_t slab_bytes =
-        std::clamp(std::bit_ceil(pool_bytes_), std::size_t{1} << 16, std::size_t{1} << 21);
-    auto* memory = static_cast<std::byte*>(std::aligned_alloc(slab_bytes, slab_bytes));
-    if (memory == nullptr) throw std::bad_alloc();
-    slabs_.emplace_back(memory, &std::free);
-    pool_bytes_ += slab_bytes;
-    for (std::size_t at = slab_bytes; at != 0; at -= chunk_bytes)
-        give_back(new (memory + at - chunk_bytes) Chunk);
-}
-
-PendingSet::Chunk* PendingSet::take_chunk() {
-    if (free_chunks_ == nullptr) grow_pool();
-    Chunk* chunk = free_chunks_;
-    free_chunks_ = chunk->previous;
-    return chunk;
-}
-
-void PendingSet::give_back(Chunk* chunk) noexcept {
-    chunk->previous = free_chunks_;
-    free_chunks_ = chunk;
-}
-
-PendingEntry* PendingSet::extend(std::size_t slot) {
-    PendingEntry* tail = tails_[slot];
-    Chunk* chunk = take_chunk();
-    if (tail == nullptr) {
-        chunk->previous = nullptr;
-        if (slot <= ring_mask_) ring_used_[slot / 64] |= std::uint64_t{1} << slot % 64;
-    } else {
-        chunk->previous = chunk_of(tail);
-    }
-    return chunk->entries;
-}
-
-// Requires: there is an entry before `tail`.
-PendingSet::Chunk* PendingSet::chunk_of(const PendingEntry* tail) noexcept {
-    const auto last = reinterpret_cast<std::uintptr_t>(tail - 1);
-    return reinterpret_cast<Chunk*>(last / chunk_bytes * chunk_bytes);
-}
-
-std::size_t PendingSet::count_of(const PendingEntry* tail) noexcept {
-    const Chunk* chunk = chunk_of(tail);
-    auto count = static_cast<std::size_t>(tail - chunk->entries);
-    while ((chunk = chunk->previous) != nullptr) count += Chunk::capacity;
-    return count;
-}
-
-template <class Visit>
-void PendingSet::for_each(const PendingEntry* tail, Visit visit) {
-    while (tail != nullptr) {
-        const Chunk* chunk = chunk_of(tail);
-        for (const PendingEntry* entry = chunk->entries; entry != tail; ++entry) visit(*entry);
-        tail = chunk->previous != nullptr ? chunk->previous->entries + Chunk::capacity : nullptr;
-    }
-}
-
-// The same, giving the chunks back. `visit` may append elsewhere.
-template <class Visit>
-void PendingSet::consume(PendingEntry* tail, Visit visit) {
-    while (tail != nullptr) {
-        Chunk* chunk = chunk_of(tail);
-        for (const PendingEntry* entry = chunk->entries; entry != tail; ++entry) visit(*entry);
-        tail = chunk->previous != nullptr ? chunk->previous->entries + Chunk::capacity : nullptr;
-        give_back(chunk);
-    }
-}
+PendingSet::PendingSet() : late_below_(nothing), ring_end_(nothing), late_limit_(ladder_min) {}
 
 // ---- pushing outside the ring ----
 
@@ -141,28 +67,27 @@ void PendingSet::push_far(const PendingEntry& entry, std::uint64_t x) {
     const std::uint64_t bit = std::uint64_t{1} << bin;
     far_min_[bin] = (far_used_ & bit) != 0 ? std::min(far_min_[bin], x) : x;
     far_used_ |= bit;
-    append(ring_mask_ + 1 + bin, entry);
+    pool_.push(tails_[ring_mask_ + 1 + bin], entry);
 }
 
 // ---- the front ----
 
+// Requires: the run is empty or does not begin with the smallest entry.
 const PendingEntry* PendingSet::top_slow() {
-    if (run_next_ == run_end_) {
-        if (late_.empty()) {
-            if (size_ == 0) return nullptr;
-            if (out_of_shape()) rebuild();
-        }
-        if (!late_.empty()) return late_.data();
-        advance();
+    if (late_.empty()) {
+        if (size_ == 0) return nullptr;
+        if (out_of_shape()) rebuild();
     }
-    if (late_.empty()) return run_next_;
-    return before(late_.front(), *run_next_) ? late_.data() : run_next_;
+    // Building anew may have put the few entries that there are into the heap.
+    if (!late_.empty()) return late_.data();
+    advance();
+    return run_next_;
 }
 
 void PendingSet::pop_slow() {
     const PendingEntry* front = top_slow();
     NW_CHECK(front != nullptr);
-    if (front != late_.data()) {
+    if (late_.empty()) {
         ++run_next_;
         return;
     }
@@ -221,10 +146,10 @@ void PendingSet::lower_far_bin(std::size_t bin) {
     far_used_ &= far_used_ - 1;
     far_base_ = far_min_[bin];
     move_window(far_base_);
-    consume(tail, [this](const PendingEntry& entry) {
+    pool_.consume(tail, [this](const PendingEntry& entry) {
         const std::uint64_t x = clamped((entry.time - origin_) * scale_);
         if (x - next_ <= ring_mask_)
-            append(x & ring_mask_, entry);
+            push_near(x & ring_mask_, entry);
         else
             push_far(entry, x);
     });
@@ -237,7 +162,7 @@ void PendingSet::sort_into_run(std::size_t slot) {
     ring_used_[slot / 64] &= ~(std::uint64_t{1} << slot % 64);
 
     const double bucket = static_cast<double>(next_ - 1);
-    const std::size_t count = count_of(tail);
+    const std::size_t count = EntryPool::count(tail);
     if (count > run_capacity_) {
         run_capacity_ = std::bit_ceil(count);
         run_ = std::make_unique_for_overwrite<PendingEntry[]>(run_capacity_);
@@ -248,7 +173,7 @@ void PendingSet::sort_into_run(std::size_t slot) {
     cell_end_.assign(cells, 0);
 
     std::uint32_t* cell = cell_of_.data();
-    for_each(tail, [&](const PendingEntry& entry) {
+    EntryPool::for_each(tail, [&](const PendingEntry& entry) {
         const double within = ((entry.time - origin_) * scale_ - bucket) * cell_scale;
         const auto c = static_cast<std::uint32_t>(std::min(within, cell_scale - 1));
         *cell++ = c;
@@ -257,7 +182,7 @@ void PendingSet::sort_into_run(std::size_t slot) {
     std::uint32_t start = 0;
     for (std::uint32_t& end : cell_end_) start += std::exchange(end, start);
     cell = cell_of_.data();
-    consume(tail, [&](const PendingEntry& entry) { run_[cell_end_[*cell++]++] = entry; });
+    pool_.consume(tail, [&](const PendingEntry& entry) { run_[cell_end_[*cell++]++] = entry; });
 
     run_next_ = run_.get();
     run_end_ = run_next_ + count;
@@ -269,9 +194,10 @@ void PendingSet::sort_into_run(std::size_t slot) {
 // bucket, would make it quadratic.
 bool PendingSet::sort_by_insertion(std::size_t count) {
     PendingEntry* run = run_.get();
-    std::size_t patience = 4 * count + 64;
+    std::size_t moves_left = 4 * count + 64;
     for (std::size_t i = 1; i < count; ++i) {
-        if (!before(run[i], run[i - 1])) [[likely]] continue;
+        if (!before(run[i], run[i - 1])) [[likely]]
+            continue;
         const PendingEntry moving = run[i];
         std::size_t hole = i;
         do {
@@ -279,8 +205,8 @@ bool PendingSet::sort_by_insertion(std::size_t count) {
             --hole;
         } while (hole != 0 && before(moving, run[hole - 1]));
         run[hole] = moving;
-        if (patience < i - hole) return false;
-        patience -= i - hole;
+        if (moves_left < i - hole) return false;
+        moves_left -= i - hole;
     }
     return true;
 }
@@ -333,7 +259,7 @@ void PendingSet::rebuild() {
 
     if (size_ < ladder_min) {
         for (PendingEntry* tail : stacks)
-            consume(tail, [&loose](const PendingEntry& entry) { loose.push_back(entry); });
+            pool_.consume(tail, [&loose](const PendingEntry& entry) { loose.push_back(entry); });
         std::fill(tails_storage_.begin(), tails_storage_.end(), nullptr);
         std::fill(ring_used_.begin(), ring_used_.end(), 0);
         far_used_ = 0;
@@ -357,14 +283,14 @@ void PendingSet::rebuild() {
         }
     };
     for (const PendingEntry& entry : loose) look(entry);
-    for (PendingEntry* tail : stacks) for_each(tail, look);
+    for (PendingEntry* tail : stacks) EntryPool::for_each(tail, look);
     std::sort(sample.begin(), sample.end());
     set_shape(first, sample);
 
     const std::size_t size = size_;
     for (const PendingEntry& entry : loose) push(entry);
     for (PendingEntry* tail : stacks)
-        consume(tail, [this](const PendingEntry& entry) { push(entry); });
+        pool_.consume(tail, [this](const PendingEntry& entry) { push(entry); });
     size_ = size;
 }
 
@@ -374,8 +300,8 @@ void PendingSet::set_shape(VirtualTime first, const std::vector<double>& sample)
     const double scale = 1 / width;
     // The last few may be outliers, and can wait among the far ones.
     const double span = sample[sample.size() - 1 - sample.size() / 64] - first;
-    const auto buckets = std::bit_ceil(
-        static_cast<std::size_t>(std::clamp(span * scale, ring_min, ring_max)));
+    const auto buckets =
+        std::bit_ceil(static_cast<std::size_t>(std::clamp(span * scale, ring_min, ring_max)));
 
     const double change = scale / scale_;
     const bool same = change > 0.7 && change < 1.4 && buckets == ring_mask_ + 1;
@@ -409,14 +335,14 @@ double PendingSet::choose_width(const std::vector<double>& sample) const {
     const std::uint64_t buckets = next_ - period_start_;
     const std::size_t popped = sorted_count_ + late_count_;
     if (popped >= built_for_ / 4 && buckets != 0)
-        width = std::min(width, static_cast<double>(buckets) / scale_ /
-                                    static_cast<double>(popped) * target);
+        width = std::min(
+            width, static_cast<double>(buckets) / scale_ / static_cast<double>(popped) * target);
     if (width == infinity) return 1 / scale_;
     return std::clamp(width, 1e-300, 1e300);
 }
 
 std::size_t PendingSet::bytes() const noexcept {
-    return pool_bytes_ + (run_capacity_ + late_.capacity()) * sizeof(PendingEntry) +
+    return pool_.bytes() + (run_capacity_ + late_.capacity()) * sizeof(PendingEntry) +
            tails_storage_.capacity() * sizeof(PendingEntry*) +
            (cell_of_.capacity() + cell_end_.capacity()) * sizeof(std::uint32_t);
 }
@@ -435,15 +361,15 @@ bool PendingSet::validate() const {
     for (std::size_t slot = 0; slot < tails_storage_.size(); ++slot) {
         const bool far = slot > ring_mask_;
         const std::size_t bin = slot - ring_mask_ - 1;
-        const bool used = far ? (far_used_ >> bin & 1) != 0
-                              : (ring_used_[slot / 64] >> slot % 64 & 1) != 0;
+        const bool used =
+            far ? (far_used_ >> bin & 1) != 0 : (ring_used_[slot / 64] >> slot % 64 & 1) != 0;
         good &= used == (tails_storage_[slot] != nullptr);
-        for_each(tails_storage_[slot], [&](const PendingEntry& entry) {
+        EntryPool::for_each(tails_storage_[slot], [&](const PendingEntry& entry) {
             ++seen;
             const std::uint64_t x = clamped(x_of(entry));
             good &= x >= next_;
             if (far)
-                good &= x >= far_min_[bin] && 
+                good &= x >= far_min_[bin] &&
                         static_cast<std::size_t>(std::bit_width(x ^ far_base_)) == bin + 1;
             else
                 good &= x - next_ <= ring_mask_ && (x & ring_mask_) == slot;

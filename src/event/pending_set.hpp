@@ -30,6 +30,7 @@
 
 #include <numawarp/time.hpp>
 
+#include "event/entry_pool.hpp"
 #include "event/event_key.hpp"
 
 namespace nw {
@@ -37,7 +38,6 @@ namespace nw {
 class PendingSet {
   public:
     PendingSet();
-    ~PendingSet();
     PendingSet(const PendingSet&) = delete;
     PendingSet& operator=(const PendingSet&) = delete;
 
@@ -46,20 +46,21 @@ class PendingSet {
         ++size_;
         const double x = (entry.time - origin_) * scale_;
         if (x >= late_below_ && x < ring_end_) [[likely]]
-            append(static_cast<std::uint64_t>(static_cast<std::int64_t>(x)) & ring_mask_, entry);
+            push_near(static_cast<std::uint64_t>(static_cast<std::int64_t>(x)) & ring_mask_, entry);
         else
             push_aside(entry, x);
     }
 
     // The smallest entry, or null. Valid until the next push or pop.
     const PendingEntry* top() {
-        if (run_next_ != run_end_ && late_.empty()) [[likely]] return run_next_;
+        if (run_is_first()) [[likely]]
+            return run_next_;
         return top_slow();
     }
 
     // Removes the smallest entry. Requires: !empty().
     void pop() {
-        if (run_next_ != run_end_ && late_.empty()) [[likely]]
+        if (run_is_first()) [[likely]]
             ++run_next_;
         else
             pop_slow();
@@ -88,29 +89,17 @@ class PendingSet {
     bool validate() const;
 
   private:
-    static constexpr std::size_t chunk_bytes = 1024;
-
-    // A bucket is a stack of chunks, all full but the last; all that is kept of it is the place of
-    // its next entry. The chunk is found by masking that address.
-    struct alignas(chunk_bytes) Chunk {
-        static constexpr std::size_t capacity = chunk_bytes / sizeof(PendingEntry) - 1;
-        Chunk* previous;
-        alignas(sizeof(PendingEntry)) PendingEntry entries[capacity];
-    };
-    static_assert(sizeof(Chunk) == chunk_bytes);
-
     static constexpr std::size_t far_bins = 52;
 
-    void append(std::size_t slot, const PendingEntry& entry) {
-        PendingEntry* place = tails_[slot];
-        // Null and the end of a full chunk look alike: no place left here.
-        if (reinterpret_cast<std::uintptr_t>(place) % chunk_bytes == 0) [[unlikely]]
-            place = extend(slot);
-        *place = entry;
-        tails_[slot] = place + 1;
+    bool run_is_first() const noexcept {
+        return run_next_ != run_end_ && (late_.empty() || !before(late_.front(), *run_next_));
     }
-
-    PendingEntry* extend(std::size_t slot);
+    void push_near(std::size_t bucket, const PendingEntry& entry) {
+        PendingEntry*& tail = tails_[bucket];
+        if (tail == nullptr) [[unlikely]]
+            ring_used_[bucket / 64] |= std::uint64_t{1} << bucket % 64;
+        pool_.push(tail, entry);
+    }
     void push_aside(PendingEntry entry, double x);
     void push_late(const PendingEntry& entry);
     void push_far(const PendingEntry& entry, std::uint64_t x);
@@ -131,34 +120,25 @@ class PendingSet {
     void set_shape(VirtualTime first, const std::vector<double>& sample);
     double choose_width(const std::vector<double>& sample) const;
 
-    static Chunk* chunk_of(const PendingEntry* tail) noexcept;
-    static std::size_t count_of(const PendingEntry* tail) noexcept;
-    template <class Visit>
-    static void for_each(const PendingEntry* tail, Visit visit);
-    template <class Visit>
-    void consume(PendingEntry* tail, Visit visit);
-    Chunk* take_chunk();
-    void give_back(Chunk* chunk) noexcept;
-    void grow_pool();
-
     // For push, top and pop.
     double origin_ = 0;
-    double scale_ = 1;               // buckets a unit of time
-    double late_below_;              // `next`, the first bucket of the ring, or NaN: all is late
-    double ring_end_;                // next + B, or less at the end of all times
-    std::uint64_t ring_mask_ = 0;    // B - 1
-    PendingEntry** tails_ = nullptr; // B buckets, then far_bins bins
+    double scale_ = 1;                // buckets a unit of time
+    double late_below_;               // `next`, the first bucket of the ring, or NaN: all is late
+    double ring_end_;                 // next + B, or less at the end of all times
+    std::uint64_t ring_mask_ = 0;     // B - 1
+    PendingEntry** tails_ = nullptr;  // B buckets, then far_bins bins
     PendingEntry* run_next_ = nullptr;
     PendingEntry* run_end_ = nullptr;
     std::size_t size_ = 0;
+    EntryPool pool_;
     std::vector<PendingEntry> late_;  // a heap by std::push_heap
 
     // For turning to the next bucket.
     std::uint64_t next_ = 0;
-    std::uint64_t far_base_ = 0;                         // ≤ next, and below all that is far
-    std::uint64_t far_used_ = 0;                         // bit i: far bin i holds entries
-    std::array<std::uint64_t, far_bins> far_min_{};      // smallest x in each bin in use
-    std::vector<std::uint64_t> ring_used_;               // bit i: bucket i holds entries
+    std::uint64_t far_base_ = 0;                     // ≤ next, and below all that is far
+    std::uint64_t far_used_ = 0;                     // bit i: far bin i holds entries
+    std::array<std::uint64_t, far_bins> far_min_{};  // smallest x in each bin in use
+    std::vector<std::uint64_t> ring_used_;           // bit i: bucket i holds entries
     std::vector<PendingEntry*> tails_storage_;
     std::unique_ptr<PendingEntry[]> run_;
     std::size_t run_capacity_ = 0;
@@ -174,10 +154,6 @@ class PendingSet {
     std::size_t sorted_limit_ = 0;
     std::uint64_t period_start_ = 0;
     std::size_t patience_ = 1;  // doubled whenever building anew changed nothing
-
-    Chunk* free_chunks_ = nullptr;
-    std::vector<std::unique_ptr<std::byte, void (*)(void*)>> slabs_;
-    std::size_t pool_bytes_ = 0;
 };
 
 }  // namespace nw

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/prefetch.hpp"
 #include "event/event_record.hpp"
 #include "numa/platform_heap.hpp"
 
@@ -64,6 +65,14 @@ class History {
     HistoryEntry& append(std::uint32_t stride, PlatformHeap& heap) {
         if (size() == capacity()) [[unlikely]] grow(stride, heap);
         return at(tail_++, stride);
+    }
+
+    // Hints to the cache: where the next entry goes, where the oldest is.
+    void prefetch_next(std::uint32_t stride) const noexcept {
+        prefetch(entries_ + std::size_t{tail_ & mask_} * stride);
+    }
+    void prefetch_first(std::uint32_t stride) const noexcept {
+        prefetch(entries_ + std::size_t{head_ & mask_} * stride);
     }
 
     void drop_last() noexcept { --tail_; }

@@ -71,7 +71,7 @@ class StateKeeper {
     void save(LpRecord& lp, HistoryEntry& entry, PlatformHeap& heap) {
         if (rules_.method == Rollback::reverse) return;
         if (rules_.undo_in_entry) {
-            std::memcpy(entry.undo(), rules_.state_of(lp.process), rules_.state_bytes);
+            copy_words(entry.undo(), plain_state(lp));
         } else {
             maybe_checkpoint(lp, heap);
         }
@@ -84,7 +84,7 @@ class StateKeeper {
 
     // The plain state of an entry is brought back. Requires: copy, undo_in_entry.
     void restore_undo(LpRecord& lp, HistoryEntry& entry) noexcept {
-        std::memcpy(rules_.state_of(lp.process), entry.undo(), rules_.state_bytes);
+        copy_words(plain_state(lp), entry.undo());
     }
 
     // Entries before `position` will never be rolled back. Returns the position before which the
@@ -104,6 +104,17 @@ class StateKeeper {
     std::uint64_t bytes_peak() const noexcept { return bytes_peak_; }
 
   private:
+    std::byte* plain_state(const LpRecord& lp) const noexcept {
+        return static_cast<std::byte*>(rules_.state_of(lp.process));
+    }
+
+    // A small plain state: cheaper than a call of memcpy.
+    void copy_words(std::byte* to, const std::byte* from) const noexcept {
+        std::uint32_t i = 0;
+        for (; i + 8 <= rules_.state_bytes; i += 8) std::memcpy(to + i, from + i, 8);
+        for (; i < rules_.state_bytes; ++i) to[i] = from[i];
+    }
+
     void maybe_checkpoint(LpRecord& lp, PlatformHeap& heap);
     void take(LpRecord& lp, History::Ordinal position, PlatformHeap& heap);
     void drop(LpRecord& lp, Checkpoint* checkpoint, PlatformHeap& heap) noexcept;

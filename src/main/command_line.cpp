@@ -28,8 +28,8 @@ std::unique_ptr<CLI::App> make_parser(const OptionTable& table, const std::strin
         if (spec.is_flag()) {
             option = parser->add_flag(dashed, help);
         } else {
-            option = parser->add_option(
-                dashed, [](const CLI::results_t&) { return true; }, help);
+            const CLI::callback_t accept = [](const CLI::results_t&) { return true; };
+            option = parser->add_option(dashed, accept, help);
             option->type_name(spec.values);
         }
         option->group(spec.group)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);

@@ -19,7 +19,7 @@ std::string three_digits(double value) {
 }  // namespace
 
 std::string human_count(double count) {
-    constexpr std::array units = {"", " thousand", " million", " billion", " trillion"};
+    constexpr std::array units = {"", " k", " M", " G", " T"};
     std::size_t unit = 0;
     while (count >= 999.5 && unit + 1 < units.size()) {
         count /= 1000;

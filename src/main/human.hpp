@@ -1,4 +1,4 @@
-// Numbers as people read them: "12.3 million", "1.5 GiB", "2 min 05 s".
+// Numbers as people read them: "12.3 M", "1.5 GiB", "2 min 05 s".
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace nw {
 
-std::string human_count(double count);             // "950", "12.3 thousand", "4.56 million"
+std::string human_count(double count);             // "950", "12.3 k", "4.56 M"
 std::string human_bytes(std::uint64_t bytes);      // "512 B", "1.5 GiB"
 std::string human_duration(double seconds);        // "1.23 ms", "2 min 05 s", "3 h 04 min"
 std::string human_share(double share);             // "97.3 %"; "-" if there is nothing to share

@@ -1,5 +1,6 @@
 #include "main/progress.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -40,18 +41,19 @@ std::string ProgressMeter::line() const {
     const double seconds = now.seconds - from.seconds;
     const auto events = static_cast<double>(now.committed_events - from.committed_events);
 
-    std::string line = fmt::format("time {}", human_time(now.gvt));
+    // Short enough for 80 columns with every number at its longest.
+    std::string line = fmt::format("at {}", human_time(now.gvt));
     if (std::isfinite(until_))
-        line += fmt::format(" of {}, {}", human_time(until_), human_share(now.gvt / until_));
+        line += fmt::format("/{} ({})", human_time(until_), human_share(now.gvt / until_));
     if (seconds <= 0) return line;
     line += fmt::format(" | {} events/s", human_count(events / seconds));
     if (now.executed_events > from.executed_events) {
         // The two counts are read one after the other, so that a share may come out above 1.
         const double executed = static_cast<double>(now.executed_events - from.executed_events);
-        line += fmt::format(" | efficiency {}", human_share(std::min(1.0, events / executed)));
+        line += fmt::format(" | efficiency {:.0f} %", 100 * std::min(1.0, events / executed));
     }
     if (std::isfinite(until_) && now.gvt > from.gvt)
-        line += fmt::format(" | {} to go",
+        line += fmt::format(" | ETA {}",
                             human_duration((until_ - now.gvt) * seconds / (now.gvt - from.gvt)));
     return line;
 }

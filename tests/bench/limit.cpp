@@ -1,6 +1,7 @@
 #include "tests/bench/limit.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <vector>
 
@@ -20,10 +21,15 @@ class Limit {
   public:
     explicit Limit(const Phold& model)
         : model_(model),
-          lp_words_(1 + (model.state_bytes + 7) / 8),
-          states_(std::size_t{model.lps} * lp_words_) {
-        for (std::uint32_t lp = 0; lp < model.lps; ++lp)
-            for (std::uint32_t i = 0; i < model.events_per_lp; ++i) send(lp, 0);
+          state_words_(model.state_bytes / sizeof(std::uint64_t)),
+          lp_words_(1 + state_words_),
+          touched_words_(std::min<std::size_t>(state_words_, 2)),
+          lps_(std::size_t{model.lps} * lp_words_) {
+        for (std::uint32_t lp = 0; lp < model.lps; ++lp) {
+            Random random(seed, lp, 0);
+            for (std::uint32_t i = 0; i < model.events_per_lp; ++i) send(random, lp, 0);
+            *lp_at(lp) = random.counter();
+        }
     }
 
     void run(std::uint64_t events) {
@@ -31,31 +37,40 @@ class Limit {
             const PendingEntry* next = pending_.top();
             const std::uint32_t lp = next->target;
             const VirtualTime now = next->time;
-            if (const PendingEntry* later = pending_.upcoming(prefetch_distance))
-                __builtin_prefetch(state_of(later->target), 1);
             pending_.pop();
-            send(lp, now);
+            if (const PendingEntry* soon = pending_.upcoming(prefetch_distance))
+                __builtin_prefetch(lp_at(soon->target), 1);
+            execute(lp, now);
         }
     }
 
   private:
-    std::uint64_t* state_of(std::uint32_t lp) { return &states_[lp * lp_words_]; }
+    // An LP is the counter of its random numbers, then its state.
+    std::uint64_t* lp_at(std::uint32_t lp) { return &lps_[lp * lp_words_]; }
 
-    // What the handler of PHOLD does: counts the event in the state, and schedules another.
-    void send(std::uint32_t lp, VirtualTime now) {
-        std::uint64_t* state = state_of(lp);
-        Random random(seed, lp, state[0]);
-        const std::uint32_t target =
-            random.chance(model_.remote) ? static_cast<std::uint32_t>(random.below(model_.lps)) : lp;
+    void execute(std::uint32_t lp, VirtualTime now) {
+        std::uint64_t* words = lp_at(lp);
+        const auto change = std::bit_cast<std::uint64_t>(now);
+        for (std::size_t i = 0; i < touched_words_; ++i) words[1 + i] += change + i;
+
+        Random random(seed, lp, words[0]);
+        std::uint32_t target = lp;
+        if (random.chance(model_.remote))
+            target = static_cast<std::uint32_t>(random.below(model_.lps));
+        send(random, target, now);
+        words[0] = random.counter();
+    }
+
+    void send(Random& random, std::uint32_t target, VirtualTime now) {
         const VirtualTime delay = model_.lookahead + random.exponential(model_.mean);
-        state[0] = random.counter();
-        if (lp_words_ > 1) ++state[1];
         pending_.push({now + delay, 0, 0, 0, target, nullptr});
     }
 
     Phold model_;
-    std::size_t lp_words_;  // of an LP: the counter of its random numbers, then its state
-    std::vector<std::uint64_t> states_;
+    std::size_t state_words_;
+    std::size_t lp_words_;
+    std::size_t touched_words_;
+    std::vector<std::uint64_t> lps_;
     PendingSet pending_;
 };
 

@@ -96,5 +96,3 @@ BENCHMARK(hold_ties)->RangeMultiplier(32)->Range(1 << 10, 1 << 20);
 BENCHMARK(refill)->RangeMultiplier(32)->Range(1 << 10, 1 << 20);
 
 }  // namespace
-
-BENCHMARK_MAIN();

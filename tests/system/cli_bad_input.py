@@ -21,8 +21,8 @@ def refused(code, fragments, program, *arguments):
                           f"{done.stderr.strip()!r}")
 
 
-def file_with(text):
-    path = programs.work / "options.toml"
+def file_with(text, name="options.toml"):
+    path = programs.work / name
     path.write_text(text)
     return path
 
@@ -65,6 +65,29 @@ refused(2, ["--mean 0"], "phold", "--mean", "0", "--lookahead", "0")
 refused(2, ["--payload 5000", "4096"], "phold", "--payload", "5000")
 refused(2, ["--stations 0", "at least 1"], "queues", "--stations", "0")
 refused(2, ["--service-mean", "above 0"], "queues", "--service-mean", "0")
+
+# Files of the models.
+JUNCTION = """[[junction]]
+name = "{}"
+inter_arrival_s = 10.0
+leave_probability = 0.5
+length_km = 1.0
+lanes = 2
+"""
+ROUTE = """[[route]]
+motorway = "A1"
+from = "{}"
+to = "{}"
+length_km = 20.0
+lanes = 2
+"""
+refused(2, ["--network absent.toml"], "traffic", "--network", "absent.toml")
+refused(2, ["--objects 100000000", "137"], "traffic", "--objects", "100000000")
+refused(2, ["net.toml", "lanes"], "traffic", "--network",
+        file_with(JUNCTION.format("A").replace("lanes = 2\n", ""), "net.toml"))
+refused(2, ["net.toml", "connected"], "traffic", "--network",
+        file_with("".join(map(JUNCTION.format, "ABCD")) + ROUTE.format("A", "B")
+                  + ROUTE.format("C", "D"), "net.toml"))
 
 # Rules that a handler breaks: the line names the LP and the virtual time of the event. LP 1 breaks
 # them at time 3 in every case.

@@ -35,10 +35,11 @@ class Process final : public nw::LogicalProcess {
         if (breach == "payload") context.schedule(context.self(), 1, 0, std::array<char, 64>{});
         if (breach == "columns") context.output(0, 1, 2, 3);
         if (breach == "exception") throw std::runtime_error("the model's own words");
-        // The compiler must not see what is wrong here, or it may leave the instruction out.
+        // Volatile, or the compiler finds instructions that go well where these must not.
         volatile int zero = 0;
-        if (breach == "division") zero = 1 / zero;
-        int* volatile nowhere = nullptr;
+        volatile int seven = 7;
+        if (breach == "division") seven = seven / zero;
+        volatile int* volatile nowhere = nullptr;
         if (breach == "null") *nowhere = 1;
     }
 

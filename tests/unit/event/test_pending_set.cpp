@@ -40,7 +40,8 @@ class Twin {
     void pop() {
         const PendingEntry* top = tested.top();
         REQUIRE(top != nullptr);
-        const bool same = top->key() == model.begin()->key() && top->target == model.begin()->target;
+        const bool same =
+            top->key() == model.begin()->key() && top->target == model.begin()->target;
         if (!same) FAIL("popped " << top->time << " instead of " << model.begin()->time);
         tested.pop();
         now = model.begin()->time;
@@ -74,9 +75,9 @@ void run_case(std::uint64_t seed, std::size_t operations) {
 
     const double scale = std::pow(10.0, static_cast<double>(below(25)) - 9);
     const std::size_t wanted = std::size_t{1} << below(14);
-    const double ties = yes(0.3) ? uniform() : 0;        // push at exactly the present time
-    const double lattice = yes(0.3) ? uniform() : 0;     // push at a multiple of the scale
-    const double late = yes(0.4) ? uniform() * 0.5 : 0;  // push into the past
+    const double ties = yes(0.3) ? uniform() : 0;         // push at exactly the present time
+    const double lattice = yes(0.3) ? uniform() : 0;      // push at a multiple of the scale
+    const double late = yes(0.4) ? uniform() * 0.5 : 0;   // push into the past
     const double jumps = yes(0.3) ? uniform() * 0.1 : 0;  // push a million scales ahead
     const double tails = yes(0.3) ? uniform() : 0;        // push at a log-uniform distance
     const double bursts = yes(0.3) ? 0.01 : 0;            // push a thousand at once
@@ -85,7 +86,8 @@ void run_case(std::uint64_t seed, std::size_t operations) {
     Twin twin;
     const auto draw = [&] {
         if (yes(ties)) return twin.now;
-        if (yes(lattice)) return (std::floor(twin.now / scale) + static_cast<double>(below(4))) * scale;
+        if (yes(lattice))
+            return (std::floor(twin.now / scale) + static_cast<double>(below(4))) * scale;
         if (yes(late)) return twin.now * uniform();
         if (yes(jumps)) return twin.now + 1e6 * scale * uniform();
         if (yes(tails)) return twin.now + scale * std::pow(10.0, 20 * uniform() - 10);

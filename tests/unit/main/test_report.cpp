@@ -152,7 +152,7 @@ TEST_CASE("report: about twenty lines that hold what one wants to know") {
     for (const char* part :
          {"toy: the end time was reached", "timewarp, 1 rank x 2 workers, seed 1",
           "4 in 2 groups, rollback by snapshot", "10 of 10", "900,000 committed", "2.00 s",
-          "450 thousand events/s", "90.0 % (1,000,000 executed, 100,000 rolled back)",
+          "450 k events/s", "90.0 % (1,000,000 executed, 100,000 rolled back)",
           "20,000, of 5.0 events on average; 0 anti-messages", "200 rounds, one in 10.0 ms",
           "3.00 MiB at most", "75.0 %"})
         CHECK(contains(report, part));
@@ -192,8 +192,8 @@ TEST_CASE("report: a notice stands on a line of its own") {
 TEST_CASE("human units: three digits that matter") {
     CHECK(nw::human_count(0) == "0");
     CHECK(nw::human_count(999) == "999");
-    CHECK(nw::human_count(999.6) == "1.00 thousand");
-    CHECK(nw::human_count(12'345'678) == "12.3 million");
+    CHECK(nw::human_count(999.6) == "1.00 k");
+    CHECK(nw::human_count(12'345'678) == "12.3 M");
     CHECK(nw::human_bytes(1023) == "1023 B");
     CHECK(nw::human_bytes(1536) == "1.50 KiB");
     CHECK(nw::human_bytes(std::uint64_t{1} << 40) == "1.00 TiB");
@@ -209,7 +209,7 @@ TEST_CASE("human units: three digits that matter") {
 TEST_CASE("progress: speed and time to go are those of the last seconds") {
     nw::ProgressMeter meter(1000);
     meter.add({0, 0, 0, 0});
-    CHECK(meter.line() == "time 0 of 1000, 0.0 %");
+    CHECK(meter.line() == "at 0/1000 (0.0 %)");
     // Fast for 10 s, then a tenth of that: only the last 5 s count.
     for (int second = 1; second <= 10; ++second)
         meter.add({second * 1.0, second * 10.0, second * 1'000'000u, second * 1'000'000u});
@@ -217,15 +217,14 @@ TEST_CASE("progress: speed and time to go are those of the last seconds") {
         meter.add({10.0 + second, 100.0 + second, 10'000'000u + second * 100'000u,
                    10'000'000u + second * 200'000u});
     CHECK(meter.line() ==
-          "time 110 of 1000, 11.0 % | 100 thousand events/s | efficiency 50.0 % | "
-          "14 min 50 s to go");
+          "at 110/1000 (11.0 %) | 100 k events/s | efficiency 50 % | ETA 14 min 50 s");
 }
 
 TEST_CASE("progress: without an end there is no share and no time to go") {
     nw::ProgressMeter meter(nw::time_infinity);
     meter.add({0, 0, 0, 0});
     meter.add({1, 5, 100, 100});
-    CHECK(meter.line() == "time 5 | 100 events/s | efficiency 100.0 %");
+    CHECK(meter.line() == "at 5 | 100 events/s | efficiency 100 %");
 }
 
 TEST_CASE("output files: a file appears only when it is whole") {
@@ -255,8 +254,7 @@ TEST_CASE("reference: every option and every counter has a row") {
     nw::Settings settings;
     const std::string options = nw::options_reference();
     const nw::OptionTable table(settings);
-    for (const nw::OptionSpec& spec : table.specs())
-        CHECK(contains(options, "| `--" + spec.name));
+    for (const nw::OptionSpec& spec : table.specs()) CHECK(contains(options, "| `--" + spec.name));
     const std::string statistics = nw::statistics_reference();
     for (const nw::CounterInfo& counter : nw::counter_table)
         CHECK(contains(statistics, std::string(counter.name) + "` | "));

@@ -14,8 +14,8 @@ namespace {
 double air_distance_km(const traffic::Position& a, const traffic::Position& b) {
     const double radian = std::numbers::pi / 180;
     const double north = (b.latitude - a.latitude) * radian;
-    const double east = (b.longitude - a.longitude) * radian *
-                        std::cos((a.latitude + b.latitude) / 2 * radian);
+    const double east =
+        (b.longitude - a.longitude) * radian * std::cos((a.latitude + b.latitude) / 2 * radian);
     return 6371 * std::hypot(north, east);
 }
 
@@ -178,7 +178,8 @@ TEST_CASE("Network: a mistake is told with file, entry, key and what is legal") 
 TEST_CASE("Network: a network in two pieces is refused, naming a junction of each") {
     const std::string third = replaced(two_junctions, "North", "East");
     const std::string fourth = replaced(third, "South", "West");
-    const std::string second_route = replaced(replaced(one_route, "North", "East"), "South", "West");
+    const std::string second_route =
+        replaced(replaced(one_route, "North", "East"), "South", "West");
     check_error(two_junctions + fourth + one_route + second_route,
                 {"disconnected", "\"North\"", "\"East\""});
 }

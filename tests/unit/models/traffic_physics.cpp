@@ -60,8 +60,8 @@ TEST_CASE("Road physics: the mean crossing time of an empty stretch is length/sp
     }
     SECTION("within its confidence interval, averaged over Gaussian speeds") {
         const traffic::RoadParameters parameters;
-        const Estimate time = estimate(
-            [&] { return traffic::crossing_time(random, length_km, 0, parameters); });
+        const Estimate time =
+            estimate([&] { return traffic::crossing_time(random, length_km, 0, parameters); });
         const double theory =
             mean_over_speeds(parameters, [=](double v) { return length_km / v * 3600; });
         INFO(time.mean << " +- " << time.error << " s, theory " << theory << " s");
@@ -71,7 +71,8 @@ TEST_CASE("Road physics: the mean crossing time of an empty stretch is length/sp
     }
 }
 
-TEST_CASE("Road physics: speed falls with traffic as 1 - cars/capacity, when slowdowns do not vary") {
+TEST_CASE(
+    "Road physics: speed falls with traffic as 1 - cars/capacity, when slowdowns do not vary") {
     traffic::RoadParameters parameters;
     parameters.speed_deviation = 0;
     parameters.slowdown_deviation = 0;
@@ -96,7 +97,19 @@ TEST_CASE("Road physics: speeds are Gaussian, positive, and have the wanted mean
     CHECK(std::abs(speed.error * std::sqrt(double{samples}) - parameters.speed_deviation) < 0.2);
 }
 
-TEST_CASE("Road physics: accidents are likeliest at half the capacity, and all shares add up to one") {
+TEST_CASE("Road physics: the share of cars that stop within 100 km is the one asked for") {
+    traffic::RoadParameters parameters;
+    parameters.stop_probability = 0.2;
+    nw::Random random(3, 0, 0);
+    const Estimate share =
+        estimate([&] { return traffic::way_to_stop(random, parameters) < 100 ? 1.0 : 0.0; });
+    CHECK(share.agrees_with(0.2));
+    parameters.stop_probability = 0;
+    CHECK(std::isinf(traffic::way_to_stop(random, parameters)));
+}
+
+TEST_CASE(
+    "Road physics: accidents are likeliest at half the capacity, and all shares add up to one") {
     const traffic::RoadParameters parameters;
     const double capacity = 400;
     double sum = 0;

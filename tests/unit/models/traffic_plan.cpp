@@ -40,7 +40,8 @@ TEST_CASE("RoadPlan: any legal number of objects is cut exactly, and routes keep
     }
 }
 
-TEST_CASE("RoadPlan: segments come in proportion to length: none is longer than two others joined") {
+TEST_CASE(
+    "RoadPlan: segments come in proportion to length: none is longer than two others joined") {
     const traffic::Network italy = traffic::italian_network();
     for (const std::uint32_t objects : {500u, 1024u, 4000u}) {
         INFO(objects << " objects");
@@ -105,7 +106,8 @@ TEST_CASE("RoadPlan: too few and too many objects are refused with the legal ran
     const traffic::Network italy = traffic::italian_network();
     const std::string most = std::to_string(traffic::objects_max(italy));
     CHECK(traffic::cut(italy, traffic::objects_max(italy)).size() == traffic::objects_max(italy));
-    for (const std::uint32_t objects : {0u, 136u, traffic::objects_max(italy) + 1, 4'000'000'000u}) {
+    for (const std::uint32_t objects :
+         {0u, 136u, traffic::objects_max(italy) + 1, 4'000'000'000u}) {
         try {
             traffic::cut(italy, objects);
             FAIL("no error for " << objects);

@@ -24,7 +24,9 @@ class Dice {
     std::size_t below(std::size_t bound) {
         return std::uniform_int_distribution<std::size_t>(0, bound - 1)(engine_);
     }
-    bool chance(double share) { return std::uniform_real_distribution<double>(0, 1)(engine_) < share; }
+    bool chance(double share) {
+        return std::uniform_real_distribution<double>(0, 1)(engine_) < share;
+    }
 
   private:
     std::mt19937_64 engine_;

@@ -64,9 +64,12 @@ class Driver {
   private:
     std::size_t any_size() {
         switch (sizes_) {
-            case 0: return dice_.below(100);
-            case 1: return 48;
-            case 2: return dice_.below(3000);
+            case 0:
+                return dice_.below(100);
+            case 1:
+                return 48;
+            case 2:
+                return dice_.below(3000);
             default: {
                 const std::size_t magnitude = std::size_t{1} << dice_.below(18);
                 return dice_.below(magnitude) + 1;
@@ -292,7 +295,8 @@ TEST_CASE("LpHeap: a snapshot of a small state is small, however much was once i
     void* object = heap.allocate(16);
     CHECK(heap.snapshot_bytes() <= 64);
     std::vector<void*> many;
-    for (int i = 0; i < 20'000; ++i) many.push_back(heap.allocate(16 + static_cast<std::size_t>(i % 7) * 40));
+    for (int i = 0; i < 20'000; ++i)
+        many.push_back(heap.allocate(16 + static_cast<std::size_t>(i % 7) * 40));
     CHECK(heap.snapshot_bytes() > 1'000'000);
     for (void* chunk : many) REQUIRE(heap.free(chunk) == HeapFault::none);
     CHECK(heap.owns(object));
@@ -368,7 +372,7 @@ TEST_CASE("LpHeap: the pages of large blocks go back to the kernel, the addresse
 
 TEST_CASE("LpHeap: more than the slot holds is nullptr, and the heap stays usable") {
     FakeOs os(1, 1);
-    os.set_reserve_bytes_max(std::size_t{2} << 20);
+    os.set_reserve_bytes_max(std::size_t{4} << 20);
     MemorySource source(os, MemoryMode::numa, 1);
     GroupMemory group(source, GroupId{0});
     LpHeap& heap = group.new_lp_heap();

@@ -38,8 +38,8 @@ TEST_CASE("PlatformHeap: random allocation and freeing keeps every live chunk's 
         std::size_t live_bytes = 0;
         for (int step = 0; step < 4000; ++step) {
             if (!live.empty() && dice.chance(0.45)) {
-                auto it = std::next(live.begin(),
-                                    static_cast<std::ptrdiff_t>(dice.below(live.size())));
+                auto it =
+                    std::next(live.begin(), static_cast<std::ptrdiff_t>(dice.below(live.size())));
                 REQUIRE(it->first[0] == it->second.mark);
                 REQUIRE(it->first[it->second.bytes - 1] == it->second.mark);
                 live_bytes -= PlatformHeap::chunk_bytes(it->second.bytes);
@@ -91,7 +91,7 @@ TEST_CASE("PlatformHeap: more than 1 MiB is a segment, given back when freed") {
 
 TEST_CASE("PlatformHeap: a full slot throws bad_alloc, and what was freed can be had again") {
     FakeOs os(1, 1);
-    os.set_reserve_bytes_max(std::size_t{2} << 20);
+    os.set_reserve_bytes_max(std::size_t{4} << 20);
     MemorySource source(os, MemoryMode::numa, 1);
     SegmentTable segments(source, GroupId{0});
     PlatformHeap heap(segments);

@@ -50,10 +50,10 @@ TEST_CASE("Region: with little address space it is smaller and says so") {
     const Region region(os, 100);
     region.validate();
     CHECK(region.base() == region_base);
-    CHECK(region.bytes() == std::size_t{4} << 30);
-    CHECK(region.slot_bytes() == std::size_t{32} << 20);
+    CHECK(region.bytes() == std::size_t{2} << 30);  // half is left to everything else
+    CHECK(region.slot_bytes() == std::size_t{16} << 20);
     REQUIRE(region.notices().size() == 1);
-    CHECK(region.notices()[0].find("4 GiB of address space instead of") != std::string::npos);
+    CHECK(region.notices()[0].find("2 GiB of address space instead of") != std::string::npos);
 }
 
 TEST_CASE("Region: with no address space it is a MachineError that names the remedies") {

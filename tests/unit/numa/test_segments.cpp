@@ -27,11 +27,10 @@ TEST_CASE("SegmentTable: random allocation and release agree with a std::map") {
         std::size_t entries_max = 0;
         for (int step = 0; step < 600; ++step) {
             if (!model.empty() && step > 100 && dice.chance(release_share)) {
-                auto victim = std::next(model.begin(),
-                                        static_cast<std::ptrdiff_t>(dice.below(model.size())));
+                auto victim =
+                    std::next(model.begin(), static_cast<std::ptrdiff_t>(dice.below(model.size())));
                 REQUIRE(victim->first[0] == std::byte{victim->second.mark});
-                REQUIRE(victim->first[victim->second.bytes - 1] ==
-                        std::byte{victim->second.mark});
+                REQUIRE(victim->first[victim->second.bytes - 1] == std::byte{victim->second.mark});
                 table.release_segment(victim->first);
                 model.erase(victim);
             } else {
@@ -98,7 +97,7 @@ TEST_CASE("SegmentTable: a released range is discarded, merged with its neighbou
 
 TEST_CASE("SegmentTable: a full slot gives nullptr and recovers") {
     FakeOs os(1, 1);
-    os.set_reserve_bytes_max(std::size_t{8} << 20);
+    os.set_reserve_bytes_max(std::size_t{16} << 20);
     MemorySource source(os, MemoryMode::numa, 2);
     REQUIRE(source.region()->slot_bytes() == std::size_t{4} << 20);
     SegmentTable table(source, GroupId{1});

@@ -1,0 +1,41 @@
+#include "event/entry_pool.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <new>
+
+namespace nw {
+
+void EntryPool::Free::operator()(std::byte* memory) const noexcept { std::free(memory); }
+
+std::size_t EntryPool::count(const PendingEntry* tail) noexcept {
+    if (tail == nullptr) return 0;
+    const Chunk* chunk = chunk_of(tail);
+    auto count = static_cast<std::size_t>(tail - chunk->entries);
+    while ((chunk = chunk->previous) != nullptr) count += Chunk::capacity;
+    return count;
+}
+
+PendingEntry* EntryPool::extend(PendingEntry* tail) {
+    if (free_ == nullptr) grow();
+    Chunk* chunk = free_;
+    free_ = chunk->previous;
+    chunk->previous = tail != nullptr ? chunk_of(tail) : nullptr;
+    return chunk->entries;
+}
+
+void EntryPool::grow() {
+    // Slabs double with the pool until they are as large as a huge page.
+    const std::size_t slab_bytes =
+        std::clamp(std::bit_ceil(bytes_), std::size_t{1} << 16, std::size_t{1} << 21);
+    auto* memory = static_cast<std::byte*>(std::aligned_alloc(slab_bytes, slab_bytes));
+    if (memory == nullptr) throw std::bad_alloc();
+    slabs_.emplace_back(memory);
+    bytes_ += slab_bytes;
+    // The lowest address is to be used first.
+    for (std::size_t at = slab_bytes; at != 0; at -= chunk_bytes)
+        give_back(new (memory + at - chunk_bytes) Chunk);
+}
+
+}  // namespace nw

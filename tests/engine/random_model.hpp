@@ -1,0 +1,384 @@
+// A model of nonsense, for finding out whether an engine keeps every state and every event in place.
+//
+// An event carries fuel. An LP that receives it burns one unit, changes its state, and deals the
+// rest out to one or several new events: so as many events happen as there was fuel at the start,
+// whatever the random numbers say. A word that is folded from what the state holds goes into the
+// payloads: a state that is wrong anywhere shows in the digest.
+//
+// Two classes of LP: one holds containers, strings, nodes and large blocks and is restored from
+// snapshots; one holds a plain struct, can also be copied, and knows how to reverse its events.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <numawarp/model.hpp>
+
+#include "tests/engine/random_shape.hpp"
+
+namespace nw::test {
+
+// Finalizer of splitmix64 (Steele, Lea, Flood, 2014): every bit of the sum reaches every other.
+inline std::uint64_t fold(std::uint64_t word, std::uint64_t more) noexcept {
+    std::uint64_t x = word * 3 + more + 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+inline std::uint64_t fold_bytes(std::uint64_t word, const void* bytes, std::size_t size) noexcept {
+    const auto* at = static_cast<const unsigned char*>(bytes);
+    for (std::size_t i = 0; i < size; ++i) word = fold(word, at[i]);
+    return word;
+}
+
+// What on_commit saw, in any order. Any thread.
+struct CommitLog {
+    std::atomic<std::uint64_t> events{0};
+    std::atomic<std::uint64_t> sum{0};
+
+    void add(const Event& event) noexcept {
+        std::uint64_t word = fold(std::bit_cast<std::uint64_t>(event.time()), event.type());
+        word = fold_bytes(word, event.bytes().data(), event.bytes().size());
+        events.fetch_add(1, std::memory_order_relaxed);
+        sum.fetch_add(word, std::memory_order_relaxed);
+    }
+};
+
+// What an event carries; an empty payload stands for one unit of fuel and no word.
+struct Cargo {
+    std::uint32_t fuel = 1;
+    std::uint32_t reserved = 0;
+    std::uint64_t word = 0;
+
+    static Cargo of(const Event& event) noexcept {
+        return event.bytes().empty() ? Cargo{} : event.payload<Cargo>();
+    }
+};
+
+// Sends events with `fuel` units in all; the `word` of the sender's state goes along.
+class Spreader {
+  public:
+    explicit Spreader(const RandomShape& shape) : shape_(shape) {}
+
+    void spread(Context& context, std::uint32_t fuel, std::uint64_t word) const {
+        Random& random = context.random();
+        std::uint64_t children = random.chance(shape_.burst) ? 1 + random.below(6)
+                                                             : 1 + random.below(2);
+        for (; fuel > 0; --children) {
+            const std::uint32_t share =
+                children <= 1 ? fuel : 1 + static_cast<std::uint32_t>(random.below(fuel));
+            send(context, share, fold(word, fuel));
+            fuel -= share;
+        }
+    }
+
+  private:
+    void send(Context& context, std::uint32_t fuel, std::uint64_t word) const {
+        Random& random = context.random();
+        const LpId target = choose_target(context);
+        VirtualTime delay = choose_delay(random);
+        if (target != context.self()) delay += shape_.lookahead;
+        const auto type = static_cast<EventType>(random.below(5));
+        if (fuel == 1 && random.chance(0.3)) {
+            context.schedule(target, delay, type);
+            return;
+        }
+        std::array<std::byte, 4096> message;
+        const std::size_t bytes =
+            sizeof(Cargo) + random.below(shape_.payload_bytes_max - sizeof(Cargo) + 1);
+        const Cargo cargo{fuel, 0, word};
+        std::memcpy(message.data(), &cargo, sizeof cargo);
+        for (std::size_t i = sizeof cargo; i < bytes; ++i)
+            message[i] = static_cast<std::byte>(word >> (i % 8 * 8));
+        context.schedule_bytes(target, delay, type, std::span(message.data(), bytes));
+    }
+
+    LpId choose_target(Context& context) const {
+        Random& random = context.random();
+        const std::uint32_t self = index(context.self());
+        const double dice = random.uniform();
+        if (dice < shape_.to_self) return context.self();
+        if (dice < shape_.to_self + shape_.to_neighbour)
+            return LpId{(self + 1 + static_cast<std::uint32_t>(random.below(2))) % shape_.lps};
+        if (random.chance(shape_.hot_spot)) return LpId{0};
+        return LpId{static_cast<std::uint32_t>(random.below(shape_.lps))};
+    }
+
+    VirtualTime choose_delay(Random& random) const {
+        if (random.uniform() < shape_.zero_delay) return 0;
+        if (random.uniform_positive() <= shape_.lattice)
+            return shape_.grain * static_cast<double>(1 + random.below(4));
+        switch (random.below(4)) {
+            case 0: return random.exponential(0.5);
+            case 1: return random.erlang(3, 0.5);
+            case 2: return std::abs(random.normal(0.5, 0.2));
+            default: return static_cast<double>(random.bits() >> 60) / 8;
+        }
+    }
+
+    const RandomShape& shape_;
+};
+
+// Takes some microseconds longer than others, so that workers drift apart.
+inline void dawdle(const RandomShape& shape, LpId self) noexcept {
+    if (shape.slow_lps == 0 || index(self) % shape.slow_lps != 0) return;
+    std::uint64_t word = index(self);
+    for (int i = 0; i < 2000; ++i) word = fold(word, 1);
+    static std::atomic<std::uint64_t> sink;  // so that the loop is not left out
+    if (word == 0) sink.store(word, std::memory_order_relaxed);
+}
+
+inline void start_lp(Context& context, const Spreader& spreader, std::uint32_t fuel) {
+    spreader.spread(context, fuel, index(context.self()));
+}
+
+inline void write_row(Context& context, const Event& event, std::uint64_t word) {
+    context.output(0, index(context.self()), context.now(), event.type(), std::to_string(word));
+}
+
+// --- State in containers ---------------------------------------------------------------------------
+
+class ContainerProcess final : public LogicalProcess {
+  public:
+    ContainerProcess(LpId, const RandomShape* shape, CommitLog* log)
+        : shape_(*shape), spreader_(*shape), log_(*log) {
+        for (int i = 0; i < 3; ++i) names_[static_cast<std::uint32_t>(i)] = "built";
+    }
+    ~ContainerProcess() override {
+        while (top_ != nullptr) drop_node();
+        std::free(buffer_);
+    }
+
+    void on_start(Context& context) override { start_lp(context, spreader_, shape_.fuel); }
+
+    void on_event(Context& context, const Event& event) override {
+        const Cargo cargo = Cargo::of(event);
+        word_ = fold(word_, cargo.word);
+        word_ = fold_bytes(word_, event.bytes().data(), event.bytes().size());
+        ++events_;
+        for (std::uint64_t changes = context.random().below(4); changes > 0; --changes)
+            change(context.random());
+        look(context.random());
+        dawdle(shape_, context.self());
+        if (context.random().chance(shape_.rows)) write_row(context, event, word_);
+        spreader_.spread(context, cargo.fuel - 1, word_);
+    }
+
+    void on_commit(const Event& event) override { log_.add(event); }
+    bool can_end() const override { return events_ >= shape_.can_end_after && word_ % 3 != 0; }
+    void on_end(Context& context) override {
+        context.output(1, index(context.self()), context.now(), events_,
+                       std::to_string(hash_of_everything()));
+    }
+
+  private:
+    struct Node {
+        Node* below;
+        std::uint32_t bytes;
+        unsigned char* content;
+    };
+
+    void change(Random& random) {
+        if (random.chance(shape_.large_blocks)) {
+            large_.resize(random.below(60'000));
+            if (!large_.empty()) large_[random.below(large_.size())] ^= word_;
+            return;
+        }
+        switch (random.below(9)) {
+            case 0:
+                for (std::uint64_t n = random.below(40); n > 0; --n)
+                    numbers_.push_back(fold(word_, n));
+                break;
+            case 1:
+                numbers_.erase(numbers_.begin() +
+                                   static_cast<std::ptrdiff_t>(numbers_.size() / 3),
+                               numbers_.end());
+                break;
+            case 2: numbers_ = std::vector<std::uint64_t>(numbers_); break;
+            case 3:
+                names_[static_cast<std::uint32_t>(random.below(30))] =
+                    std::string(random.below(60), static_cast<char>('a' + word_ % 26));
+                break;
+            case 4:
+                names_.erase(names_.begin(),
+                             names_.lower_bound(static_cast<std::uint32_t>(random.below(20))));
+                break;
+            case 5: add_node(static_cast<std::uint32_t>(1 + random.below(700))); break;
+            case 6:
+                if (top_ != nullptr) drop_node();
+                break;
+            case 7:
+                text_ += std::to_string(word_);
+                if (text_.size() > 500) text_ = std::string();
+                break;
+            case 8:
+                if (shape_.heap_by_malloc) resize_buffer(static_cast<std::uint32_t>(random.below(300)));
+                break;
+        }
+    }
+
+    void add_node(std::uint32_t bytes) {
+        top_ = new Node{top_, bytes, new unsigned char[bytes]};
+        std::memset(top_->content, static_cast<int>(word_ & 0xff), bytes);
+        top_->content[bytes / 2] = static_cast<unsigned char>(word_ >> 8);
+    }
+
+    void drop_node() {
+        const std::unique_ptr<Node> node(top_);
+        top_ = node->below;
+        delete[] node->content;
+    }
+
+    void resize_buffer(std::uint32_t bytes) {
+        if (bytes < 20) {
+            std::free(buffer_);
+            buffer_ = nullptr;
+            buffer_bytes_ = 0;
+            return;
+        }
+        buffer_ = static_cast<unsigned char*>(std::realloc(buffer_, bytes));
+        for (; buffer_bytes_ < bytes; ++buffer_bytes_)
+            buffer_[buffer_bytes_] = static_cast<unsigned char>(word_ >> (buffer_bytes_ % 50));
+        buffer_bytes_ = bytes;
+    }
+
+    // Looks at a few places and lets them decide what comes next.
+    void look(Random& random) {
+        if (!numbers_.empty()) word_ = fold(word_, numbers_[random.below(numbers_.size())]);
+        if (!names_.empty()) word_ = fold_bytes(word_, names_.rbegin()->second.data(),
+                                                names_.rbegin()->second.size());
+        if (top_ != nullptr) word_ = fold(word_, top_->content[random.below(top_->bytes)]);
+        if (!text_.empty()) word_ = fold(word_, static_cast<std::uint64_t>(text_.back()));
+        if (buffer_bytes_ > 0) word_ = fold(word_, buffer_[random.below(buffer_bytes_)]);
+        if (!large_.empty()) word_ = fold(word_, large_[random.below(large_.size())]);
+    }
+
+    std::uint64_t hash_of_everything() const {
+        std::uint64_t hash = fold(word_, events_);
+        for (const std::uint64_t number : numbers_) hash = fold(hash, number);
+        for (const auto& [key, name] : names_)
+            hash = fold_bytes(fold(hash, key), name.data(), name.size());
+        for (const Node* node = top_; node != nullptr; node = node->below)
+            hash = fold_bytes(hash, node->content, node->bytes);
+        hash = fold_bytes(hash, text_.data(), text_.size());
+        hash = fold_bytes(hash, buffer_, buffer_bytes_);
+        for (const std::uint64_t number : large_) hash = fold(hash, number);
+        return hash;
+    }
+
+    const RandomShape& shape_;
+    Spreader spreader_;
+    CommitLog& log_;
+    std::uint64_t word_ = 1;
+    std::uint64_t events_ = 0;
+    std::vector<std::uint64_t> numbers_;
+    std::map<std::uint32_t, std::string> names_;
+    Node* top_ = nullptr;
+    std::string text_;
+    unsigned char* buffer_ = nullptr;
+    std::uint32_t buffer_bytes_ = 0;
+    std::vector<std::uint64_t> large_;
+};
+
+// --- Plain state -----------------------------------------------------------------------------------
+
+template <std::size_t words>
+struct PlainWords {
+    std::uint64_t word = 1;
+    std::uint64_t events = 0;
+    std::array<std::uint64_t, words> table{};
+};
+
+template <std::size_t words>
+class PlainProcess final : public PlainStateProcess<PlainWords<words>> {
+  public:
+    PlainProcess(LpId, const RandomShape* shape, CommitLog* log)
+        : shape_(*shape), spreader_(*shape), log_(*log) {}
+
+    void on_start(Context& context) override { start_lp(context, spreader_, shape_.fuel); }
+
+    // The only thing that on_reverse could not work out is the table's word: it goes to control().
+    void on_event(Context& context, const Event& event) override {
+        auto& my = this->state;
+        std::uint64_t& place = my.table[my.events % words];
+        context.control() = place;
+        place = fold(place, my.word);
+        my.word += effect_of(event) ^ place;
+        ++my.events;
+        dawdle(shape_, context.self());
+        if (context.random().chance(shape_.rows)) write_row(context, event, my.word);
+        spreader_.spread(context, Cargo::of(event).fuel - 1, my.word);
+    }
+
+    void on_reverse(Context& context, const Event& event) override {
+        auto& my = this->state;
+        --my.events;
+        std::uint64_t& place = my.table[my.events % words];
+        my.word -= effect_of(event) ^ place;
+        place = context.control();
+    }
+
+    void on_commit(const Event& event) override { log_.add(event); }
+    bool can_end() const override {
+        return this->state.events >= shape_.can_end_after && this->state.word % 3 != 0;
+    }
+    void on_end(Context& context) override {
+        const std::uint64_t hash = fold_bytes(this->state.word, this->state.table.data(),
+                                              words * sizeof(std::uint64_t));
+        context.output(1, index(context.self()), context.now(), this->state.events,
+                       std::to_string(hash));
+    }
+
+  private:
+    static std::uint64_t effect_of(const Event& event) noexcept {
+        return fold_bytes(event.type(), event.bytes().data(), event.bytes().size());
+    }
+
+    const RandomShape& shape_;
+    Spreader spreader_;
+    CommitLog& log_;
+};
+
+// --- The model -------------------------------------------------------------------------------------
+
+class RandomModel final : public Model {
+  public:
+    explicit RandomModel(const RandomShape& shape)
+        : Model("random", "events of nonsense"), shape_(shape) {}
+
+    const CommitLog& log() const noexcept { return log_; }
+
+    Setup setup() override {
+        const auto* shape = const_cast<const RandomShape*>(&shape_);
+        Setup setup;
+        setup.lps = shape_.lps;
+        setup.until = shape_.until;
+        setup.lookahead = shape_.lookahead;
+        setup.payload_bytes_max = shape_.payload_bytes_max;
+        switch (shape_.state) {
+            case StateKind::containers: setup.process = process<ContainerProcess>(shape, &log_); break;
+            case StateKind::small_plain: setup.process = process<PlainProcess<4>>(shape, &log_); break;
+            case StateKind::large_plain: setup.process = process<PlainProcess<60>>(shape, &log_); break;
+        }
+        setup.process.has_end_condition = shape_.can_end_after > 0;
+        setup.outputs = {{"events", {"lp", "time", "type", "word"}},
+                         {"states", {"lp", "time", "events", "hash"}}};
+        for (std::uint32_t lp = 0; shape_.links && lp < shape_.lps; ++lp)
+            setup.links.push_back({LpId{lp}, LpId{(lp * 7 + 1) % shape_.lps}, 1 + lp % 3});
+        return setup;
+    }
+
+  private:
+    RandomShape shape_;
+    CommitLog log_;
+};
+
+}  // namespace nw::test

@@ -1,0 +1,89 @@
+// What a random model does, as numbers drawn from one seed: how many LPs, how far and how often they
+// send, which kinds of event and state occur at all. Not every case allows everything, so that
+// unusual mixes happen: a model of nothing but zero delays, or of one LP that sends to all.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <fmt/format.h>
+
+#include <numawarp/model.hpp>
+
+#include "tests/unit/numa/random_cases.hpp"
+
+namespace nw::test {
+
+enum class StateKind : std::uint8_t { containers, small_plain, large_plain };
+
+struct RandomShape {
+    StateKind state = StateKind::containers;
+    std::uint32_t lps = 1;
+    std::uint32_t fuel = 100;          // events that descend from each LP's start
+    VirtualTime until = time_infinity;
+    VirtualTime lookahead = 0;         // added to every delay to another LP
+    VirtualTime grain = 0.25;          // delays on the lattice are small multiples of it
+    std::uint32_t payload_bytes_max = 64;
+    std::uint32_t can_end_after = 0;   // events; 0: the model has no end condition
+    double lattice = 1;                // share of delays from the lattice; the rest is continuous
+    double zero_delay = 0.1;           // share of delays that are 0 (before the lookahead)
+    double to_self = 0.3;
+    double to_neighbour = 0.4;         // the rest goes to any LP, or to LP 0
+    double hot_spot = 0;               // share of far events that go to LP 0
+    double burst = 0.1;                // share of events that send up to six, not one or two
+    double rows = 0.1;                 // share of events that write output
+    double large_blocks = 0.02;        // share of events that grow a large block (containers)
+    std::uint32_t slow_lps = 0;        // one LP in so many takes its time; 0: none
+    bool heap_by_malloc = false;       // malloc, realloc and free beside new (containers)
+    bool links = false;                // declared to the engine, which then partitions by them
+
+    std::string describe() const {
+        return fmt::format(
+            "state {}, {} LPs, fuel {}, until {}, lookahead {}, grain {}, payload {}, can_end {}, "
+            "lattice {:.2f}, zero delay {:.2f}, self {:.2f}, neighbour {:.2f}, hot spot {:.2f}, "
+            "burst {:.2f}, rows {:.2f}, large {:.2f}, slow {}, malloc {}, links {}",
+            static_cast<int>(state), lps, fuel, until, lookahead, grain, payload_bytes_max,
+            can_end_after, lattice, zero_delay, to_self, to_neighbour, hot_spot, burst, rows,
+            large_blocks, slow_lps, heap_by_malloc, links);
+    }
+};
+
+// Sanitizers own malloc: there only new and delete reach the LP's heap.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool malloc_is_the_lps = false;
+#else
+inline constexpr bool malloc_is_the_lps = true;
+#endif
+
+// About `events` events in all.
+inline RandomShape draw_shape(Dice& dice, std::uint32_t events) {
+    RandomShape shape;
+    const std::size_t kind = dice.below(4);
+    shape.state = kind < 2 ? StateKind::containers
+                           : (kind == 2 ? StateKind::small_plain : StateKind::large_plain);
+    shape.lps = static_cast<std::uint32_t>(1 + dice.below(dice.chance(0.2) ? 4 : 48));
+    shape.fuel = 1 + events / shape.lps;
+    const auto share = [&](double often, double most) {
+        return dice.chance(often) ? most * (static_cast<double>(dice.below(101)) / 100) : 0;
+    };
+    if (dice.chance(0.5)) shape.until = 5 + static_cast<double>(dice.below(60));
+    if (dice.chance(0.4)) shape.lookahead = dice.chance(0.5) ? 0.25 : 0.3;
+    shape.grain = dice.chance(0.7) ? 0.25 : 0.1;
+    const std::uint32_t bounds[] = {16, 24, 64, 200, 3000};
+    shape.payload_bytes_max = bounds[dice.below(5)];
+    if (dice.chance(0.25)) shape.can_end_after = 1 + static_cast<std::uint32_t>(dice.below(40));
+    shape.lattice = dice.chance(0.5) ? 1 : share(0.8, 1);
+    shape.zero_delay = share(0.7, 0.5);
+    shape.to_self = share(0.8, 0.6);
+    shape.to_neighbour = share(0.8, 1);
+    shape.hot_spot = share(0.3, 0.7);
+    shape.burst = share(0.7, 0.4);
+    shape.rows = share(0.8, 0.5);
+    shape.large_blocks = share(0.5, 0.05);
+    shape.slow_lps = static_cast<std::uint32_t>(dice.chance(0.4) ? 1 + dice.below(5) : 0);
+    shape.heap_by_malloc = malloc_is_the_lps && dice.chance(0.5);
+    shape.links = dice.chance(0.3);
+    return shape;
+}
+
+}  // namespace nw::test
