@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "numa/heap_scope.hpp"
+
 namespace nw {
 
 FakeOs::FakeOs(int nodes, int cores_per_node, int threads_per_core,
@@ -42,6 +44,8 @@ Status FakeOs::recorded(Record record) {
 }
 
 Status FakeOs::reserve(void* address, std::size_t bytes, void*& result) noexcept {
+    // A handler's own allocation may lead here; the records are not the LP's.
+    const PlatformScope platform;
     Status status = planned_fault(Call::reserve);
     if (status == 0 && bytes > reserve_bytes_max_) status = ENOMEM;
     if (status == 0) status = linux_os().reserve(address, bytes, result);
@@ -50,6 +54,7 @@ Status FakeOs::reserve(void* address, std::size_t bytes, void*& result) noexcept
 }
 
 Status FakeOs::unreserve(void* address, std::size_t bytes) noexcept {
+    const PlatformScope platform;
     Status status = planned_fault(Call::unreserve);
     if (status == 0) status = linux_os().unreserve(address, bytes);
     if (status == 0) reserved_.erase(address);
@@ -57,6 +62,7 @@ Status FakeOs::unreserve(void* address, std::size_t bytes) noexcept {
 }
 
 Status FakeOs::discard(void* address, std::size_t bytes) noexcept {
+    const PlatformScope platform;
     Status status = planned_fault(Call::discard);
     if (status == 0) status = linux_os().discard(address, bytes);
     return recorded({Call::discard, address, bytes, 0, status});

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "base/check.hpp"
 #include "numa/heap_scope.hpp"
@@ -45,8 +46,8 @@ LibcSegments::LibcSegments(Os& os) : os_(os) {
 }
 
 LibcSegments::~LibcSegments() {
-    os_.unreserve(detail::libc_segment_bits, table_bytes);
-    detail::libc_segment_bits = nullptr;
+    // free() must not look into the table once it is gone, not even a free() inside unreserve().
+    os_.unreserve(std::exchange(detail::libc_segment_bits, nullptr), table_bytes);
 }
 
 void* LibcSegments::allocate(std::size_t bytes) noexcept {

@@ -18,15 +18,18 @@ namespace nw {
 
 class MemorySource {
   public:
-    // Throws MachineError when the address space cannot be had. `huge_pages` asks for transparent
-    // huge pages in all slots; without it they are forbidden there: a machine that gives them
-    // unasked would spend 2 MiB on a group of one small LP.
-    MemorySource(Os& os, MemoryMode mode, std::uint32_t groups, bool huge_pages = false);
+    // Throws MachineError when the address space cannot be had. Transparent huge pages are asked
+    // for in all slots (on), in none (off), or in those of groups that have grown large (automatic:
+    // see SegmentTable). Elsewhere they are forbidden: a machine that gives them unasked would spend
+    // 2 MiB on a group of one small LP.
+    MemorySource(Os& os, MemoryMode mode, std::uint32_t groups,
+                 HugePages huge_pages = HugePages::off);
     MemorySource(const MemorySource&) = delete;
     MemorySource& operator=(const MemorySource&) = delete;
 
     Os& os() noexcept { return os_; }
     MemoryMode mode() const noexcept { return region_ ? MemoryMode::numa : MemoryMode::libc; }
+    HugePages huge_pages() const noexcept { return huge_pages_; }
     const Region* region() const noexcept { return region_ ? &*region_ : nullptr; }
     const std::vector<std::string>& notices() const noexcept { return notices_; }
 
@@ -48,6 +51,7 @@ class MemorySource {
     Os& os_;
     std::optional<Region> region_;               // MemoryMode::numa
     std::optional<LibcSegments> libc_segments_;  // MemoryMode::libc
+    HugePages huge_pages_;
     std::vector<std::string> notices_;
     std::uint64_t segment_bytes_max_ = UINT64_MAX;
     std::atomic<std::uint64_t> segment_bytes_{0};

@@ -19,6 +19,7 @@ void* PlatformHeap::allocate_slow(std::size_t bytes) {
         void* const segment = segments_.allocate_segment(bytes, SegmentKind::platform);
         if (segment == nullptr) throw std::bad_alloc();
         live_bytes_ += chunk;
+        held_bytes_ += chunk;
         return segment;
     }
     Chunk*& head = free_[class_of(bytes)];
@@ -34,6 +35,7 @@ void* PlatformHeap::allocate_slow(std::size_t bytes) {
 void PlatformHeap::free_slow(void* address, std::size_t bytes) noexcept {
     live_bytes_ -= chunk_bytes(bytes);
     if (bytes > chunk_max) {
+        held_bytes_ -= chunk_bytes(bytes);
         segments_.release_segment(address);
         return;
     }
@@ -50,6 +52,7 @@ void* PlatformHeap::cut(std::size_t bytes) {
         const std::size_t segment_bytes = alone ? bytes : refill_bytes_;
         void* const segment = segments_.allocate_segment(segment_bytes, SegmentKind::platform);
         if (segment == nullptr) throw std::bad_alloc();
+        held_bytes_ += (segment_bytes + (page_bytes - 1)) / page_bytes * page_bytes;
         if (!alone) refill_bytes_ = std::min(refill_bytes_ * 2, chunk_max);
         if (alone && bump_ != bump_end_) return segment;
         bump_ = static_cast<std::byte*>(segment);
@@ -77,6 +80,7 @@ void PlatformHeap::validate() const {
     std::size_t segment_bytes = 0;
     for (const Segment& s : segments_.entries())
         if (s.kind == SegmentKind::platform) segment_bytes += s.bytes;
+    NW_CHECK(held_bytes_ == segment_bytes);
     NW_CHECK(live_bytes_ + free_bytes <= segment_bytes);
 }
 

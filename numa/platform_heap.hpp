@@ -68,6 +68,9 @@ class PlatformHeap {
     // Bytes allocated and not freed, in whole chunks.
     std::size_t live_bytes() const noexcept { return live_bytes_; }
 
+    // Bytes of the segments that chunks are cut from, in use or not.
+    std::size_t held_bytes() const noexcept { return held_bytes_; }
+
     void validate() const;
 
   private:
@@ -87,6 +90,7 @@ class PlatformHeap {
     std::byte* bump_end_ = nullptr;
     std::size_t refill_bytes_ = 4 * page_bytes;
     std::size_t live_bytes_ = 0;
+    std::size_t held_bytes_ = 0;
     SegmentTable& segments_;
 };
 

@@ -13,6 +13,10 @@ namespace {
 // State above this counts against the source's limit.
 constexpr std::size_t limited_bytes = std::size_t{1} << 20;
 
+// A group that has taken this much is expected to fill huge pages. With a low bound small groups would
+// waste most of one, with a high bound a group's first megabytes would stay in small pages.
+constexpr std::size_t huge_worthy_bytes = std::size_t{1} << 20;
+
 constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) noexcept {
     return (bytes + unit - 1) / unit * unit;
 }
@@ -26,6 +30,7 @@ std::byte* align_up(std::byte* p, std::size_t alignment) noexcept {
 SegmentTable::SegmentTable(MemorySource& source, GroupId group) : source_(source), group_(group) {
     if (const Region* region = source.region()) {
         NW_CHECK(index(group) < region->groups());
+        huge_asked_ = source.huge_pages() != HugePages::automatic;
         cursor_ = region->slot(group).data();
         slot_end_ = cursor_ + region->slot_bytes();
     }
@@ -126,7 +131,16 @@ std::byte* SegmentTable::take_fresh_range(std::size_t bytes, std::size_t alignme
     if (base >= slot_end_ || static_cast<std::size_t>(slot_end_ - base) < bytes) return nullptr;
     give_range(cursor_, static_cast<std::size_t>(base - cursor_));
     cursor_ = base + bytes;
+    if (!huge_asked_) [[unlikely]] ask_for_huge_pages();
     return base;
+}
+
+// Of the whole slot, so that neighbouring large groups still make one mapping.
+void SegmentTable::ask_for_huge_pages() noexcept {
+    const std::span<std::byte> slot = source_.region()->slot(group_);
+    if (static_cast<std::size_t>(cursor_ - slot.data()) < huge_worthy_bytes) return;
+    huge_asked_ = true;
+    source_.os().advise_huge(slot.data(), slot.size(), true);
 }
 
 // Keeps a range for reuse, merged with its neighbours. When even the list has no memory the range

@@ -68,6 +68,7 @@ class SegmentTable {
     std::byte* take_range(std::size_t bytes, SegmentKind kind) noexcept;
     std::byte* take_free_range(std::size_t bytes, std::size_t alignment) noexcept;
     std::byte* take_fresh_range(std::size_t bytes, std::size_t alignment) noexcept;
+    void ask_for_huge_pages() noexcept;
     void give_range(std::byte* base, std::size_t bytes) noexcept;
 
     MemorySource& source_;
@@ -76,6 +77,7 @@ class SegmentTable {
     std::size_t count_ = 0;
     std::size_t capacity_ = 0;
     std::size_t active_bytes_ = 0;
+    bool huge_asked_ = true;  // nothing (more) to ask of the kernel
     std::byte* cursor_ = nullptr;  // [cursor_, slot_end_) was never handed out
     std::byte* slot_end_ = nullptr;
     std::vector<Range> free_ranges_;  // by address; none touches another or cursor_

@@ -30,8 +30,9 @@ void append_quoted(std::string& line, std::string_view text) {
 
 std::string csv_line(const std::byte* at, std::size_t bytes) {
     std::string line;
+    const std::byte* const begin = at;
     for (const std::byte* end = at + bytes; at < end;) {
-        if (!line.empty()) line += ',';
+        if (at != begin) line += ',';
         const auto kind = static_cast<OutputValue::Kind>(*at++);
         std::uint64_t word;
         std::memcpy(&word, at, sizeof word);
@@ -108,9 +109,9 @@ OutputWriter::OutputWriter(const std::vector<OutputTable>& tables, const std::st
         const std::string path = directory + "/" + table.name + ".csv";
         auto file = std::make_unique<std::ofstream>(path);
         std::string header;
-        for (const std::string& column : table.columns) {
-            if (!header.empty()) header += ',';
-            append_quoted(header, column);
+        for (std::size_t c = 0; c < table.columns.size(); ++c) {
+            if (c > 0) header += ',';
+            append_quoted(header, table.columns[c]);
         }
         *file << header << '\n';
         if (!file->good())

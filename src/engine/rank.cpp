@@ -11,6 +11,9 @@ constexpr std::size_t batches_received_per_step = 16;
 // A round that takes longer means that a worker is stuck: say who, and end.
 constexpr std::chrono::seconds watchdog_patience{60};
 
+// Of --memory-cap; beyond it workers run ahead only in memory that they already have.
+constexpr double memory_share_careful = 0.8;
+
 WindowControl window_of(const Config& config) {
     switch (config.window_mode) {
         case WindowMode::automatic: return WindowControl::automatic();
@@ -80,6 +83,11 @@ void Rank::deliver(const std::byte* events, std::size_t size) {
         groups_[g]->mail.push(reinterpret_cast<const std::byte*>(&wire), wire.bytes(),
                               ready_lists_[owners_[g].worker]);
     });
+}
+
+bool Rank::near_memory_cap() const noexcept {
+    return static_cast<double>(memory_.segment_bytes()) >
+           memory_share_careful * static_cast<double>(memory_.segment_bytes_max());
 }
 
 void Rank::fail(std::exception_ptr failure) {

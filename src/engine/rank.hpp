@@ -63,6 +63,10 @@ class Rank {
 
     LiveProgress& progress() noexcept { return progress_; }
 
+    // Whether segments fill so much of the memory that the run may take that no more should be asked
+    // for while those there are have room.
+    bool near_memory_cap() const noexcept;
+
   private:
     const RunPlan& plan_;
     Transport& transport_;

@@ -48,8 +48,7 @@ RunResult simulate(Model&, const Setup& setup, const Config& config, LiveProgres
             : static_cast<std::uint64_t>(memory_share_default *
                                          static_cast<double>(os.memory().available));
     try {
-        MemorySource memory(os, config.memory, plan.partition.groups(),
-                            config.huge_pages == HugePages::on);
+        MemorySource memory(os, config.memory, plan.partition.groups(), config.huge_pages);
         memory.set_segment_bytes_max(memory_cap);
         result.notices = memory.notices();
         OutputWriter output(setup.outputs, config.output_directory, workers);

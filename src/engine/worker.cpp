@@ -96,9 +96,9 @@ void Worker::run_on_start(Group& group, LpRecord& lp) {
 
 // --- The turn --------------------------------------------------------------------------------------
 
-bool Worker::turn() {
+bool Worker::turn(GvtRounds::Clock::time_point now) {
     if (phase_ == Phase::finished) return false;
-    now_ = GvtRounds::Clock::now();
+    now_ = now;
     rank_.net_step(now_);
     learn_gvt();
     bool worked = drain_mail();

@@ -36,8 +36,8 @@ class alignas(64) Worker final : private detail::EventSink {
     // Runs on_start of its LPs.
     void start();
 
-    // One turn. Returns whether anything was done.
-    bool turn();
+    // One turn. Returns whether anything was done. `now` is the clock's, or a test's.
+    bool turn(GvtRounds::Clock::time_point now = GvtRounds::Clock::now());
 
     // The run is over for this worker: everything final is committed, nothing is in flight.
     bool finished() const noexcept { return phase_ == Phase::finished; }
@@ -99,6 +99,7 @@ class alignas(64) Worker final : private detail::EventSink {
 
     // --- making final (worker_commit.cpp) ---
     void learn_gvt();
+    bool is_full() const noexcept;
     void end_at(EndReason reason, const EventKey& bound);
     void begin_commit(const EventKey& bound);
     bool commit_some();

@@ -49,8 +49,9 @@ void Worker::learn_gvt() {
     }
 
     // Strictly ahead of GVT even where adding the window is lost in rounding.
+    const VirtualTime window = rank_.near_memory_cap() && is_full() ? 0 : result.window;
     horizon_ = std::min(plan_.until,
-                        std::max(gvt_ + result.window, std::nextafter(gvt_, time_infinity)));
+                        std::max(gvt_ + window, std::nextafter(gvt_, time_infinity)));
     VirtualTime bound = gvt_;
     if (plan_.setup.process.has_end_condition) {
         scan_for_end(gvt_);
@@ -72,6 +73,16 @@ void Worker::learn_gvt() {
     } else {
         begin_commit(start_of(bound));
     }
+}
+
+// Whether most of what this worker's groups hold is in use: running ahead would need new memory.
+bool Worker::is_full() const noexcept {
+    std::size_t live = 0, held = 0;
+    for (const Group* group : groups_) {
+        live += group->heap.live_bytes();
+        held += group->heap.held_bytes();
+    }
+    return live > held - held / 4;
 }
 
 void Worker::end_at(EndReason reason, const EventKey& bound) {
@@ -135,13 +146,13 @@ void Worker::commit(Group& group, LpRecord& lp) {
         if (!commit_entry(group, lp, entry)) return;
         ++lp.committed;
     }
+    if (!keeper_.worth_trimming(lp)) return;
     const History::Ordinal needed = keeper_.trim(lp, lp.committed, group.heap);
     while (lp.history.head() != needed) {
         EventRecord* event = entry_at(lp, lp.history.head()).event;
         group.heap.free(event, event->bytes());
         lp.history.drop_first();
     }
-    keeper_.adapt(lp);
 }
 
 bool Worker::commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry) {

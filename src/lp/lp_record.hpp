@@ -33,7 +33,8 @@ struct alignas(64) LpRecord {
     WaitingAnti* waiting_antis;
 
     // Second line.
-    alignas(64) History history;
+    alignas(64) [[no_unique_address]] History history;
+    History::Ordinal checkpoint_due;  // position before which the next checkpoint is taken
     History::Ordinal committed;  // entries before it are final (head ≤ committed ≤ tail)
     History::Ordinal scanned;    // entries before it were looked at for can_end()
     Checkpoints* checkpoints;    // null where undo lies in the history entries

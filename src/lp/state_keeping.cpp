@@ -60,18 +60,17 @@ void StateKeeper::start(LpRecord& lp, PlatformHeap& heap) {
     take(lp, lp.history.tail(), heap);
 }
 
-void StateKeeper::maybe_checkpoint(LpRecord& lp, PlatformHeap& heap) {
-    Checkpoints& kept = *lp.checkpoints;
-    ++kept.events;
+void StateKeeper::take_due(LpRecord& lp, PlatformHeap& heap) {
     const History::Ordinal position = lp.history.tail() - 1;  // the entry about to be executed
-    if (position - kept.newest->position < kept.interval || lp.failed) return;
-    if (kept.checkpoint_ns != 0 && (taken_ & 7) != 0) {
-        take(lp, position, heap);
+    if (lp.failed) {
+        ++lp.checkpoint_due;  // not a state to keep
         return;
     }
-    const auto start = Clock::now();
+    Checkpoints& kept = *lp.checkpoints;
+    const bool measured = kept.checkpoint_ns == 0 || (taken_ & 7) == 0;
+    const auto start = measured ? Clock::now() : Clock::time_point{};
     take(lp, position, heap);
-    kept.checkpoint_ns = smooth(kept.checkpoint_ns, ns_since(start));
+    if (measured) kept.checkpoint_ns = smooth(kept.checkpoint_ns, ns_since(start));
 }
 
 void StateKeeper::take(LpRecord& lp, History::Ordinal position, PlatformHeap& heap) {
@@ -89,6 +88,7 @@ void StateKeeper::take(LpRecord& lp, History::Ordinal position, PlatformHeap& he
         checkpoint->bytes = static_cast<std::uint32_t>(bytes + lp.heap->snapshot_bytes());
     }
     lp.checkpoints->newest = checkpoint;
+    lp.checkpoint_due = position + lp.checkpoints->interval;
     ++taken_;
     bytes_ += checkpoint->bytes;
     bytes_peak_ = std::max(bytes_peak_, bytes_);
@@ -121,6 +121,9 @@ History::Ordinal StateKeeper::restore_checkpoint(LpRecord& lp, History::Ordinal 
     } else {
         std::memcpy(rules_.state_of(lp.process), kept.newest->state(), rules_.state_bytes);
     }
+    lp.checkpoint_due = kept.newest->position + kept.interval;
+    // Where the restored position lies beyond that (the interval has shrunk), at once.
+    if (static_cast<std::int32_t>(lp.checkpoint_due - position) < 0) lp.checkpoint_due = position;
     return kept.newest->position;
 }
 
@@ -134,23 +137,25 @@ History::Ordinal StateKeeper::trim(LpRecord& lp, History::Ordinal position, Plat
         old = older;
     }
     base->older = nullptr;
+    adapt(lp);
     return base->position;
 }
 
 void StateKeeper::adapt(LpRecord& lp) noexcept {
-    if (lp.checkpoints == nullptr || rules_.checkpoint_every > 0) return;
+    if (rules_.checkpoint_every > 0) return;
     Checkpoints& kept = *lp.checkpoints;
-    constexpr std::uint32_t enough_events = 64;
-    if (kept.events < enough_events || kept.checkpoint_ns == 0 || kept.event_ns == 0) return;
+    constexpr std::uint32_t enough_events = 32;
+    const std::uint32_t events = lp.committed - kept.adapted_at;
+    if (events < enough_events || kept.checkpoint_ns == 0 || kept.event_ns == 0) return;
     if (kept.rollbacks == 0) {
         kept.interval = std::min(interval_max, kept.interval * 2);
     } else {
-        const double best = std::ceil(std::sqrt(2.0 * kept.events / kept.rollbacks *
-                                                kept.checkpoint_ns / kept.event_ns));
+        const double best = std::ceil(
+            std::sqrt(2.0 * events / kept.rollbacks * kept.checkpoint_ns / kept.event_ns));
         kept.interval =
             static_cast<std::uint32_t>(std::clamp(best, 1.0, static_cast<double>(interval_max)));
     }
-    kept.events = 0;
+    kept.adapted_at = lp.committed;
     kept.rollbacks = 0;
 }
 

@@ -36,9 +36,9 @@ struct Checkpoint {
 // An LP's checkpoints, newest first, and what its interval is adapted from.
 struct Checkpoints {
     Checkpoint* newest = nullptr;
-    std::uint32_t interval = 1;  // events from one checkpoint to the next
-    std::uint32_t events = 0;    // executed since the last adaptation
-    std::uint32_t rollbacks = 0;
+    std::uint32_t interval = 8;          // events from one checkpoint to the next
+    History::Ordinal adapted_at = 0;     // committed events at the last adaptation
+    std::uint32_t rollbacks = 0;         // since then
     float checkpoint_ns = 0;  // running means, 0 until measured
     float event_ns = 0;
 };
@@ -73,7 +73,8 @@ class StateKeeper {
         if (rules_.undo_in_entry) {
             copy_words(entry.undo(), plain_state(lp));
         } else {
-            maybe_checkpoint(lp, heap);
+            if (lp.history.tail() - 1 == lp.checkpoint_due) [[unlikely]]
+                take_due(lp, heap);
         }
     }
 
@@ -91,8 +92,11 @@ class StateKeeper {
     // history is not needed any more (coasting starts at a checkpoint, which may be older).
     History::Ordinal trim(LpRecord& lp, History::Ordinal position, PlatformHeap& heap);
 
-    // Adapts χ; called at commit.
-    void adapt(LpRecord& lp) noexcept;
+    // Whether trim() would free enough to be worth touching the LP's checkpoints.
+    bool worth_trimming(const LpRecord& lp) const noexcept {
+        constexpr std::uint32_t entries_worth_it = 8;
+        return rules_.undo_in_entry || lp.committed - lp.history.head() >= entries_worth_it;
+    }
 
     // Whether the cost of this execution is to be measured: one in 16 of an LP.
     bool wants_event_cost(const LpRecord& lp) const noexcept {
@@ -115,8 +119,9 @@ class StateKeeper {
         for (; i < rules_.state_bytes; ++i) to[i] = from[i];
     }
 
-    void maybe_checkpoint(LpRecord& lp, PlatformHeap& heap);
+    void take_due(LpRecord& lp, PlatformHeap& heap);
     void take(LpRecord& lp, History::Ordinal position, PlatformHeap& heap);
+    void adapt(LpRecord& lp) noexcept;
     void drop(LpRecord& lp, Checkpoint* checkpoint, PlatformHeap& heap) noexcept;
 
     StateKeepingRules rules_;

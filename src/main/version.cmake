@@ -24,6 +24,7 @@ set(version_header "${PROJECT_BINARY_DIR}/generated/main/version.hpp")
 add_custom_target(numawarp_version
     COMMAND "${CMAKE_COMMAND}" -DSOURCE=${CMAKE_CURRENT_LIST_DIR} -DOUTPUT=${version_header}
             -DNUMAWARP_VERSION=${PROJECT_VERSION} -P "${CMAKE_CURRENT_LIST_FILE}"
+    COMMENT "Noting version and commit"
     BYPRODUCTS "${version_header}"
     VERBATIM)
 add_dependencies(numawarp_main numawarp_version)

@@ -97,7 +97,7 @@ TEST_CASE("MemorySource: huge pages are forbidden unless asked for, and a refusa
         CHECK(os.records().back().bytes == source.region()->bytes());
     }
     os.fail_next(FakeOs::Call::advise_huge, EINVAL);
-    const MemorySource source(os, MemoryMode::numa, 4, true);
+    const MemorySource source(os, MemoryMode::numa, 4, HugePages::on);
     REQUIRE(source.notices().size() == 1);
     CHECK(source.notices()[0].find("huge pages") != std::string::npos);
 }

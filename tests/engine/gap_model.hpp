@@ -1,0 +1,196 @@
+// A model that goes wrong only out of order. Eight LPs count together: at each whole time one of
+// them sends the next number to LP 0 and LP 7, which check that no number is missing. In order none
+// ever is. A worker that runs ahead of the others sees a gap, and then its LP does what a real model
+// does in a state that it was never written for: it throws, divides by zero, follows a bad pointer.
+//
+// The same can be made to happen in order, at one number, in on_start or in on_end.
+#pragma once
+
+#include <atomic>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <numawarp/model.hpp>
+
+namespace nw::test {
+
+enum class Fault : std::uint8_t {
+    exception,
+    thrown_number,
+    division,
+    null_pointer,
+    recursion,
+    foreign_delete,
+    double_delete,
+    delete_and_throw,
+    huge_resize,
+    schedule_into_past,
+    unknown_lp,
+};
+inline constexpr Fault all_faults[] = {
+    Fault::exception,        Fault::thrown_number, Fault::division,
+    Fault::null_pointer,     Fault::recursion,     Fault::foreign_delete,
+    Fault::double_delete,    Fault::delete_and_throw, Fault::huge_resize,
+    Fault::schedule_into_past, Fault::unknown_lp,
+};
+
+inline const char* name_of(Fault fault) {
+    switch (fault) {
+        case Fault::exception: return "exception";
+        case Fault::thrown_number: return "thrown number";
+        case Fault::division: return "division by zero";
+        case Fault::null_pointer: return "null pointer";
+        case Fault::recursion: return "endless recursion";
+        case Fault::foreign_delete: return "foreign delete";
+        case Fault::double_delete: return "double delete";
+        case Fault::delete_and_throw: return "foreign delete, then an exception";
+        case Fault::huge_resize: return "huge resize";
+        case Fault::schedule_into_past: return "schedule into the past";
+        default: return "unknown LP";
+    }
+}
+
+enum class Hook : std::uint8_t { on_event, on_start, on_end, can_end, on_commit };
+
+struct GapPlan {
+    Fault fault = Fault::exception;
+    Hook hook = Hook::on_event;
+    std::uint64_t fault_at = 0;  // this number brings the fault in order; 0: none does
+    bool slow_half = false;      // LPs 0 to 3 take their time: with real threads they fall behind
+    int* foreign = nullptr;      // memory that no LP owns
+};
+
+// What it does is wrong, and no sanitizer should say so.
+[[gnu::noinline, gnu::no_sanitize("undefined"), gnu::no_sanitize("address")]] inline int recurse(
+    volatile int* depth) {
+    volatile int here[64] = {};
+    *depth = *depth + 1;
+    here[*depth % 64] = *depth;
+    return *depth > 0 ? recurse(depth) + here[0] : 0;
+}
+
+[[gnu::noinline, gnu::no_sanitize("undefined"), gnu::no_sanitize("address")]] inline void commit_fault(
+    const GapPlan& plan, Context* context) {
+    volatile int zero = 0;
+    int* volatile nowhere = nullptr;
+    switch (plan.fault) {
+        case Fault::exception: throw std::runtime_error("a number is missing");
+        case Fault::thrown_number: throw 7;
+        case Fault::division: zero = 1 / zero; return;
+        case Fault::null_pointer: *nowhere = 1; return;
+        case Fault::recursion: recurse(&zero); return;
+        case Fault::foreign_delete: delete plan.foreign; return;
+        case Fault::double_delete: {
+            auto* number = new int(3);
+            int* volatile same = number;
+            delete number;
+            delete same;
+            return;
+        }
+        case Fault::delete_and_throw: delete plan.foreign; throw std::runtime_error("and more");
+        case Fault::huge_resize: {
+            std::vector<char> bytes;
+            volatile std::size_t size = std::size_t{1} << 46;
+            bytes.resize(size);
+            return;
+        }
+        case Fault::schedule_into_past:
+            if (context != nullptr) context->schedule(context->self(), -1, 0);
+            return;
+        case Fault::unknown_lp:
+            if (context != nullptr) context->schedule(LpId{99}, 1, 0);
+            return;
+    }
+}
+
+class GapProcess final : public LogicalProcess {
+  public:
+    static constexpr std::uint32_t lps = 8;
+    static constexpr VirtualTime lookahead = 0.5;
+
+    GapProcess(LpId self, const GapPlan* plan) : plan_(*plan), self_(index(self)) {}
+
+    void on_start(Context& context) override {
+        if (plan_.hook == Hook::on_start && self_ == 7) commit_fault(plan_, &context);
+        context.schedule(context.self(), self_ + 1, tick);
+    }
+
+    void on_event(Context& context, const Event& event) override {
+        if (plan_.slow_half && self_ < lps / 2) dawdle();
+        if (event.type() == tick) {
+            const auto number = static_cast<std::uint64_t>(context.now());
+            context.schedule(LpId{0}, lookahead, count, number);
+            context.schedule(LpId{lps - 1}, lookahead, count, number);
+            context.schedule(context.self(), lps, tick);
+            return;
+        }
+        if (event.type() == echo) return;
+        // What was done before the fault must be undone like everything else.
+        seen_.push_back(event.payload<std::uint64_t>());
+        notes_ += std::to_string(seen_.size()) + ' ';
+        wrong_ = seen_.back() != seen_.size() || (self_ == 7 && seen_.size() == plan_.fault_at);
+        if (wrong_ && plan_.hook == Hook::on_event) commit_fault(plan_, &context);
+        // Wrong state shows in the digest.
+        context.schedule(LpId{(self_ + 3) % lps}, lookahead, echo, notes_.size());
+    }
+
+    void on_commit(const Event& event) override {
+        if (plan_.hook == Hook::on_commit && event.type() == count && self_ == 7 &&
+            event.payload<std::uint64_t>() == plan_.fault_at)
+            commit_fault(plan_, nullptr);
+    }
+
+    bool can_end() const override {
+        if (plan_.hook == Hook::can_end && wrong_) commit_fault(plan_, nullptr);
+        return false;
+    }
+
+    void on_end(Context& context) override {
+        if (plan_.hook == Hook::on_end && self_ == 7) commit_fault(plan_, &context);
+    }
+
+  private:
+    static constexpr EventType tick = 0, count = 1, echo = 2;
+
+    static void dawdle() {
+        std::uint64_t word = 1;
+        for (int i = 0; i < 4000; ++i) word = word * 6364136223846793005u + 1442695040888963407u;
+        static std::atomic<std::uint64_t> sink;  // so that the loop is not left out
+        sink.store(word, std::memory_order_relaxed);
+    }
+
+    const GapPlan& plan_;
+    std::uint32_t self_;
+    bool wrong_ = false;
+    std::vector<std::uint64_t> seen_;
+    std::string notes_;
+};
+
+class GapModel final : public Model {
+  public:
+    explicit GapModel(GapPlan plan) : Model("gap", "fails when a number is missing"), plan_(plan) {
+        plan_.foreign = new int(5);
+    }
+    ~GapModel() override { delete plan_.foreign; }
+    GapModel(const GapModel&) = delete;
+    GapModel& operator=(const GapModel&) = delete;
+
+    Setup setup() override {
+        Setup setup;
+        setup.lps = GapProcess::lps;
+        setup.until = 400;
+        setup.lookahead = GapProcess::lookahead;
+        setup.payload_bytes_max = 8;
+        setup.process = process<GapProcess>(const_cast<const GapPlan*>(&plan_));
+        setup.process.has_end_condition = plan_.hook == Hook::can_end;
+        setup.process.has_commit = plan_.hook == Hook::on_commit;
+        return setup;
+    }
+
+  private:
+    GapPlan plan_;
+};
+
+}  // namespace nw::test

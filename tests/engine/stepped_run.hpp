@@ -1,0 +1,200 @@
+// A Time Warp run of several ranks and workers in one thread, in an order that a seed draws: the real
+// Rank and Worker over the in-process network, on a fake machine of eight nodes. Nothing in it
+// depends on the machine's clock or load, so that a failure can be replayed step by step.
+//
+// What src/engine/timewarp.cpp does with threads and barriers is done here in sequence: set up all,
+// start all, turn until all have finished, wind up.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/rank.hpp"
+#include "engine/worker.hpp"
+#include "net/in_process_network.hpp"
+#include "numa/fake_os.hpp"
+#include "numa/memory_source.hpp"
+#include "tests/engine/outcome.hpp"
+
+namespace nw::test {
+
+// Watches what a rank receives: which anti-events come before their twins.
+class WatchedTransport final : public Transport {
+  public:
+    explicit WatchedTransport(Transport& inner) : inner_(inner) {}
+
+    std::uint64_t early_anti_events() const noexcept { return early_anti_events_; }
+    std::uint64_t batches() const noexcept { return batches_; }
+
+    RankId rank() const noexcept override { return inner_.rank(); }
+    std::uint32_t ranks() const noexcept override { return inner_.ranks(); }
+    void send(RankId destination, std::span<const std::byte> batch) override {
+        inner_.send(destination, batch);
+    }
+    void receive(std::size_t batches_max, const Receive& take) override {
+        inner_.receive(batches_max, [&](std::span<const std::byte> batch) {
+            ++batches_;
+            for_each_wire_event(batch.data(), batch.size(),
+                                [&](const WireEvent& wire) { note(wire); });
+            take(batch);
+        });
+    }
+    void begin_reduce(const Contribution& own) override { inner_.begin_reduce(own); }
+    bool poll_reduce(Contribution& result) override { return inner_.poll_reduce(result); }
+
+  private:
+    void note(const WireEvent& wire) {
+        const std::pair identity{wire.sender, wire.serial};
+        if (wire.kind == WireKind::event) {
+            seen_.insert(identity);
+        } else if (!seen_.contains(identity)) {
+            ++early_anti_events_;
+        }
+    }
+
+    Transport& inner_;
+    std::set<std::pair<std::uint32_t, std::uint32_t>> seen_;
+    std::uint64_t early_anti_events_ = 0;
+    std::uint64_t batches_ = 0;
+};
+
+class SteppedRun {
+  public:
+    struct Machine {
+        std::uint32_t ranks = 1;
+        std::uint32_t workers = 2;  // a rank
+        NetworkWeather weather{};
+        double laziness = 0.3;  // share of times at which one worker gets all turns for a while
+    };
+
+    // Requires: config.gvt_interval_ms is 0 or so long that it never passes (workers that run idle
+    // ask for rounds), and config.checkpoint_every is not 0, or a replay is not exact.
+    // `directory`: one folder a rank for output, or none.
+    SteppedRun(const Setup& setup, const Config& config, const Machine& machine, std::uint64_t seed,
+               const std::vector<std::string>& directories = {})
+        : machine_(machine),
+          dice_(seed),
+          os_(8, 1),
+          plan_(setup, config, machine.ranks, machine.workers),
+          memory_(os_, config.memory, plan_.partition.groups()),
+          network_(machine.ranks, seed, machine.weather) {
+        for (std::uint32_t r = 0; r < machine.ranks; ++r) {
+            transports_.push_back(std::make_unique<WatchedTransport>(network_.rank(r)));
+            outputs_.push_back(std::make_unique<OutputWriter>(
+                setup.outputs, directories.empty() ? std::string() : directories[r],
+                machine.workers));
+            ranks_.push_back(std::make_unique<Rank>(plan_, *transports_[r], memory_, *outputs_[r],
+                                                    progress_, stop_signal_));
+        }
+        for (std::uint32_t r = 0; r < machine.ranks; ++r)
+            for (std::uint32_t w = 0; w < machine.workers; ++w)
+                workers_.push_back(&ranks_[r]->worker(w));
+    }
+
+    // Throws what a rank's worker failed with.
+    void run() {
+        for (Worker* worker : workers_) worker->set_up();
+        for (Worker* worker : workers_) worker->start();
+        while (!finished()) {
+            step();
+            for (const auto& rank : ranks_) rank->rethrow_failure();
+            if (steps_ > steps_max) throw std::runtime_error("the run does not end");
+        }
+        for (Worker* worker : workers_) worker->wind_up();
+    }
+
+    // After run(), as simulate() does it. on_end's output goes to the LP's rank.
+    void end() {
+        for (const auto& output : outputs_) output->finish();
+        for (std::uint32_t lp = 0; lp < plan_.setup.lps; ++lp) {
+            const Partition::Owner owner = plan_.partition.first_owner(plan_.partition.place(lp).group);
+            Worker& worker = ranks_[owner.rank]->worker(owner.worker);
+            worker.run_on_end(worker.lp(lp), end_time());
+        }
+        for (const auto& output : outputs_) output->finish();
+    }
+
+    std::string digest() const {
+        Digest sum;
+        for (const Worker* worker : workers_) worker->add_digest(sum);
+        return sum.hex();
+    }
+    Counters counters() const {
+        Counters sum;
+        for (const Worker* worker : workers_) sum.add(worker->counters());
+        return sum;
+    }
+    EndReason reason() const { return workers_[0]->end_reason(); }
+    VirtualTime end_time() const {
+        VirtualTime time = workers_[0]->end_time();
+        if (time != time_infinity) return time;
+        time = 0;
+        for (const Worker* worker : workers_) time = std::max(time, worker->last_committed_time());
+        return time;
+    }
+
+    // Sent less received, over all workers.
+    std::int64_t balance() const {
+        std::int64_t sum = 0;
+        for (const Worker* worker : workers_) sum += worker->balance();
+        return sum;
+    }
+    bool network_is_idle() const { return network_.idle(); }
+    std::uint64_t early_anti_events() const {
+        std::uint64_t sum = 0;
+        for (const auto& transport : transports_) sum += transport->early_anti_events();
+        return sum;
+    }
+    std::uint64_t steps() const noexcept { return steps_; }
+    std::atomic<int>& stop_signal() noexcept { return stop_signal_; }
+
+  private:
+    static constexpr std::uint64_t steps_max = 5'000'000;
+
+    bool finished() const {
+        return std::all_of(workers_.begin(), workers_.end(),
+                           [](const Worker* worker) { return worker->finished(); });
+    }
+
+    // A turn of some worker, then perhaps a tick of the network. Now and then one worker has the
+    // machine to itself, as if the others were descheduled.
+    void step() {
+        ++steps_;
+        if (favoured_turns_ > 0) {
+            --favoured_turns_;
+        } else {
+            favoured_ = dice_.below(workers_.size());
+            if (dice_.chance(machine_.laziness)) favoured_turns_ = dice_.below(20);
+        }
+        now_ += std::chrono::microseconds(20);
+        workers_[favoured_]->turn(now_);
+        if (dice_.chance(0.7)) network_.tick();
+    }
+
+    Machine machine_;
+    Dice dice_;
+    FakeOs os_;
+    RunPlan plan_;
+    MemorySource memory_;
+    LiveProgress progress_;
+    std::atomic<int> stop_signal_{0};
+    InProcessNetwork network_;
+    std::vector<std::unique_ptr<WatchedTransport>> transports_;
+    std::vector<std::unique_ptr<OutputWriter>> outputs_;
+    std::vector<std::unique_ptr<Rank>> ranks_;
+    std::vector<Worker*> workers_;
+    GvtRounds::Clock::time_point now_ = GvtRounds::Clock::now();
+    std::uint64_t steps_ = 0;
+    std::size_t favoured_ = 0;
+    std::size_t favoured_turns_ = 0;
+};
+
+}  // namespace nw::test

@@ -1,0 +1,194 @@
+// Goal: a handler that fails only because it was run too early costs nothing but time; one that
+// fails in order ends the run with a ModelError that says where, whichever engine runs it.
+//
+// Method: gap_model.hpp, whose LPs fail in every way that is covered, as soon as a number is missing.
+#include <string>
+
+#include "tests/engine/engines.hpp"
+#include "tests/engine/gap_model.hpp"
+#include "tests/engine/stepped_run.hpp"
+#include "tests/support/catch.hpp"
+
+namespace nw::test {
+namespace {
+
+std::string sequential_digest() {
+    GapModel model({});
+    return run_model(model, wild_config(EngineKind::sequential)).digest.hex();
+}
+
+TEST_CASE("a handler that fails in a mis-speculated state is undone, whatever it does") {
+    const std::string expected = sequential_digest();
+    for (const Fault fault : all_faults) {
+        INFO(name_of(fault));
+        std::uint64_t failed = 0;
+        for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+            INFO("schedule " << seed);
+            GapModel model({.fault = fault});
+            const Setup setup = model.setup();
+            Config config = wild_config(EngineKind::timewarp);
+            config.checkpoint_every = 1 + static_cast<std::uint32_t>(seed % 3);
+            SteppedRun run(setup, config, {.ranks = 1 + static_cast<std::uint32_t>(seed % 2)},
+                           seed);
+            REQUIRE_NOTHROW(run.run());
+            CHECK(run.digest() == expected);
+            failed += run.counters()[Counter::failed_speculations];
+        }
+        CHECK(failed > 0);
+    }
+}
+
+TEST_CASE("with real threads, too, failures in mis-speculated states are undone") {
+    const std::string expected = sequential_digest();
+    for (const Fault fault : all_faults) {
+        INFO(name_of(fault));
+        std::uint64_t failed = 0;
+        // How far the threads drift apart is the machine's affair.
+        for (int attempt = 0; attempt < 50 && failed == 0; ++attempt) {
+            GapModel model({.fault = fault, .slow_half = true});
+            const RunResult result = run_model(model, wild_config(EngineKind::timewarp));
+            REQUIRE(result.digest.hex() == expected);
+            failed += result.totals[Counter::failed_speculations];
+        }
+        CHECK(failed > 0);
+    }
+}
+
+TEST_CASE("a handler that fails in order ends the run with LP, event and time") {
+    for (const EngineKind engine : all_engines) {
+        for (const Fault fault : all_faults) {
+            INFO(name_of(engine) << ", " << name_of(fault));
+            GapModel model({.fault = fault, .fault_at = 50});
+            const std::string error = model_error_of(model, wild_config(engine));
+            INFO(error);
+            CHECK(error.find("LP 7 at time 50.5, event of type 1 from LP 1: ") == 0);
+        }
+    }
+}
+
+TEST_CASE("the words of a failure are the same from every engine") {
+    for (const Fault fault : all_faults) {
+        if (fault == Fault::recursion) continue;  // an address on somebody's stack
+        INFO(name_of(fault));
+        GapModel model({.fault = fault, .fault_at = 50});
+        const std::string expected = model_error_of(model, wild_config(EngineKind::sequential));
+        CHECK(model_error_of(model, wild_config(EngineKind::conservative)) == expected);
+        CHECK(model_error_of(model, wild_config(EngineKind::timewarp)) == expected);
+    }
+}
+
+TEST_CASE("a failure in on_start ends the run with LP and time") {
+    for (const EngineKind engine : all_engines) {
+        for (const Fault fault : all_faults) {
+            INFO(name_of(engine) << ", " << name_of(fault));
+            GapModel model({.fault = fault, .hook = Hook::on_start});
+            const std::string error = model_error_of(model, wild_config(engine));
+            INFO(error);
+            CHECK(error.find("LP 7 at time 0 in on_start(): ") == 0);
+        }
+    }
+}
+
+TEST_CASE("a failure in on_end ends the run with LP and time") {
+    for (const EngineKind engine : all_engines) {
+        for (const Fault fault : all_faults) {
+            INFO(name_of(engine) << ", " << name_of(fault));
+            GapModel model({.fault = fault, .hook = Hook::on_end});
+            const std::string error = model_error_of(model, wild_config(engine));
+            INFO(error);
+            CHECK(error.find("LP 7 at time 400 in on_end(): ") == 0);
+        }
+    }
+}
+
+TEST_CASE("can_end() that fails in a mis-speculated state is undone") {
+    GapModel reference({.hook = Hook::can_end});
+    const std::string expected =
+        run_model(reference, wild_config(EngineKind::sequential)).digest.hex();
+    for (const Fault fault : {Fault::exception, Fault::null_pointer}) {
+        INFO(name_of(fault));
+        GapModel model({.fault = fault, .hook = Hook::can_end});
+        const Setup setup = model.setup();
+        SteppedRun run(setup, wild_config(EngineKind::timewarp), {}, 3);
+        REQUIRE_NOTHROW(run.run());
+        CHECK(run.digest() == expected);
+        CHECK(run.counters()[Counter::failed_speculations] > 0);
+    }
+}
+
+TEST_CASE("can_end() that fails in order ends the run with LP, event and time") {
+    for (const EngineKind engine : {EngineKind::sequential, EngineKind::timewarp}) {
+        for (const Fault fault : {Fault::exception, Fault::null_pointer}) {
+            INFO(name_of(engine) << ", " << name_of(fault));
+            GapModel model({.fault = fault, .hook = Hook::can_end, .fault_at = 50});
+            const std::string error = model_error_of(model, wild_config(engine));
+            INFO(error);
+            CHECK(error.find("LP 7 at time 50.5, event of type 1 from LP 1: ") == 0);
+        }
+    }
+}
+
+TEST_CASE("on_commit() that fails ends the run with LP, event and time") {
+    for (const EngineKind engine : all_engines) {
+        for (const Fault fault : {Fault::exception, Fault::thrown_number, Fault::null_pointer}) {
+            INFO(name_of(engine) << ", " << name_of(fault));
+            GapModel model({.fault = fault, .hook = Hook::on_commit, .fault_at = 50});
+            const std::string error = model_error_of(model, wild_config(engine));
+            INFO(error);
+            CHECK(error.find("LP 7 at time 50.5, event of type 1 from LP 1: ") == 0);
+        }
+    }
+}
+
+// --- Several failures ------------------------------------------------------------------------------
+
+// From time 10 on each LP fails, the last LP first.
+class FailingProcess final : public LogicalProcess {
+  public:
+    FailingProcess(LpId) {}
+    void on_start(Context& context) override { context.schedule(context.self(), 1, 0); }
+    void on_event(Context& context, const Event&) override {
+        if (context.now() >= 10 + 0.01 * (context.lps() - index(context.self())))
+            throw std::runtime_error("enough");
+        context.schedule(context.self(), context.now() < 9.5 ? 1 : 0.005, 0);
+    }
+};
+
+class FailingModel final : public Model {
+  public:
+    FailingModel() : Model("failing", "every LP fails, the last one first") {}
+    Setup setup() override {
+        Setup setup;
+        setup.lps = 16;
+        setup.until = 100;
+        setup.lookahead = 50;
+        setup.process = process<FailingProcess>();
+        return setup;
+    }
+};
+
+TEST_CASE("of several failures the earliest in virtual time is reported") {
+    FailingModel model;
+    const std::string expected = model_error_of(model, wild_config(EngineKind::sequential));
+    REQUIRE(expected.find("LP 15 at time 10.0") == 0);
+    for (const EngineKind engine : {EngineKind::conservative, EngineKind::timewarp}) {
+        for (int attempt = 0; attempt < 50; ++attempt) {
+            INFO(name_of(engine));
+            Config config = wild_config(engine);
+            config.workers = 1 + attempt % 4;
+            REQUIRE(model_error_of(model, config) == expected);
+        }
+    }
+}
+
+TEST_CASE("a failure right at the start leaves no worker waiting for another") {
+    for (int attempt = 0; attempt < 200; ++attempt) {
+        GapModel model({.fault_at = 1});
+        Config config = wild_config(EngineKind::conservative);
+        config.workers = 4;
+        REQUIRE(model_error_of(model, config).find("LP 7 at time 1.5") == 0);
+    }
+}
+
+}  // namespace
+}  // namespace nw::test

@@ -1,0 +1,175 @@
+// Goal: Time Warp over several ranks and workers gives the sequential result under any schedule and
+// any network: batches late, reordered, links stalled, workers starved.
+//
+// Method: the whole run in one thread (stepped_run.hpp), model, options, machine, weather and
+// schedule from one seed. A failure prints it; NUMAWARP_TEST_SEED=… replays the same steps.
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "tests/engine/stepped_run.hpp"
+#include "tests/support/catch.hpp"
+
+namespace nw::test {
+namespace {
+
+struct Case {
+    RandomShape shape;
+    Config config;
+    SteppedRun::Machine machine;
+
+    std::string describe() const {
+        return fmt::format(
+            "{} ranks of {} workers, delay up to {}, stalls {} of up to {}, laziness {}; seed {}, "
+            "LPs a group {}, rollback {}, checkpoint every {}, GVT every {} ms, window mode {} of "
+            "{}, check rollback {}",
+            machine.ranks, machine.workers, machine.weather.delay_max,
+            machine.weather.stall_probability, machine.weather.stall_max, machine.laziness,
+            config.seed, config.lps_per_group,
+            config.rollback ? static_cast<int>(*config.rollback) : -1, config.checkpoint_every,
+            config.gvt_interval_ms, static_cast<int>(config.window_mode), config.window,
+            config.check_rollback);
+    }
+};
+
+Case draw_case(Dice& dice) {
+    Case drawn;
+    drawn.shape = draw_shape(dice, 300 + static_cast<std::uint32_t>(dice.below(2000)));
+    SteppedRun::Machine& machine = drawn.machine;
+    machine.ranks = static_cast<std::uint32_t>(1 + dice.below(4));
+    machine.workers = static_cast<std::uint32_t>(1 + dice.below(3));
+    const std::uint32_t delays[] = {0, 5, 40, 300};
+    machine.weather.delay_max = delays[dice.below(4)];
+    machine.weather.stall_probability = dice.chance(0.5) ? 0.01 : 0;
+    machine.weather.stall_max = static_cast<std::uint32_t>(1 + dice.below(500));
+    machine.laziness = dice.chance(0.5) ? 0.3 : 0;
+
+    Config& config = drawn.config;
+    config.seed = dice.below(1'000'000);
+    const std::uint32_t group_sizes[] = {0, 1, 3, 16};
+    config.lps_per_group = group_sizes[dice.below(4)];
+    config.memory = dice.chance(0.7) ? MemoryMode::numa : MemoryMode::libc;
+    if (drawn.shape.state != StateKind::containers) {
+        const Rollback methods[] = {Rollback::snapshot, Rollback::copy, Rollback::reverse};
+        config.rollback = methods[dice.below(3)];
+    }
+    const std::uint32_t intervals[] = {1, 2, 7};
+    config.checkpoint_every = intervals[dice.below(3)];
+    config.gvt_interval_ms = dice.chance(0.5) ? 0 : 1e9;
+    const WindowMode windows[] = {WindowMode::automatic, WindowMode::off, WindowMode::fixed};
+    config.window_mode = windows[dice.below(3)];
+    if (config.window_mode == WindowMode::fixed) config.window = dice.chance(0.5) ? 0.5 : 3;
+    if (dice.chance(0.2)) config.check_rollback = dice.chance(0.5) ? 0.05 : 0.5;
+    return drawn;
+}
+
+// Ranks write their rows each to its own file.
+std::vector<std::string> sorted_rows(const std::vector<std::string>& files) {
+    std::vector<std::string> rows;
+    for (const std::string& file : files) {
+        std::istringstream lines(file);
+        std::string line;
+        std::getline(lines, line);  // the header
+        while (std::getline(lines, line)) rows.push_back(line);
+    }
+    std::sort(rows.begin(), rows.end());
+    return rows;
+}
+
+struct Sums {
+    Counters counters;
+    std::uint64_t early_anti_events = 0;
+};
+
+void compare_with_sequential(std::uint64_t seed, Sums& sums) {
+    Dice dice(seed);
+    const Case drawn = draw_case(dice);
+    INFO("replay with NUMAWARP_TEST_SEED=" << seed);
+    INFO(drawn.shape.describe());
+    INFO(drawn.describe());
+
+    Config sequential = drawn.config;
+    sequential.engine = EngineKind::sequential;
+    sequential.check_rollback = 0;
+    const Outcome reference = run_random_model(drawn.shape, sequential);
+
+    RandomModel model(drawn.shape);
+    const Setup setup = model.setup();
+    std::vector<TemporaryFolder> folders(drawn.machine.ranks);
+    std::vector<std::string> paths;
+    for (const TemporaryFolder& folder : folders) paths.push_back(folder.path());
+    SteppedRun run(setup, drawn.config, drawn.machine, seed, paths);
+    run.run();
+    CHECK(run.balance() == 0);
+    CHECK(run.network_is_idle());
+    CHECK(run.digest() == reference.digest);
+    CHECK(static_cast<int>(run.reason()) == static_cast<int>(reference.reason));
+    CHECK(run.end_time() == reference.end_time);
+    CHECK(run.counters()[Counter::committed_events] == reference.committed_events);
+    CHECK(model.log().events == reference.on_commit_events);
+    CHECK(model.log().sum == reference.on_commit_sum);
+    run.end();
+    std::vector<std::string> events, states;
+    for (const TemporaryFolder& folder : folders) {
+        events.push_back(folder.read("events.csv"));
+        states.push_back(folder.read("states.csv"));
+    }
+    CHECK((sorted_rows(events) == sorted_rows({reference.events_file})));
+    CHECK((sorted_rows(states) == sorted_rows({reference.states_file})));
+
+    sums.counters.add(run.counters());
+    sums.early_anti_events += run.early_anti_events();
+}
+
+void compare_cases(std::uint64_t first_seed, std::size_t cases) {
+    Sums sums;
+    if (const char* seed = std::getenv("NUMAWARP_TEST_SEED")) {
+        compare_with_sequential(std::strtoull(seed, nullptr, 10), sums);
+        return;
+    }
+    for (std::size_t i = 0; i < cases; ++i) compare_with_sequential(first_seed + i, sums);
+
+    // The cases have met their subject.
+    REQUIRE(sums.early_anti_events > 0);
+    REQUIRE(sums.counters[Counter::rollbacks] > 0);
+    REQUIRE(sums.counters[Counter::anti_messages] > 0);
+    REQUIRE(sums.counters[Counter::events_sent] > 0);
+    REQUIRE(sums.counters[Counter::events_crossed] > 0);
+    REQUIRE(sums.counters[Counter::forced_rollbacks] > 0);
+}
+
+TEST_CASE("ranks and workers in any order of turns give the sequential result") {
+    compare_cases(1, 300);
+}
+
+TEST_CASE("the same seed gives the same schedule, step for step") {
+    Dice dice(7);
+    Case drawn = draw_case(dice);
+    drawn.machine.ranks = 3;
+    drawn.machine.workers = 2;
+    std::vector<std::uint64_t> facts[2];
+    for (auto& fact : facts) {
+        RandomModel model(drawn.shape);
+        const Setup setup = model.setup();
+        SteppedRun run(setup, drawn.config, drawn.machine, 7);
+        run.run();
+        const Counters counters = run.counters();
+        fact = {run.steps(), counters[Counter::executed_events], counters[Counter::rollbacks],
+                counters[Counter::batches_sent], counters[Counter::gvt_rounds]};
+    }
+    CHECK(facts[0] == facts[1]);
+}
+
+TEST_CASE("ranks and workers in any order of turns, for as many cases as a night allows",
+          "[.nightly]") {
+    const char* cases = std::getenv("NUMAWARP_TEST_CASES");
+    compare_cases(std::random_device()(), cases != nullptr ? std::strtoull(cases, nullptr, 10) : 5000);
+}
+
+}  // namespace
+}  // namespace nw::test
