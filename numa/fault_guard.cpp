@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstdio>
 #include <cstring>
-#include <mutex>
 
 namespace nw {
 
@@ -47,8 +46,8 @@ void install_handlers() {
 }  // namespace
 
 void FaultGuard::adopt_thread() {
-    static std::once_flag installed;
-    std::call_once(installed, install_handlers);
+    // Each time: others (a test framework, a library) may have put their own in place since.
+    install_handlers();
     constexpr std::size_t stack_bytes = 64 * 1024;
     stack_ = std::make_unique<char[]>(stack_bytes);
     stack_t stack{};

@@ -26,7 +26,7 @@ class FaultGuard {
     ~FaultGuard();
 
     // Before the first arm(), on the thread that will arm: gives it an alternate signal stack (an
-    // endless recursion leaves no other), and installs the process's handlers once.
+    // endless recursion leaves no other), and installs the process's handlers.
     void adopt_thread();
 
     FaultGuard(const FaultGuard&) = delete;

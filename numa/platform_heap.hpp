@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/prefetch.hpp"
 #include "numa/segments.hpp"
 
 namespace nw {
@@ -36,6 +37,7 @@ class PlatformHeap {
             Chunk* const chunk = free_[c];
             if (chunk != nullptr) [[likely]] {
                 free_[c] = chunk->next;
+                prefetch(chunk->next);
                 live_bytes_ += c * alignment;
                 return chunk;
             }

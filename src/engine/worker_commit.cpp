@@ -132,10 +132,14 @@ bool Worker::commit_some() {
 inline void Worker::prefetch_commits() noexcept {
     const std::size_t left = committing_.size();
     if (left > 12) prefetch(&committing_[left - 12]->history);
-    if (left > 8) committing_[left - 8]->history.prefetch_first(stride_);
+    if (left > 8) {
+        committing_[left - 8]->history.prefetch_first(stride_);
+        prefetch(committing_[left - 8]->checkpoints);
+    }
     if (left > 4) {
         LpRecord& lp = *committing_[left - 4];
         prefetch(entry_at(lp, lp.committed).event);
+        keeper_.prefetch_trim(lp);
     }
 }
 
@@ -149,6 +153,9 @@ void Worker::commit(Group& group, LpRecord& lp) {
     if (!keeper_.worth_trimming(lp)) return;
     const History::Ordinal needed = keeper_.trim(lp, lp.committed, group.heap);
     while (lp.history.head() != needed) {
+        // The events lie where they were made, long ago for the cache. (Beyond the last one kept the
+        // ring holds an older entry: a useless hint at worst.)
+        prefetch(entry_at(lp, lp.history.head() + 4).event);
         EventRecord* event = entry_at(lp, lp.history.head()).event;
         group.heap.free(event, event->bytes());
         lp.history.drop_first();
@@ -242,13 +249,13 @@ void Worker::run_on_end(LpRecord& lp, VirtualTime end_time) {
     Context context = make_context(end_time, LpId{lp.id}, plan_.rules.lps,
                                    Random(plan_.config.seed, lp.id, lp.random_counter));
     if (sigsetjmp(guard_.env(), 0) != 0) {
-        throw ModelError(fmt::format("LP {} in on_end(): {}", running_.lp->id,
+        throw ModelError(fmt::format("LP {} at time {} in on_end(): {}", running_.lp->id, end_time,
                                      leave_crashed_handler(guard_)));
     }
     const bool well =
         call_handler_of(lp, guard_, failure_, [&] { lp.process->on_end(context); });
     if (!well || entry.sent_count > 0)
-        throw ModelError(fmt::format("LP {} in on_end(): {}", lp.id,
+        throw ModelError(fmt::format("LP {} at time {} in on_end(): {}", lp.id, end_time,
                                      well ? "schedule() when the run is over" : failure_));
     take_rows(entry, start_of(end_time));
     for (const OutputWriter::Row& row : rows_)

@@ -18,7 +18,7 @@ constexpr std::uint32_t undo_bytes_max = 128;
 
 // Coasting over more events than this makes a rollback after a calm phase too dear, and the history
 // of committed events that it needs too long.
-constexpr std::uint32_t interval_max = 64;
+constexpr std::uint32_t interval_max = 32;
 
 constexpr float smoothing = 0.2f;
 

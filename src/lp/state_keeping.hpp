@@ -104,6 +104,11 @@ class StateKeeper {
     }
     void event_cost(LpRecord& lp, float ns) noexcept;
 
+    // Hint to the cache. Requires: the LP's Checkpoints are there already.
+    void prefetch_trim(const LpRecord& lp) const noexcept {
+        if (lp.checkpoints != nullptr) prefetch(lp.checkpoints->newest);
+    }
+
     std::uint64_t checkpoints_taken() const noexcept { return taken_; }
     std::uint64_t bytes_peak() const noexcept { return bytes_peak_; }
 

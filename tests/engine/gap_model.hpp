@@ -74,11 +74,11 @@ struct GapPlan {
 [[gnu::noinline, gnu::no_sanitize("undefined"), gnu::no_sanitize("address")]] inline void commit_fault(
     const GapPlan& plan, Context* context) {
     volatile int zero = 0;
-    int* volatile nowhere = nullptr;
+    volatile int* volatile nowhere = nullptr;
     switch (plan.fault) {
         case Fault::exception: throw std::runtime_error("a number is missing");
         case Fault::thrown_number: throw 7;
-        case Fault::division: zero = 1 / zero; return;
+        case Fault::division: zero = 7919 / zero; return;
         case Fault::null_pointer: *nowhere = 1; return;
         case Fault::recursion: recurse(&zero); return;
         case Fault::foreign_delete: delete plan.foreign; return;
