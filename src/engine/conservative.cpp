@@ -12,6 +12,8 @@
 #include <barrier>
 #include <mutex>
 
+#include <fmt/format.h>
+
 #include "engine/engines.hpp"
 #include "engine/final_executor.hpp"
 #include "engine/stopwatch.hpp"
@@ -19,9 +21,47 @@
 namespace nw {
 namespace {
 
+// What a worker says before each window. All decide from all of these alone, so that they decide
+// alike: a worker that left while another went on would be waited for forever.
 struct alignas(64) Minimum {
     VirtualTime time = 0;
     int stop = 0;
+    bool failed = false;
+};
+
+// Of the failures of one window the earliest in virtual time is kept: it may be the cause of others.
+// A bug of ours outranks what the model did.
+class FirstFailure {
+  public:
+    explicit operator bool() const noexcept { return exists_.load(std::memory_order_relaxed); }
+
+    // Thread: any, in a catch block. `at`: what the worker was executing.
+    void note(const EventKey& at) {
+        bool models = false;
+        try {
+            throw;
+        } catch (const ModelError&) {
+            models = true;
+        } catch (...) {
+        }
+        const std::lock_guard lock(mutex_);
+        if (failure_ == nullptr || (of_model_ && (!models || before(at, at_)))) {
+            failure_ = std::current_exception();
+            of_model_ = models;
+            at_ = at;
+        }
+        exists_.store(true, std::memory_order_relaxed);
+    }
+    void rethrow() const {
+        if (failure_ != nullptr) std::rethrow_exception(failure_);
+    }
+
+  private:
+    std::atomic<bool> exists_{false};
+    std::mutex mutex_;
+    std::exception_ptr failure_;
+    bool of_model_ = false;
+    EventKey at_;
 };
 
 }  // namespace
@@ -38,41 +78,38 @@ void run_conservative(EngineRun& run) {
     std::vector<Minimum> minima(workers);
     std::vector<WorkerTally> tallies(workers);
     std::barrier barrier(static_cast<std::ptrdiff_t>(workers));
-    std::mutex failure_mutex;
-    std::exception_ptr failure;
-    std::atomic<bool> failed{false};
-    // A worker that failed keeps coming to the barriers until all have seen it.
-    const auto guarded = [&](auto&& step) {
+    FirstFailure failure;
+    const auto attempt = [&](FinalExecutor& executor, auto&& step) {
         try {
-            if (!failed.load(std::memory_order_relaxed)) step();
+            step();
         } catch (...) {
-            const std::lock_guard lock(failure_mutex);
-            if (failure == nullptr) failure = std::current_exception();
-            failed = true;
+            failure.note(executor.at());
         }
     };
     RunResult& result = run.result;
     const auto body = [&](std::uint32_t w) {
         FinalExecutor& executor = *executors[w];
-        guarded([&] { executor.set_up(); });
+        attempt(executor, [&] { executor.set_up(); });
+        barrier.arrive_and_wait();  // every group exists, or somebody failed
+        const bool all_built = !failure;
         barrier.arrive_and_wait();
-        guarded([&] { executor.start(); });
+        if (all_built) attempt(executor, [&] { executor.start(); });
         const Stopwatch watch;
         for (;;) {
             barrier.arrive_and_wait();  // all mail is sent
-            guarded([&] {
-                executor.fetch_mail();
-                minima[w] = {executor.next_time(),
-                             run.stop_signal.load(std::memory_order_relaxed)};
-            });
+            attempt(executor, [&] { executor.fetch_mail(); });
+            minima[w] = {executor.next_time(), run.stop_signal.load(std::memory_order_relaxed),
+                         bool(failure)};
             barrier.arrive_and_wait();  // all minima stand
-            if (failed) break;
             VirtualTime earliest = time_infinity;
             int stop = 0;
+            bool failed = false;
             for (const Minimum& minimum : minima) {
                 earliest = std::min(earliest, minimum.time);
                 stop = std::max(stop, minimum.stop);
+                failed |= minimum.failed;
             }
+            if (failed) break;
             if (w == 0) run.progress.gvt.store(std::min(earliest, run.plan.until));
             if (earliest >= run.plan.until || stop != 0) {
                 if (w == 0) {
@@ -84,7 +121,12 @@ void run_conservative(EngineRun& run) {
             }
             const VirtualTime horizon =
                 std::min(run.plan.until, earliest + run.plan.setup.lookahead);
-            guarded([&] {
+            attempt(executor, [&] {
+                if (!(horizon > earliest))
+                    throw ModelError(fmt::format(
+                        "at time {} the declared lookahead of {} is lost in rounding; legal: one "
+                        "that makes a difference there",
+                        earliest, run.plan.setup.lookahead));
                 const std::uint64_t executed = executor.run(horizon, UINT64_MAX);
                 run.progress.committed_events.fetch_add(executed, std::memory_order_relaxed);
                 run.progress.executed_events.fetch_add(executed, std::memory_order_relaxed);
@@ -95,10 +137,10 @@ void run_conservative(EngineRun& run) {
         }
         if (w == 0) result.wall_seconds = watch.wall_seconds();
         tallies[w].busy_seconds = watch.thread_cpu_seconds();
-        guarded([&] { executor.hand_over_output(time_infinity); });
+        attempt(executor, [&] { executor.hand_over_output(time_infinity); });
     };
     run_worker_threads(run.memory.os(), run.places, body, result.notices);
-    if (failure != nullptr) std::rethrow_exception(failure);
+    failure.rethrow();
 
     bool dropped = false;
     VirtualTime last_time = 0;
@@ -111,6 +153,8 @@ void run_conservative(EngineRun& run) {
     result.segments_bytes = run.memory.segment_bytes();
     run.output.finish();
     if (result.reason != EndReason::interrupted) {
+        FaultGuard signal_stack;  // this thread's; the workers' are gone with their threads
+        signal_stack.adopt_thread();
         for (std::uint32_t lp = 0; lp < run.plan.setup.lps; ++lp) {
             const Partition::Place place = run.plan.partition.place(lp);
             executors[run.plan.partition.first_owner(place.group).worker]->run_on_end(

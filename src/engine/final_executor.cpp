@@ -45,8 +45,6 @@ void FinalExecutor::start() {
             LpRecord& lp = group->lps[i];
             key_ = {0, 0, lp.id, 0};
             run_hook(lp, 0, "on_start()");
-            if (!world_.plan.setup.process.has_end_condition) continue;
-            lp.ended = lp.process->can_end();
             if (!lp.ended) ++lps_not_ended_;
         }
     }
@@ -74,6 +72,7 @@ void FinalExecutor::run_hook(LpRecord& lp, VirtualTime now, const char* hook) {
     const bool well = call_handler_of(lp, guard_, failure_, [&] {
         if (may_schedule_) {
             lp.process->on_start(context);
+            if (world_.plan.setup.process.has_end_condition) lp.ended = lp.process->can_end();
         } else {
             lp.process->on_end(context);
         }
@@ -84,6 +83,7 @@ void FinalExecutor::run_hook(LpRecord& lp, VirtualTime now, const char* hook) {
 }
 
 std::uint64_t FinalExecutor::run(VirtualTime horizon, std::uint64_t events_max) {
+    hook_ = "";
     if (sigsetjmp(guard_.env(), 0) != 0) {
         handler_failed(leave_crashed_handler(guard_));
     }
@@ -128,16 +128,25 @@ void FinalExecutor::execute(Group& group, LpRecord& lp, EventRecord& event) {
     Context context = make_context(event.time, LpId{lp.id}, world_.plan.rules.lps,
                                    Random(world_.plan.config.seed, lp.id, lp.random_counter));
     const Event view = event.view();
+    const ProcessFactory& process = world_.plan.setup.process;
+    bool lets_end = false;
     const bool well =
-        call_handler_of(lp, guard_, failure_, [&] { lp.process->on_event(context, view); });
+        call_handler_of(lp, guard_, failure_, [&] {
+            lp.process->on_event(context, view);
+            if (process.has_end_condition && !lp.ended) lets_end = lp.process->can_end();
+        });
     if (!well) [[unlikely]] handler_failed(failure_);
     lp.random_counter = context.random().counter();
     release_sends();
     lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
     last_time_ = event.time;
-    const ProcessFactory& process = world_.plan.setup.process;
-    if (process.has_commit) lp.process->on_commit(view);
-    if (process.has_end_condition && !lp.ended && lp.process->can_end()) {
+    if (process.has_commit) {
+        hook_ = "on_commit(): ";
+        if (!call_guarded(guard_, failure_, [&] { lp.process->on_commit(view); }))
+            handler_failed(failure_);
+        hook_ = "";
+    }
+    if (lets_end) {
         lp.ended = true;
         --lps_not_ended_;
     }
@@ -148,8 +157,8 @@ void FinalExecutor::handler_failed(std::string_view what) {
     if (event_ == nullptr)
         throw ModelError(
             fmt::format("LP {} at time {} in {}: {}", lp_->id, key_.time, hook_, what));
-    throw ModelError(fmt::format("LP {} at time {}, event of type {} from LP {}: {}", lp_->id,
-                                 event_->time, event_->type, event_->sender, what));
+    throw ModelError(fmt::format("LP {} at time {}, event of type {} from LP {}: {}{}", lp_->id,
+                                 event_->time, event_->type, event_->sender, hook_, what));
 }
 
 // --- Sends -----------------------------------------------------------------------------------------

@@ -53,6 +53,7 @@ class alignas(64) FinalExecutor final : private detail::EventSink {
     void run_on_end(LpRecord& lp, VirtualTime end_time);
     void add_digest(Digest& sum) const noexcept;
     Counters& counters() noexcept { return counters_; }
+    const EventKey& at() const noexcept { return key_; }  // of the event executed last
     const std::vector<Group*>& groups() const noexcept { return groups_; }
     VirtualTime last_time() const noexcept { return last_time_; }
 
@@ -80,7 +81,7 @@ class alignas(64) FinalExecutor final : private detail::EventSink {
     // The handler that is running.
     LpRecord* lp_ = nullptr;
     const EventRecord* event_ = nullptr;  // null in on_start and on_end
-    const char* hook_ = "";
+    const char* hook_ = "";  // which handler, where it is not on_event
     EventKey key_{};
     EventRecord* sent_ = nullptr;  // chain of what it scheduled for this executor's LPs
     bool may_schedule_ = true;

@@ -11,14 +11,13 @@
 
 namespace nw {
 
-// Runs `body`, a handler of the LP, inside the LP's heap. Returns whether all went well; if not,
-// `failure` says in words what happened. A fault (bad pointer, division by zero) jumps to where the
-// caller set guard.env().
+// Runs `body`, which calls into the model. Returns whether all went well; if not, `failure` says in
+// words what happened. A fault (bad pointer, division by zero) jumps to where the caller set
+// guard.env().
 template <class Body>
-bool call_handler_of(LpRecord& lp, FaultGuard& guard, std::string& failure, Body&& body) {
+bool call_guarded(FaultGuard& guard, std::string& failure, Body&& body) {
     bool threw = false;
     try {
-        const HeapScope scope(*lp.heap);
         guard.arm();
         body();
         guard.disarm();
@@ -34,6 +33,15 @@ bool call_handler_of(LpRecord& lp, FaultGuard& guard, std::string& failure, Body
     guard.disarm();
     if (!threw) failure = describe(fault);
     return false;
+}
+
+// The same for a handler of the LP: inside the LP's heap.
+template <class Body>
+bool call_handler_of(LpRecord& lp, FaultGuard& guard, std::string& failure, Body&& body) {
+    return call_guarded(guard, failure, [&] {
+        const HeapScope scope(*lp.heap);
+        body();
+    });
 }
 
 // After a fault's jump: out of the LP's heap, and the description of what happened.

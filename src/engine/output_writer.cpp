@@ -122,14 +122,16 @@ OutputWriter::OutputWriter(const std::vector<OutputTable>& tables, const std::st
 }
 
 void OutputWriter::hand_over(std::uint32_t worker, std::vector<Row>& rows, VirtualTime bound) {
-    bounds_[worker].store(bound, std::memory_order_release);
     if (rows.empty() || !wanted()) {
         rows.clear();
+        bounds_[worker].store(bound, std::memory_order_release);
         return;
     }
     const std::lock_guard lock(mutex_);
     std::move(rows.begin(), rows.end(), std::back_inserter(waiting_));
     rows.clear();
+    // Not before the rows are here: whoever sees the bound may write what lies below it.
+    bounds_[worker].store(bound, std::memory_order_release);
     if (waiting_.size() < rows_worth_writing) return;
     VirtualTime lowest = time_infinity;
     for (std::uint32_t w = 0; w < workers_; ++w)

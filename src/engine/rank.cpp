@@ -110,6 +110,11 @@ void Rank::fail_in_model(const EventKey& key, std::string message) {
     failed_.store(true, std::memory_order_release);
 }
 
+std::optional<EventKey> Rank::model_failure_key() {
+    const std::lock_guard lock(failure_mutex_);
+    return failure_key_;
+}
+
 void Rank::rethrow_failure() {
     const std::lock_guard lock(failure_mutex_);
     if (failure_ != nullptr) std::rethrow_exception(failure_);

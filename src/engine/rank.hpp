@@ -58,6 +58,7 @@ class Rank {
     // The first failure ends the run; of model failures the one earliest in virtual time is kept.
     void fail(std::exception_ptr failure);
     void fail_in_model(const EventKey& key, std::string message);
+    std::optional<EventKey> model_failure_key();  // of what fail_in_model() has kept
     bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
     void rethrow_failure();
 

@@ -58,6 +58,7 @@ void run_timewarp(EngineRun& run) {
             barrier.arrive_and_wait();  // nobody is executing: the run is over
             if (w == 0) result.wall_seconds = watch.wall_seconds();
             tallies[w].busy_seconds = watch.thread_cpu_seconds();
+            if (rank.failed()) worker.report_earlier_failures();
             guarded([&] { worker.wind_up(); });
         },
         result.notices);
@@ -73,6 +74,8 @@ void run_timewarp(EngineRun& run) {
     result.segments_bytes = run.memory.segment_bytes();
     run.output.finish();
     if (result.reason != EndReason::interrupted) {
+        FaultGuard signal_stack;  // this thread's; the workers' are gone with their threads
+        signal_stack.adopt_thread();
         for (std::uint32_t lp = 0; lp < run.plan.setup.lps; ++lp) {
             Worker& worker =
                 rank.worker(rank.owner(run.plan.partition.place(lp).group).worker);

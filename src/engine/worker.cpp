@@ -79,7 +79,11 @@ void Worker::run_on_start(Group& group, LpRecord& lp) {
         throw ModelError(fmt::format("LP {} at time 0 in on_start(): {}", running_.lp->id,
                                      leave_crashed_handler(guard_)));
     }
-    if (!call_handler_of(lp, guard_, failure_, [&] { lp.process->on_start(context); }))
+    const bool well = call_handler_of(lp, guard_, failure_, [&] {
+        lp.process->on_start(context);
+        if (plan_.setup.process.has_end_condition) lp.ended = lp.process->can_end();
+    });
+    if (!well)
         throw ModelError(fmt::format("LP {} at time 0 in on_start(): {}", lp.id, failure_));
     lp.random_counter = context.random().counter();
     release_sends(entry);
@@ -87,10 +91,7 @@ void Worker::run_on_start(Group& group, LpRecord& lp) {
     free_extras(group, entry);
     if (plan_.config.check_rollback > 0) lp.heap->set_zero_fill();
     keeper_.start(lp, group.heap);
-    if (plan_.setup.process.has_end_condition) {
-        lp.ended = lp.process->can_end();
-        if (!lp.ended) ++lps_not_ended_;
-    }
+    if (!lp.ended) ++lps_not_ended_;
     running_ = {};
 }
 
@@ -264,7 +265,10 @@ void Worker::call_handler(LpRecord& lp, EventRecord& event, HistoryEntry& entry)
                                    Random(plan_.config.seed, lp.id, lp.random_counter));
     const Event view = event.view();
     const bool well =
-        call_handler_of(lp, guard_, failure_, [&] { lp.process->on_event(context, view); });
+        call_handler_of(lp, guard_, failure_, [&] {
+            lp.process->on_event(context, view);
+            if (plan_.setup.process.has_end_condition) event.lets_end = lp.process->can_end();
+        });
     if (!well) [[unlikely]] {
         fail_running(failure_);
         return;
@@ -273,7 +277,6 @@ void Worker::call_handler(LpRecord& lp, EventRecord& event, HistoryEntry& entry)
     lp.random_counter = context.random().counter();
     if (plan_.rollback == Rollback::reverse)
         std::memcpy(entry.undo(), &context.control(), sizeof(std::uint64_t));
-    if (plan_.setup.process.has_end_condition) event.lets_end = lp.process->can_end();
     release_sends(entry);
 }
 

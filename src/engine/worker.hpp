@@ -42,6 +42,9 @@ class alignas(64) Worker final : private detail::EventSink {
     // The run is over for this worker: everything final is committed, nothing is in flight.
     bool finished() const noexcept { return phase_ == Phase::finished; }
 
+    // After all workers have stopped because a final event had failed: says so of earlier ones.
+    void report_earlier_failures();
+
     // After all workers have finished: states go back to the last final event, unless the run was
     // interrupted they are told so, and LPs are destroyed. `end_time` is what on_end reads as now().
     void wind_up();
@@ -103,9 +106,12 @@ class alignas(64) Worker final : private detail::EventSink {
     void end_at(EndReason reason, const EventKey& bound);
     void begin_commit(const EventKey& bound);
     bool commit_some();
+    void commit_batch();
     void prefetch_commits() noexcept;
     void commit(Group& group, LpRecord& lp);
     bool commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry);
+    void report_failure(const EventRecord& event, const HistoryEntry& entry);
+    void fail_in_commit(const std::string& what);
     void scan_for_end(VirtualTime bound);
     void take_rows(const HistoryEntry& entry, const EventKey& key);
 

@@ -102,19 +102,14 @@ void Worker::begin_commit(const EventKey& bound) {
 
 bool Worker::commit_some() {
     if (commit_done_) return false;
-    for (std::size_t n = 0; n < commit_lps_per_turn && !committing_.empty(); ++n) {
-        LpRecord& lp = *committing_.back();
-        committing_.pop_back();
-        prefetch_commits();
-        commit(group_of(lp), lp);
-        if (rank_.failed()) return true;
-        if (lp.committed == lp.history.tail()) {
-            lp.has_uncommitted = false;
-        } else {
-            uncommitted_.push_back(&lp);
+    if (plan_.setup.process.has_commit) {
+        if (sigsetjmp(guard_.env(), 0) != 0) {
+            fail_in_commit(leave_crashed_handler(guard_));
+            return true;
         }
     }
-    if (!committing_.empty()) return true;
+    commit_batch();
+    if (!committing_.empty() || rank_.failed()) return true;
     commit_done_ = true;
     rank_.output().hand_over(self_.worker, rows_, commit_bound_.time);
     const std::uint64_t committed = counters_[Counter::committed_events];
@@ -126,6 +121,21 @@ bool Worker::commit_some() {
     committed_told_ = committed;
     executed_told_ = executed;
     return true;
+}
+
+void Worker::commit_batch() {
+    for (std::size_t n = 0; n < commit_lps_per_turn && !committing_.empty(); ++n) {
+        LpRecord& lp = *committing_.back();
+        committing_.pop_back();
+        prefetch_commits();
+        commit(group_of(lp), lp);
+        if (rank_.failed()) return;
+        if (lp.committed == lp.history.tail()) {
+            lp.has_uncommitted = false;
+        } else {
+            uncommitted_.push_back(&lp);
+        }
+    }
 }
 
 // Record, then history entry, then event of the LPs that are committed next.
@@ -165,22 +175,16 @@ void Worker::commit(Group& group, LpRecord& lp) {
 bool Worker::commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry) {
     const EventRecord& event = *entry.event;
     if (event.failed) {
-        const Extra& failure = *entry.extras;
-        rank_.fail_in_model(event.key(),
-                            describe_event(event) +
-                                std::string(reinterpret_cast<const char*>(failure.content()),
-                                            failure.bytes));
+        report_failure(event, entry);
         return false;
     }
     lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
     ++counters_[Counter::committed_events];
     last_committed_time_ = std::max(last_committed_time_, event.time);
     if (plan_.setup.process.has_commit) {
-        try {
-            lp.process->on_commit(event.view());
-        } catch (const std::exception& error) {
-            rank_.fail_in_model(event.key(),
-                                describe_event(event) + "on_commit(): " + error.what());
+        running_.event = entry.event;
+        if (!call_guarded(guard_, failure_, [&] { lp.process->on_commit(event.view()); })) {
+            fail_in_commit(failure_);
             return false;
         }
     }
@@ -189,6 +193,37 @@ bool Worker::commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry) {
         free_extras(group, entry);
     }
     return true;
+}
+
+void Worker::report_failure(const EventRecord& event, const HistoryEntry& entry) {
+    const Extra& failure = *entry.extras;
+    rank_.fail_in_model(event.key(),
+                        describe_event(event) +
+                            std::string(reinterpret_cast<const char*>(failure.content()),
+                                        failure.bytes));
+}
+
+void Worker::fail_in_commit(const std::string& what) {
+    rank_.fail_in_model(running_.event->key(),
+                        describe_event(*running_.event) + "on_commit(): " + what);
+}
+
+// What failed before a final event is final, too, and the cause of what comes later may lie in it.
+void Worker::report_earlier_failures() {
+    const std::optional<EventKey> bound = rank_.model_failure_key();
+    if (!bound) return;
+    for (Group* group : groups_) {
+        for (std::uint32_t i = 0; i < group->count; ++i) {
+            LpRecord& lp = group->lps[i];
+            for (History::Ordinal p = lp.committed; p != lp.history.tail(); ++p) {
+                const HistoryEntry& entry = entry_at(lp, p);
+                if (!before(entry.event->key(), *bound)) break;
+                if (!entry.event->failed) continue;
+                report_failure(*entry.event, entry);
+                break;
+            }
+        }
+    }
 }
 
 void Worker::take_rows(const HistoryEntry& entry, const EventKey& key) {

@@ -199,7 +199,6 @@ void Worker::check_rollback(Group& group, LpRecord& lp, EventRecord& event) {
     Snapshot* image = lp.heap->take(group.heap);
     const std::uint64_t random_counter = lp.random_counter;
     const std::uint32_t sequence = lp.sequence;
-    const EventKey key = event.key();
     const std::string description = describe_event(event);
     execute(group, lp, event);
     if (!lp.failed) {
@@ -211,8 +210,8 @@ void Worker::check_rollback(Group& group, LpRecord& lp, EventRecord& event) {
         if (!equal && plan_.rollback == Rollback::snapshot)
             throw InternalError(description + "a rollback did not restore the LP's state");
         if (!equal)
-            rank_.fail_in_model(key, description + "--check-rollback: the state after the rollback "
-                                                   "differs from the state before the event");
+            throw ModelError(description + "--check-rollback: the state after the rollback differs "
+                                           "from the state before the event");
     }
     LpHeap::drop(image, group.heap);
 }
