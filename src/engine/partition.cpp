@@ -15,7 +15,7 @@ constexpr std::uint32_t no_lp = std::numeric_limits<std::uint32_t>::max();
 
 // Enough groups that a worker's load can be evened out by moving some, few enough that an era's mail
 // for a group is worth a lock and a swap. Unmeasured guess.
-constexpr std::uint32_t groups_per_worker = 8;
+constexpr std::uint32_t groups_per_worker = 4;
 constexpr std::uint32_t lps_per_group_max = 16384;
 
 std::uint32_t choose_lps_per_group(std::uint32_t lps, std::uint32_t workers) {

@@ -284,7 +284,6 @@ void Worker::call_handler(LpRecord& lp, EventRecord& event, HistoryEntry& entry)
 // it is committed. What its handler sent never leaves.
 void Worker::fail_running(std::string_view what) {
     auto& [group, lp, event, entry, generation, silent] = running_;
-    if (silent) throw ModelError(describe_event(*event) + std::string(what));
     staged_.clear();
     dropped_beyond_end_ -= dropped_sends(*entry);
     while (EventRecord* sent = entry->sent) {

@@ -95,6 +95,7 @@ class alignas(64) Worker final : private detail::EventSink {
     void undo_sends(Group& group, LpRecord& lp, History::Ordinal position);
     void restore_state(Group& group, LpRecord& lp, History::Ordinal position);
     void coast(LpRecord& lp, History::Ordinal from, History::Ordinal to);
+    [[noreturn]] void fail_undoing(std::string_view what);
     void cancel_here(EventRecord& event);
     void cancel_processed();
     bool is_chosen_for_check(const EventRecord& event) const noexcept;
@@ -142,6 +143,7 @@ class alignas(64) Worker final : private detail::EventSink {
     EpochCounts epochs_;
     Counters counters_;
     FaultGuard guard_;
+    FaultGuard undo_guard_;  // of handlers called while taking back, perhaps amid guard_'s batch
     std::string failure_;  // of the handler that failed last
 
     // What is being executed; null outside handlers. Members and not locals: a fault in a handler

@@ -7,9 +7,11 @@
 
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include "base/check.hpp"
+#include "engine/handler_call.hpp"
 #include "engine/worker.hpp"
-#include "numa/heap_scope.hpp"
 
 namespace nw {
 
@@ -128,6 +130,7 @@ void Worker::undo_sends(Group& group, LpRecord& lp, History::Ordinal position) {
 // Puts state, random counter, sequence and last key back to `position`. The entries are still there.
 void Worker::restore_state(Group& group, LpRecord& lp, History::Ordinal position) {
     const Running interrupted = running_;
+    if (sigsetjmp(undo_guard_.env(), 0) != 0) fail_undoing(leave_crashed_handler(undo_guard_));
     for (History::Ordinal p = lp.history.tail(); p != position;) {
         HistoryEntry& entry = entry_at(lp, --p);
         lp.random_counter -= entry.random_used;
@@ -137,8 +140,9 @@ void Worker::restore_state(Group& group, LpRecord& lp, History::Ordinal position
                                        Random(plan_.config.seed, lp.id, lp.random_counter));
         std::memcpy(&context.control(), entry.undo(), sizeof(std::uint64_t));
         running_ = {&group, &lp, entry.event, &entry, 0, true};
-        const HeapScope scope(*lp.heap);
-        lp.process->on_reverse(context, entry.event->view());
+        if (!call_handler_of(lp, undo_guard_, failure_,
+                             [&] { lp.process->on_reverse(context, entry.event->view()); }))
+            fail_undoing(failure_);
     }
     if (keeper_.uses_checkpoints()) {
         coast(lp, keeper_.restore_checkpoint(lp, position, group.heap), position);
@@ -158,8 +162,6 @@ void Worker::restore_state(Group& group, LpRecord& lp, History::Ordinal position
 
 // Executes entries [from, to) again with sends silenced: same state, same random numbers.
 void Worker::coast(LpRecord& lp, History::Ordinal from, History::Ordinal to) {
-    const std::uint64_t random_counter = lp.random_counter;
-    const std::uint32_t sequence = lp.sequence;
     for (History::Ordinal p = from; p != to; ++p) {
         lp.random_counter -= entry_at(lp, p).random_used;
         lp.sequence -= entry_at(lp, p).sent_count;
@@ -172,16 +174,25 @@ void Worker::coast(LpRecord& lp, History::Ordinal from, History::Ordinal to) {
         Context context = make_context(event.time, LpId{lp.id}, plan_.rules.lps,
                                        Random(plan_.config.seed, lp.id, lp.random_counter));
         running_ = {nullptr, &lp, &event, &entry, event.generation, true};
-        {
-            const HeapScope scope(*lp.heap);
-            lp.process->on_event(context, event.view());
-        }
+        const std::uint64_t random_counter = lp.random_counter + entry.random_used;
+        const std::uint32_t sequence = lp.sequence + entry.sent_count;
+        if (!call_handler_of(lp, undo_guard_, failure_,
+                             [&] { lp.process->on_event(context, event.view()); }))
+            fail_undoing(failure_);
         lp.random_counter = context.random().counter();
+        if (lp.random_counter != random_counter || lp.sequence != sequence)
+            fail_undoing("it drew or sent something else");
     }
-    if (lp.random_counter != random_counter || lp.sequence != sequence)
-        throw ModelError(describe_event(*entry_at(lp, to - 1).event) +
-                         "executed again from the same state, the LP drew or sent differently: its "
-                         "handlers use something that is not rolled back");
+}
+
+// What was running is a handler that went well the first time.
+void Worker::fail_undoing(std::string_view what) {
+    const std::string event = describe_event(*running_.event);
+    if (plan_.rollback == Rollback::reverse)
+        throw ModelError(fmt::format("{}on_reverse(): {}", event, what));
+    throw ModelError(fmt::format("{}executed again from the same state: {}; legal: handlers that use "
+                                 "nothing but what is rolled back",
+                                 event, what));
 }
 
 // --- --check-rollback ------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ void WindowControl::update(VirtualTime gvt, const Contribution& sums) noexcept {
     rolled_back_ = sums.rolled_back;
 
     const double efficiency = std::max(0.0, useful / static_cast<double>(executed));
-    // Until something goes wrong there is no window; then it starts from how far the leaders are.
+    // Until the first decision there is no window; it starts from how far the leaders are.
     const VirtualTime width =
         width_ == time_infinity ? std::max(sums.lead - gvt, advance_mean_) : width_;
     const VirtualTime ceiling = advances_max * advance_mean_;

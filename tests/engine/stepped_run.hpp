@@ -101,15 +101,25 @@ class SteppedRun {
 
     // Throws what a rank's worker failed with.
     void run() {
-        for (Worker* worker : workers_) worker->set_up();
-        for (Worker* worker : workers_) worker->start();
-        while (!finished()) {
+        run_until([] { return false; });
+        for (Worker* worker : workers_) worker->wind_up();
+    }
+
+    // Until then, or to the end.
+    template <class Condition>
+    void run_until(Condition&& reached) {
+        if (steps_ == 0) {
+            for (Worker* worker : workers_) worker->set_up();
+            for (Worker* worker : workers_) worker->start();
+        }
+        while (!finished() && !reached()) {
             step();
             for (const auto& rank : ranks_) rank->rethrow_failure();
             if (steps_ > steps_max) throw std::runtime_error("the run does not end");
         }
-        for (Worker* worker : workers_) worker->wind_up();
     }
+
+    VirtualTime gvt() const noexcept { return progress_.gvt; }
 
     // After run(), as simulate() does it. on_end's output goes to the LP's rank.
     void end() {

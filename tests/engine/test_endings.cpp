@@ -1,0 +1,159 @@
+// Goal: a run ends where it should. With can_end() exactly after the event at which the last LP
+// agrees, whatever the engine does meanwhile; on a signal soon, in order, with a prefix of the
+// events committed.
+#include <atomic>
+#include <csignal>
+#include <string>
+
+#include "tests/engine/engines.hpp"
+#include "tests/engine/outcome.hpp"
+#include "tests/engine/stepped_run.hpp"
+#include "tests/support/catch.hpp"
+
+namespace nw::test {
+namespace {
+
+RandomShape ending_shape(StateKind state) {
+    RandomShape shape;
+    shape.state = state;
+    shape.lps = 12;
+    shape.fuel = 1500;
+    shape.can_end_after = 40;
+    shape.zero_delay = 0.2;
+    shape.to_self = 0.2;
+    shape.to_neighbour = 0.3;
+    return shape;
+}
+
+TEST_CASE("can_end() ends a run after the same event, however often GVT is computed") {
+    for (const StateKind state : {StateKind::containers, StateKind::small_plain}) {
+        const RandomShape shape = ending_shape(state);
+        const Outcome expected = run_random_model(shape, wild_config(EngineKind::sequential));
+        REQUIRE(static_cast<int>(expected.reason) == static_cast<int>(EndReason::all_can_end));
+        REQUIRE(expected.committed_events < std::uint64_t{shape.fuel} * shape.lps);
+        for (const double interval : {0.02, 0.3, 4.0}) {
+            for (const std::uint32_t workers : {1u, 2u, 3u}) {
+                for (const WindowMode mode : {WindowMode::off, WindowMode::fixed}) {
+                    INFO("GVT every " << interval << " ms, workers " << workers << ", window "
+                                      << static_cast<int>(mode));
+                    Config config = wild_config(EngineKind::timewarp);
+                    config.gvt_interval_ms = interval;
+                    config.workers = workers;
+                    config.window_mode = mode;
+                    config.window = 0.5;
+                    const Outcome outcome = run_random_model(shape, config);
+                    CHECK(outcome.digest == expected.digest);
+                    CHECK(outcome.end_time == expected.end_time);
+                    CHECK(outcome.committed_events == expected.committed_events);
+                    CHECK((outcome.events_file == expected.events_file));
+                    CHECK((outcome.states_file == expected.states_file));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("LPs that can end from the start make an empty run, on every engine that allows it") {
+    RandomShape shape = ending_shape(StateKind::small_plain);
+    shape.can_end_after = 1;
+    RandomModel model(shape);
+    Setup setup = model.setup();
+    class Content final : public LogicalProcess {
+      public:
+        explicit Content(LpId) {}
+        void on_start(Context& context) override { context.schedule(context.self(), 1, 0); }
+        void on_event(Context& context, const Event&) override {
+            context.schedule(context.self(), 1, 0);
+        }
+        bool can_end() const override { return true; }
+    };
+    setup.process = process<Content>();
+    for (const EngineKind engine : {EngineKind::sequential, EngineKind::timewarp}) {
+        LiveProgress progress;
+        const std::atomic<int> stop_signal{0};
+        const RunResult result =
+            simulate(model, setup, wild_config(engine), progress, stop_signal);
+        CHECK(static_cast<int>(result.reason) == static_cast<int>(EndReason::all_can_end));
+        CHECK(result.totals[Counter::committed_events] == 0);
+        CHECK(result.end_time == 0);
+    }
+}
+
+// --- Interrupted -----------------------------------------------------------------------------------
+
+std::atomic<int> pressed{0};
+
+// Each LP sends to itself and others for ever; at a certain time one of them presses Ctrl-C.
+class EndlessProcess final : public LogicalProcess {
+  public:
+    explicit EndlessProcess(LpId) {}
+    void on_start(Context& context) override { context.schedule(context.self(), 0.5, 0); }
+    void on_event(Context& context, const Event& event) override {
+        if (context.self() == LpId{3} && context.now() > 500) pressed = SIGINT;
+        Random& random = context.random();
+        if (event.type() == 0)
+            context.schedule(context.self(), 0.25 + random.exponential(0.5), 0, random.bits());
+        const LpId other{static_cast<std::uint32_t>(random.below(context.lps()))};
+        if (event.type() == 0) context.schedule(other, 0.25 + random.uniform(), 1, random.bits());
+    }
+};
+
+class EndlessModel final : public Model {
+  public:
+    EndlessModel() : Model("endless", "until somebody stops it") {}
+    Setup setup() override {
+        Setup setup;
+        setup.lps = 16;
+        setup.lookahead = 0.25;
+        setup.payload_bytes_max = 8;
+        setup.process = process<EndlessProcess>();
+        return setup;
+    }
+};
+
+TEST_CASE("a signal ends a run in order: what is committed is the sequential run up to there") {
+    for (const EngineKind engine : all_engines) {
+        INFO(name_of(engine));
+        EndlessModel model;
+        pressed = 0;
+        const RunResult result = run_model(model, wild_config(engine), pressed);
+        CHECK(static_cast<int>(result.reason) == static_cast<int>(EndReason::interrupted));
+        CHECK(result.signal == SIGINT);
+        CHECK(result.totals[Counter::committed_events] > 0);
+        REQUIRE(std::isfinite(result.end_time));
+
+        Config config = wild_config(EngineKind::sequential);
+        config.until = result.end_time;
+        const std::atomic<int> nobody_presses{0};
+        const RunResult prefix = run_model(model, config, nobody_presses);
+        CHECK(result.digest.hex() == prefix.digest.hex());
+        CHECK(result.totals[Counter::committed_events] == prefix.totals[Counter::committed_events]);
+    }
+}
+
+TEST_CASE("a signal ends several ranks at the same time") {
+    EndlessModel model;
+    const Setup setup = model.setup();
+    Config config = wild_config(EngineKind::timewarp);
+    config.checkpoint_every = 2;
+    config.window_mode = WindowMode::fixed;
+    config.window = 5;
+    std::string digest;
+    {
+        SteppedRun run(setup, config, {.ranks = 3}, 11);
+        run.run_until([&] { return run.gvt() > 50; });
+        run.stop_signal() = SIGTERM;
+        run.run();
+        CHECK(static_cast<int>(run.reason()) == static_cast<int>(EndReason::interrupted));
+        CHECK(run.balance() == 0);
+        CHECK(run.network_is_idle());
+        digest = run.digest();
+        config.until = run.end_time();
+    }
+    REQUIRE(*config.until >= 50);
+    config.engine = EngineKind::sequential;
+    CHECK(run_model(model, config, std::atomic<int>{0}).digest.hex() == digest);
+}
+
+}  // namespace
+}  // namespace nw::test
