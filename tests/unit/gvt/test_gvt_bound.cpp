@@ -22,7 +22,10 @@ namespace {
 class CountingRun {
   public:
     CountingRun(std::uint64_t seed, std::uint32_t ranks, std::uint32_t workers)
-        : dice_(seed), network_(ranks, seed, {.delay_max = 15, .stall_probability = 0}) {
+        : dice_(seed),
+          network_(ranks, seed, {.delay_max = 15, .stall_probability = 0}),
+          execute_share_(0.02 + 0.1 * static_cast<double>(dice_.below(6))),
+          receive_share_(0.02 + 0.1 * static_cast<double>(dice_.below(6))) {
         for (std::uint32_t r = 0; r < ranks; ++r)
             rounds_.push_back(std::make_unique<GvtRounds>(network_.rank(r), workers, 0,
                                                           WindowControl::off()));
@@ -35,12 +38,11 @@ class CountingRun {
 
     void step() {
         Worker& worker = workers_[dice_.below(workers_.size())];
-        switch (dice_.below(6)) {
-            case 0: execute(worker); break;
-            case 1:
-            case 2: receive(); break;
-            case 3: learn(worker); break;
-            case 4: cut(worker); break;
+        if (dice_.chance(execute_share_)) execute(worker);
+        if (dice_.chance(receive_share_)) receive();
+        switch (dice_.below(3)) {
+            case 0: learn(worker); break;
+            case 1: cut(worker); break;
             default:
                 network_.tick();
                 for (auto& rounds : rounds_) rounds->step(GvtRounds::Clock::now());
@@ -106,7 +108,8 @@ class CountingRun {
     // A message that arrives late may be answered at once: so do anti-events.
     void receive() {
         if (bag_.empty()) return;
-        std::swap(bag_[dice_.below(bag_.size())], bag_.back());
+        // Mostly the newest: some messages stay on their way over many rounds.
+        if (dice_.chance(0.2)) std::swap(bag_[dice_.below(bag_.size())], bag_.back());
         const Message message = bag_.back();
         bag_.pop_back();
         Worker& worker = workers_[message.to];
@@ -139,6 +142,8 @@ class CountingRun {
 
     Dice dice_;
     InProcessNetwork network_;
+    double execute_share_;  // how often, a step; differs from run to run
+    double receive_share_;
     std::vector<std::unique_ptr<GvtRounds>> rounds_;
     std::vector<Worker> workers_;
     std::vector<Message> bag_;
