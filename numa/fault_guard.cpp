@@ -14,10 +14,14 @@ constexpr int fault_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
 const char* signal_name(int signal) noexcept {
     switch (signal) {
-        case SIGSEGV: return "SIGSEGV";
-        case SIGBUS: return "SIGBUS";
-        case SIGFPE: return "SIGFPE";
-        default: return "SIGILL";
+        case SIGSEGV:
+            return "SIGSEGV";
+        case SIGBUS:
+            return "SIGBUS";
+        case SIGFPE:
+            return "SIGFPE";
+        default:
+            return "SIGILL";
     }
 }
 
@@ -48,6 +52,9 @@ void install_handlers() {
 void FaultGuard::adopt_thread() {
     // Each time: others (a test framework, a library) may have put their own in place since.
     install_handlers();
+    // AddressSanitizer and some test frameworks bring a stack of their own, and want it back.
+    stack_t present{};
+    if (sigaltstack(nullptr, &present) == 0 && (present.ss_flags & SS_DISABLE) == 0) return;
     constexpr std::size_t stack_bytes = 64 * 1024;
     stack_ = std::make_unique<char[]>(stack_bytes);
     stack_t stack{};

@@ -25,8 +25,8 @@ class FaultGuard {
     FaultGuard() = default;
     ~FaultGuard();
 
-    // Before the first arm(), on the thread that will arm: gives it an alternate signal stack (an
-    // endless recursion leaves no other), and installs the process's handlers.
+    // Before the first arm(), on the thread that will arm: gives it an alternate signal stack, unless
+    // it has one (an endless recursion leaves no other), and installs the process's handlers.
     void adopt_thread();
 
     FaultGuard(const FaultGuard&) = delete;

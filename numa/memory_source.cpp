@@ -4,8 +4,7 @@
 
 namespace nw {
 
-MemorySource::MemorySource(Os& os, MemoryMode mode, std::uint32_t groups,
-                           HugePages huge_pages)
+MemorySource::MemorySource(Os& os, MemoryMode mode, std::uint32_t groups, HugePages huge_pages)
     : os_(os), huge_pages_(huge_pages) {
     if (mode == MemoryMode::libc) {
         libc_segments_.emplace(os);
@@ -13,8 +12,8 @@ MemorySource::MemorySource(Os& os, MemoryMode mode, std::uint32_t groups,
     }
     region_.emplace(os, groups);
     notices_ = region_->notices();
-    const Status status = os.advise_huge(reinterpret_cast<void*>(region_->base()),
-                                         region_->bytes(), huge_pages == HugePages::on);
+    const Status status = os.advise_huge(reinterpret_cast<void*>(region_->base()), region_->bytes(),
+                                         huge_pages == HugePages::on);
     if (status != 0 && huge_pages == HugePages::on)
         notices_.push_back(std::string("huge pages: the kernel refuses them (") +
                            std::strerror(status) + "); small pages are used");

@@ -131,7 +131,8 @@ std::byte* SegmentTable::take_fresh_range(std::size_t bytes, std::size_t alignme
     if (base >= slot_end_ || static_cast<std::size_t>(slot_end_ - base) < bytes) return nullptr;
     give_range(cursor_, static_cast<std::size_t>(base - cursor_));
     cursor_ = base + bytes;
-    if (!huge_asked_) [[unlikely]] ask_for_huge_pages();
+    if (!huge_asked_) [[unlikely]]
+        ask_for_huge_pages();
     return base;
 }
 

@@ -77,7 +77,7 @@ class SegmentTable {
     std::size_t count_ = 0;
     std::size_t capacity_ = 0;
     std::size_t active_bytes_ = 0;
-    bool huge_asked_ = true;  // nothing (more) to ask of the kernel
+    bool huge_asked_ = true;       // nothing (more) to ask of the kernel
     std::byte* cursor_ = nullptr;  // [cursor_, slot_end_) was never handed out
     std::byte* slot_end_ = nullptr;
     std::vector<Range> free_ranges_;  // by address; none touches another or cursor_

@@ -36,10 +36,10 @@ Whereabouts& whereabouts() noexcept;
 
 }  // namespace nw
 
-#define NW_CHECK(condition)                                                     \
-    do {                                                                        \
-        if (!(condition)) [[unlikely]]                                          \
-            ::nw::check_failed(#condition, __FILE__, __LINE__);                 \
+#define NW_CHECK(condition)                                     \
+    do {                                                        \
+        if (!(condition)) [[unlikely]]                          \
+            ::nw::check_failed(#condition, __FILE__, __LINE__); \
     } while (false)
 
 // Too dear for every build: on in the `paranoid` preset and in sanitizer builds.

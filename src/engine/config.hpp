@@ -17,10 +17,10 @@ enum class WindowMode : std::uint8_t { automatic, fixed, off };
 
 struct Config {
     EngineKind engine = EngineKind::timewarp;
-    std::uint32_t workers = 0;          // 0: one a core that this rank may use
-    std::optional<VirtualTime> until;   // nullopt: the model's
+    std::uint32_t workers = 0;         // 0: one a core that this rank may use
+    std::optional<VirtualTime> until;  // nullopt: the model's
     std::uint64_t seed = 1;
-    std::optional<Rollback> rollback;   // nullopt: what the model prefers
+    std::optional<Rollback> rollback;    // nullopt: what the model prefers
     std::uint32_t checkpoint_every = 0;  // events of an LP; 0: adaptive
     double gvt_interval_ms = 1.0;
     WindowMode window_mode = WindowMode::automatic;

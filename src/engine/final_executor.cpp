@@ -117,8 +117,7 @@ inline void FinalExecutor::prefetch_upcoming() {
         prefetch(&lp.digest);
         prefetch(later->event);
     }
-    if (const PendingEntry* soon = pending_.upcoming(prefetch_near))
-        prefetch(lp_of(*soon).process);
+    if (const PendingEntry* soon = pending_.upcoming(prefetch_near)) prefetch(lp_of(*soon).process);
 }
 
 void FinalExecutor::execute(Group& group, LpRecord& lp, EventRecord& event) {
@@ -130,12 +129,12 @@ void FinalExecutor::execute(Group& group, LpRecord& lp, EventRecord& event) {
     const Event view = event.view();
     const ProcessFactory& process = world_.plan.setup.process;
     bool lets_end = false;
-    const bool well =
-        call_handler_of(lp, guard_, failure_, [&] {
-            lp.process->on_event(context, view);
-            if (process.has_end_condition && !lp.ended) lets_end = lp.process->can_end();
-        });
-    if (!well) [[unlikely]] handler_failed(failure_);
+    const bool well = call_handler_of(lp, guard_, failure_, [&] {
+        lp.process->on_event(context, view);
+        if (process.has_end_condition && !lp.ended) lets_end = lp.process->can_end();
+    });
+    if (!well) [[unlikely]]
+        handler_failed(failure_);
     lp.random_counter = context.random().counter();
     release_sends();
     lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
@@ -169,7 +168,7 @@ void FinalExecutor::schedule(Context& context, LpId target, VirtualTime delay, E
                            payload.size());
     if (!may_schedule_) throw ModelError("schedule() when the run is over");
     const VirtualTime time = context.now() + delay;
-    WireEvent header{};
+    EventHeader header{};
     header.sequence = lp_->sequence++;
     if (time >= world_.plan.until) {
         dropped_beyond_end_ = true;
@@ -190,21 +189,15 @@ void FinalExecutor::schedule(Context& context, LpId target, VirtualTime delay, E
     } else {
         const PlatformScope platform;
         ++counters_[Counter::events_crossed];
-        outbox_.append(header, payload.data());
+        outbox_.append(WireEvent{header, 0, WireKind::event, {}}, payload.data());
     }
 }
 
-EventRecord& FinalExecutor::new_event(Group& group, const WireEvent& header,
+EventRecord& FinalExecutor::new_event(Group& group, const EventHeader& header,
                                       const std::byte* payload) {
-    auto& event = *static_cast<EventRecord*>(
-        group.heap.allocate(sizeof(EventRecord) + header.payload_bytes));
-    event.time = header.time;
-    event.generation = header.generation;
-    event.sender = header.sender;
-    event.sequence = header.sequence;
-    event.target = header.target;
-    event.type = header.type;
-    event.payload_bytes = header.payload_bytes;
+    auto& event =
+        *static_cast<EventRecord*>(group.heap.allocate(sizeof(EventRecord) + header.payload_bytes));
+    static_cast<EventHeader&>(event) = header;
     if (header.payload_bytes > 0) std::memcpy(event.payload(), payload, header.payload_bytes);
     return event;
 }

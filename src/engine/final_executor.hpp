@@ -64,7 +64,7 @@ class alignas(64) FinalExecutor final : private detail::EventSink {
     void schedule(Context& context, LpId target, VirtualTime delay, EventType type,
                   std::span<const std::byte> payload) override;
     void output(Context& context, std::size_t table, std::span<const OutputValue> row) override;
-    EventRecord& new_event(Group& group, const WireEvent& header, const std::byte* payload);
+    EventRecord& new_event(Group& group, const EventHeader& header, const std::byte* payload);
     void release_sends();
     [[noreturn]] void handler_failed(std::string_view what);
 
@@ -81,7 +81,7 @@ class alignas(64) FinalExecutor final : private detail::EventSink {
     // The handler that is running.
     LpRecord* lp_ = nullptr;
     const EventRecord* event_ = nullptr;  // null in on_start and on_end
-    const char* hook_ = "";  // which handler, where it is not on_event
+    const char* hook_ = "";               // which handler, where it is not on_event
     EventKey key_{};
     EventRecord* sent_ = nullptr;  // chain of what it scheduled for this executor's LPs
     bool may_schedule_ = true;

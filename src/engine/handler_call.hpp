@@ -29,7 +29,8 @@ bool call_guarded(FaultGuard& guard, std::string& failure, Body&& body) {
         failure = "an exception that is not a std::exception";
     }
     const HeapFault fault = take_heap_fault();
-    if (!threw && fault == HeapFault::none) [[likely]] return true;
+    if (!threw && fault == HeapFault::none) [[likely]]
+        return true;
     guard.disarm();
     if (!threw) failure = describe(fault);
     return false;

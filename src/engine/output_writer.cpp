@@ -63,14 +63,13 @@ std::size_t encoded_row_bytes(const std::vector<OutputTable>& tables, std::size_
                               std::span<const OutputValue> row) {
     if (table >= tables.size()) {
         const PlatformScope platform;
-        throw ModelError(fmt::format("output() to table {}; the model declares {}", table,
-                                     tables.size()));
+        throw ModelError(
+            fmt::format("output() to table {}; the model declares {}", table, tables.size()));
     }
     if (row.size() != tables[table].columns.size()) {
         const PlatformScope platform;
         throw ModelError(fmt::format("output() of {} values to table {}, which has {} columns",
-                                     row.size(), tables[table].name,
-                                     tables[table].columns.size()));
+                                     row.size(), tables[table].name, tables[table].columns.size()));
     }
     std::size_t bytes = 0;
     for (const OutputValue& value : row) {
@@ -85,9 +84,15 @@ void encode_row(std::span<const OutputValue> row, std::byte* to) noexcept {
         *to++ = static_cast<std::byte>(value.kind);
         std::uint64_t word = 0;
         switch (value.kind) {
-            case OutputValue::Kind::integer: word = static_cast<std::uint64_t>(value.integer); break;
-            case OutputValue::Kind::real: std::memcpy(&word, &value.real, sizeof word); break;
-            case OutputValue::Kind::text: word = value.text.size(); break;
+            case OutputValue::Kind::integer:
+                word = static_cast<std::uint64_t>(value.integer);
+                break;
+            case OutputValue::Kind::real:
+                std::memcpy(&word, &value.real, sizeof word);
+                break;
+            case OutputValue::Kind::text:
+                word = value.text.size();
+                break;
         }
         std::memcpy(to, &word, sizeof word);
         to += sizeof word;

@@ -38,8 +38,8 @@ std::vector<idx_t> metis_parts(std::uint32_t lps, const std::vector<Link>& links
     for (auto& list : adjacent) {
         std::sort(list.begin(), list.end());
         for (const auto& [lp, weight] : list) {
-            const bool repeated = static_cast<idx_t>(neighbours.size()) > starts.back() &&
-                                  neighbours.back() == lp;
+            const bool repeated =
+                static_cast<idx_t>(neighbours.size()) > starts.back() && neighbours.back() == lp;
             if (repeated) {
                 weights.back() += weight;
             } else {
@@ -55,10 +55,9 @@ std::vector<idx_t> metis_parts(std::uint32_t lps, const std::vector<Link>& links
     idx_t options[METIS_NOPTIONS];
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = 1;
-    const int status = METIS_PartGraphKway(&vertices, &constraints, starts.data(),
-                                           neighbours.data(), nullptr, nullptr, weights.data(),
-                                           &part_count, nullptr, nullptr, options, &cut,
-                                           part.data());
+    const int status = METIS_PartGraphKway(
+        &vertices, &constraints, starts.data(), neighbours.data(), nullptr, nullptr, weights.data(),
+        &part_count, nullptr, nullptr, options, &cut, part.data());
     NW_CHECK(status == METIS_OK);
     return part;
 }
@@ -69,8 +68,7 @@ Partition::Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t work
                      std::uint32_t lps_per_group)
     : lps_(setup.lps) {
     const std::uint32_t workers = ranks * workers_per_rank;
-    lps_per_group_ =
-        lps_per_group > 0 ? lps_per_group : choose_lps_per_group(setup.lps, workers);
+    lps_per_group_ = lps_per_group > 0 ? lps_per_group : choose_lps_per_group(setup.lps, workers);
     group_reciprocal_ = std::numeric_limits<std::uint64_t>::max() / lps_per_group_ + 1;
     for (const Link& link : setup.links) {
         if (index(link.a) >= setup.lps || index(link.b) >= setup.lps)

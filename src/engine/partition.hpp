@@ -52,11 +52,11 @@ class Partition {
 
     std::uint32_t lps_;
     std::uint32_t lps_per_group_;
-    std::uint64_t group_reciprocal_;          // ⌈2^64 / lps_per_group⌉ for more than one: exact for
-                                              // 32-bit slots
-    std::vector<std::uint32_t> slot_of_lp_;   // empty: slot i holds LP i
-    std::vector<std::uint32_t> lp_of_slot_;   // with it; no_lp where a worker's last group has room
-    std::vector<Owner> owners_;               // by group
+    std::uint64_t group_reciprocal_;  // ⌈2^64 / lps_per_group⌉ for more than one: exact for
+                                      // 32-bit slots
+    std::vector<std::uint32_t> slot_of_lp_;  // empty: slot i holds LP i
+    std::vector<std::uint32_t> lp_of_slot_;  // with it; no_lp where a worker's last group has room
+    std::vector<Owner> owners_;              // by group
 };
 
 }  // namespace nw

@@ -8,17 +8,21 @@ namespace {
 
 constexpr std::size_t batches_received_per_step = 16;
 
-// A round that takes longer means that a worker is stuck: say who, and end.
-constexpr std::chrono::seconds watchdog_patience{60};
+// A round that takes longer means that a handler does not return: say on which worker. It may still
+// return, or be an endless loop in a state that was never to be; only the user can tell.
+constexpr std::chrono::seconds watchdog_patience{10};
 
 // Of --memory-cap; beyond it workers run ahead only in memory that they already have.
 constexpr double memory_share_careful = 0.8;
 
 WindowControl window_of(const Config& config) {
     switch (config.window_mode) {
-        case WindowMode::automatic: return WindowControl::automatic();
-        case WindowMode::fixed: return WindowControl::fixed(config.window);
-        case WindowMode::off: break;
+        case WindowMode::automatic:
+            return WindowControl::automatic();
+        case WindowMode::fixed:
+            return WindowControl::fixed(config.window);
+        case WindowMode::off:
+            break;
     }
     return WindowControl::off();
 }
@@ -66,9 +70,9 @@ void Rank::net_step(GvtRounds::Clock::time_point now) {
         });
     }
     gvt_.step(now);
-    std::string overdue = gvt_.overdue(now, watchdog_patience);
+    const std::string overdue = gvt_.overdue(now, watchdog_patience);
     net_role_.unlock();
-    if (!overdue.empty()) throw InternalError(overdue);
+    if (!overdue.empty() && progress_.warn) progress_.warn(overdue);
 }
 
 void Rank::send_batch(RankId destination, const MailBuffer& batch) {

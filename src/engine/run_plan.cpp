@@ -27,8 +27,7 @@ RunPlan::RunPlan(const Setup& setup_, const Config& config_, std::uint32_t ranks
       until(config_.until.value_or(setup_.until)),
       rollback(choose_rollback(setup_, config_)),
       rules{setup_.lps, setup_.payload_bytes_max, setup_.lookahead},
-      state_keeping(
-          StateKeepingRules::choose(rollback, setup_.process, config_.checkpoint_every)),
+      state_keeping(StateKeepingRules::choose(rollback, setup_.process, config_.checkpoint_every)),
       partition(setup_, ranks, workers_, config_.lps_per_group) {
     if (config.check_rollback > 0 && config.engine != EngineKind::timewarp)
         throw SetupError("--check-rollback: only --engine timewarp rolls back; legal here: 0");

@@ -35,9 +35,8 @@ RunResult simulate(Model&, const Setup& setup, const Config& config, LiveProgres
     const Stopwatch whole;
     Os& os = linux_os();
     const Topology topology(os);
-    std::uint32_t workers = config.workers > 0
-                                ? config.workers
-                                : static_cast<std::uint32_t>(topology.core_count());
+    std::uint32_t workers =
+        config.workers > 0 ? config.workers : static_cast<std::uint32_t>(topology.core_count());
     if (config.engine == EngineKind::sequential) workers = 1;
     const RunPlan plan(setup, config, 1, workers);
 
@@ -55,14 +54,21 @@ RunResult simulate(Model&, const Setup& setup, const Config& config, LiveProgres
         EngineRun run{plan,     memory,      output, {topology.place_workers(workers), config.pin},
                       progress, stop_signal, result};
         switch (config.engine) {
-            case EngineKind::sequential: run_sequential(run); break;
-            case EngineKind::conservative: run_conservative(run); break;
-            case EngineKind::timewarp: run_timewarp(run); break;
+            case EngineKind::sequential:
+                run_sequential(run);
+                break;
+            case EngineKind::conservative:
+                run_conservative(run);
+                break;
+            case EngineKind::timewarp:
+                run_timewarp(run);
+                break;
         }
         output.finish();
     } catch (const std::bad_alloc&) {
-        throw MachineError("out of memory; legal: a smaller model, a smaller --window, or more than "
-                           "the machine's free memory");
+        throw MachineError(
+            "out of memory; legal: a smaller model, a smaller --window, or more than "
+            "the machine's free memory");
     }
     result.signal = result.reason == EndReason::interrupted ? stop_signal.load() : 0;
     result.until = plan.until;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,10 @@ struct LiveProgress {
     std::atomic<double> gvt{0};
     std::atomic<std::uint64_t> committed_events{0};
     std::atomic<std::uint64_t> executed_events{0};
+
+    // Called by any worker, rarely, with one line that the user should see while the run goes on.
+    // May be empty. Set before the run.
+    std::function<void(const std::string&)> warn;
 };
 
 struct WorkerReport {
@@ -35,8 +40,8 @@ enum class EndReason : std::uint8_t { until, no_events, all_can_end, interrupted
 struct RunResult {
     Digest digest;
     EndReason reason = EndReason::until;
-    int signal = 0;          // with EndReason::interrupted: SIGINT or SIGTERM
-    VirtualTime until = 0;   // what was asked for
+    int signal = 0;            // with EndReason::interrupted: SIGINT or SIGTERM
+    VirtualTime until = 0;     // what was asked for
     VirtualTime end_time = 0;  // final GVT, at most `until`
     Rollback rollback = Rollback::snapshot;
     std::uint32_t ranks = 1;
@@ -44,7 +49,7 @@ struct RunResult {
     std::uint32_t groups = 0;
     std::uint32_t lps_per_group = 0;
     std::uint32_t nodes = 1;
-    double wall_seconds = 0;   // the event loop alone
+    double wall_seconds = 0;  // the event loop alone
     double setup_seconds = 0;
     std::uint64_t resident_peak_bytes = 0;
     std::uint64_t segments_bytes = 0;

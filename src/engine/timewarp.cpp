@@ -77,8 +77,7 @@ void run_timewarp(EngineRun& run) {
         FaultGuard signal_stack;  // this thread's; the workers' are gone with their threads
         signal_stack.adopt_thread();
         for (std::uint32_t lp = 0; lp < run.plan.setup.lps; ++lp) {
-            Worker& worker =
-                rank.worker(rank.owner(run.plan.partition.place(lp).group).worker);
+            Worker& worker = rank.worker(rank.owner(run.plan.partition.place(lp).group).worker);
             worker.run_on_end(worker.lp(lp), result.end_time);
         }
     }

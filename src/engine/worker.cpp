@@ -20,11 +20,6 @@ namespace {
 // them (some 50 ns), short enough that a straggler does not wait. Unmeasured guess.
 constexpr std::uint32_t batch_events = 128;
 
-// A batch for another rank is closed at this size, below Open MPI's default eager limit of 4 KiB, or
-// at this age.
-constexpr std::size_t batch_bytes_max = 3840;
-constexpr std::chrono::microseconds batch_age_max{50};
-
 // How far ahead in the sorted run things are fetched into the cache; see prefetch_upcoming().
 constexpr std::size_t prefetch_far = 12;
 constexpr std::size_t prefetch_near = 4;
@@ -83,8 +78,7 @@ void Worker::run_on_start(Group& group, LpRecord& lp) {
         lp.process->on_start(context);
         if (plan_.setup.process.has_end_condition) lp.ended = lp.process->can_end();
     });
-    if (!well)
-        throw ModelError(fmt::format("LP {} at time 0 in on_start(): {}", lp.id, failure_));
+    if (!well) throw ModelError(fmt::format("LP {} at time 0 in on_start(): {}", lp.id, failure_));
     lp.random_counter = context.random().counter();
     release_sends(entry);
     take_rows(entry, EventKey{0, 0, lp.id, 0});
@@ -102,6 +96,11 @@ bool Worker::turn(GvtRounds::Clock::time_point now) {
     now_ = now;
     rank_.net_step(now_);
     learn_gvt();
+    if (sigsetjmp(guard_.env(), 0) != 0) {
+        // A handler followed a bad pointer, divided by zero, …: the stack between is gone, what was
+        // running stands in running_. The turn begins again.
+        fail_running(leave_crashed_handler(guard_));
+    }
     bool worked = drain_mail();
     if (phase_ == Phase::running) worked |= execute_batch();
     flush_outboxes(false);
@@ -140,55 +139,28 @@ void Worker::take_in(const WireEvent& wire, Group& group) {
         take_in_anti(wire, group, group.lps[plan_.partition.place(wire.target).index]);
         return;
     }
-    EventRecord& event = new_event(group, wire.payload_bytes);
-    event.time = wire.time;
-    event.generation = wire.generation;
-    event.sender = wire.sender;
-    event.sequence = wire.sequence;
-    event.serial = wire.serial;
-    event.target = wire.target;
-    event.type = wire.type;
+    EventRecord& event = new_event(group, wire, wire.payload());
     event.from_afar = true;
-    if (wire.payload_bytes > 0) std::memcpy(event.payload(), wire.payload(), wire.payload_bytes);
     pending_.push(event.entry());
-}
-
-EventRecord& Worker::new_event(Group& group, std::size_t payload_bytes) {
-    auto& event =
-        *static_cast<EventRecord*>(group.heap.allocate(sizeof(EventRecord) + payload_bytes));
-    event.payload_bytes = static_cast<std::uint16_t>(payload_bytes);
-    event.next_sent = nullptr;
-    event.status = EventStatus::pending;
-    event.from_afar = false;
-    event.failed = false;
-    event.lets_end = false;
-    event.rollback_tried = false;
-    return event;
 }
 
 // A straggler is noticed here, when it comes up as the smallest, and not when it arrives: several of
 // them cost one rollback.
 bool Worker::execute_batch() {
-    batch_left_ = batch_events;
-    if (sigsetjmp(guard_.env(), 0) != 0) {
-        // A handler followed a bad pointer, divided by zero, …: the stack between is gone, what was
-        // running stands in running_.
-        fail_running(leave_crashed_handler(guard_));
-    }
-    while (batch_left_ > 0) {
+    std::uint32_t left = batch_events;
+    for (; left > 0; --left) {
         const PendingEntry* top = pending_.top();
         if (top == nullptr) break;
         if (top->time >= horizon_) {
             if (horizon_ < plan_.until) ++counters_[Counter::window_stops];
             break;
         }
-        --batch_left_;
         const PendingEntry entry = *top;
         pending_.pop();
         prefetch_upcoming();
         execute_next(entry);
     }
-    return batch_left_ < batch_events;
+    return left < batch_events;
 }
 
 // What the next events will need, fetched in two steps: first the LP's record and the event, then,
@@ -264,11 +236,10 @@ void Worker::call_handler(LpRecord& lp, EventRecord& event, HistoryEntry& entry)
     Context context = make_context(event.time, LpId{lp.id}, plan_.rules.lps,
                                    Random(plan_.config.seed, lp.id, lp.random_counter));
     const Event view = event.view();
-    const bool well =
-        call_handler_of(lp, guard_, failure_, [&] {
-            lp.process->on_event(context, view);
-            if (plan_.setup.process.has_end_condition) event.lets_end = lp.process->can_end();
-        });
+    const bool well = call_handler_of(lp, guard_, failure_, [&] {
+        lp.process->on_event(context, view);
+        if (plan_.setup.process.has_end_condition) event.lets_end = lp.process->can_end();
+    });
     if (!well) [[unlikely]] {
         fail_running(failure_);
         return;
@@ -307,139 +278,6 @@ std::string Worker::describe_event(const EventRecord& event) {
                        event.type, event.sender);
 }
 
-// --- Sends -----------------------------------------------------------------------------------------
-
-void Worker::schedule(Context& context, LpId target, VirtualTime delay, EventType type,
-                      std::span<const std::byte> payload) {
-    detail::check_schedule(plan_.rules, context.self(), context.now(), target, delay,
-                           payload.size());
-    LpRecord& lp = *running_.lp;
-    HistoryEntry& entry = *running_.entry;
-    const std::uint32_t sequence = lp.sequence++;
-    if (running_.silent) return;
-    ++entry.sent_count;
-    const VirtualTime time = context.now() + delay;
-    if (time >= plan_.until) {
-        ++dropped_beyond_end_;
-        return;
-    }
-    const std::uint32_t generation = time == context.now() ? running_.generation + 1 : 0;
-    const Partition::Place place = plan_.partition.place(index(target));
-    if (rank_.owner(place.group) == self_) [[likely]] {
-        EventRecord& event = new_event(*rank_.group(place.group), payload.size());
-        event.time = time;
-        event.generation = generation;
-        event.sender = lp.id;
-        event.sequence = sequence;
-        event.serial = lp.serial++;
-        event.target = index(target);
-        event.type = type;
-        if (!payload.empty()) std::memcpy(event.payload(), payload.data(), payload.size());
-        event.next_sent = entry.sent;
-        entry.sent = &event;
-        return;
-    }
-    const PlatformScope platform;
-    const WireEvent wire{.time = time,
-                         .generation = generation,
-                         .sender = lp.id,
-                         .sequence = sequence,
-                         .serial = lp.serial++,
-                         .target = index(target),
-                         .type = type,
-                         .payload_bytes = static_cast<std::uint16_t>(payload.size()),
-                         .epoch = 0,
-                         .kind = WireKind::event,
-                         .reserved = {}};
-    staged_.append(wire, payload.data());
-    // The anti-event, ready to go.
-    WireEvent anti = wire;
-    anti.kind = WireKind::anti_event;
-    anti.payload_bytes = 0;
-    Extra& record = new_extra(*running_.group, entry, Extra::Kind::remote_send, sizeof anti);
-    std::memcpy(record.content(), &anti, sizeof anti);
-}
-
-void Worker::output(Context&, std::size_t table, std::span<const OutputValue> row) {
-    if (running_.silent) return;
-    const std::size_t bytes = encoded_row_bytes(plan_.setup.outputs, table, row);
-    Extra& extra = new_extra(*running_.group, *running_.entry, Extra::Kind::output_row, bytes);
-    extra.table = static_cast<std::uint8_t>(table);
-    encode_row(row, extra.content());
-}
-
-// What the execution sent beyond the end of the run: all that left no record.
-std::uint32_t Worker::dropped_sends(const HistoryEntry& entry) noexcept {
-    std::uint32_t dropped = entry.sent_count;
-    for (const EventRecord* sent = entry.sent; sent != nullptr; sent = sent->next_sent) --dropped;
-    for (const Extra* extra = entry.extras; extra != nullptr; extra = extra->next)
-        if (extra->kind == Extra::Kind::remote_send) --dropped;
-    return dropped;
-}
-
-Extra& Worker::new_extra(Group& group, HistoryEntry& entry, Extra::Kind kind, std::size_t bytes) {
-    auto& extra = *static_cast<Extra*>(group.heap.allocate(sizeof(Extra) + bytes));
-    extra.next = entry.extras;
-    extra.bytes = static_cast<std::uint32_t>(bytes);
-    extra.kind = kind;
-    entry.extras = &extra;
-    return extra;
-}
-
-void Worker::free_extras(Group& group, HistoryEntry& entry) noexcept {
-    while (Extra* extra = entry.extras) {
-        entry.extras = extra->next;
-        group.heap.free(extra, extra->total_bytes());
-    }
-}
-
-// What a handler sent leaves only now that it has returned.
-inline void Worker::release_sends(HistoryEntry& entry) {
-    for (EventRecord* sent = entry.sent; sent != nullptr; sent = sent->next_sent)
-        pending_.push(sent->entry());
-    if (staged_.empty()) return;
-    for_each_wire_event(staged_.data(), staged_.size(),
-                        [&](const WireEvent& wire) { publish(wire, wire.payload()); });
-    staged_.clear();
-}
-
-void Worker::publish(WireEvent wire, const std::byte* payload) {
-    wire.epoch = epochs_.send(wire.time);
-    const Partition::Owner owner = rank_.owner(plan_.partition.place(wire.target).group);
-    if (owner.rank == self_.rank) {
-        ++counters_[Counter::events_crossed];
-        worker_outboxes_[owner.worker].append(wire, payload);
-        return;
-    }
-    ++counters_[Counter::events_sent];
-    if (owner.rank >= rank_outboxes_.size()) rank_outboxes_.resize(owner.rank + 1u);
-    RankOutbox& outbox = rank_outboxes_[owner.rank];
-    if (outbox.mail.empty()) outbox.opened = now_;
-    outbox.mail.append(wire, payload);
-    if (outbox.mail.size() >= batch_bytes_max) close_batch(owner.rank);
-}
-
-void Worker::close_batch(std::uint32_t rank) {
-    MailBuffer& mail = rank_outboxes_[rank].mail;
-    ++counters_[Counter::batches_sent];
-    counters_[Counter::bytes_sent] += mail.size();
-    rank_.send_batch(RankId{rank}, mail);
-    mail.clear();
-}
-
-void Worker::flush_outboxes(bool everything) {
-    for (MailBuffer& outbox : worker_outboxes_) {
-        if (outbox.empty()) continue;
-        rank_.deliver(outbox.data(), outbox.size());
-        outbox.clear();
-    }
-    for (std::uint32_t r = 0; r < rank_outboxes_.size(); ++r) {
-        const RankOutbox& outbox = rank_outboxes_[r];
-        if (outbox.mail.empty()) continue;
-        if (everything || now_ - outbox.opened >= batch_age_max) close_batch(r);
-    }
-}
-
 // --- The cut ---------------------------------------------------------------------------------------
 
 void Worker::cut() {
@@ -456,7 +294,7 @@ void Worker::cut() {
     slot.end_key = end_key_;
     slot.dropped_beyond_end = dropped_beyond_end_;
     slot.stop = static_cast<std::uint64_t>(rank_.stop_signal());
-    rank_.gvt().arrive();
+    rank_.gvt().arrive(self_.worker);
 }
 
 }  // namespace nw

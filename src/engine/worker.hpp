@@ -5,7 +5,8 @@
 // A turn: network, GVT result, mail, a batch of events, outgoing mail, GVT cut, commit. It never
 // blocks, so that a test can play many workers and ranks in one thread.
 //
-//     worker.cpp           the turn: mail, events, sends, the cut
+//     worker.cpp           the turn: mail, events, the cut
+//     worker_sends.cpp     from schedule() to outboxes
 //     worker_rollback.cpp  taking back
 //     worker_commit.cpp    making final
 //
@@ -67,7 +68,6 @@ class alignas(64) Worker final : private detail::EventSink {
     void run_on_start(Group& group, LpRecord& lp);
     bool drain_mail();
     void take_in(const WireEvent& wire, Group& group);
-    EventRecord& new_event(Group& group, std::size_t payload_bytes);
     bool execute_batch();
     void prefetch_upcoming();
     LpRecord& lp_of(const PendingEntry& entry) const noexcept;
@@ -81,7 +81,14 @@ class alignas(64) Worker final : private detail::EventSink {
                   std::span<const std::byte> payload) override;
     void output(Context& context, std::size_t table, std::span<const OutputValue> row) override;
     static std::uint32_t dropped_sends(const HistoryEntry& entry) noexcept;
-    void release_sends(HistoryEntry& entry);
+    EventRecord& new_event(Group& group, const EventHeader& header, const std::byte* payload);
+    // What a handler sent leaves only now that it has returned.
+    void release_sends(HistoryEntry& entry) {
+        for (EventRecord* sent = entry.sent; sent != nullptr; sent = sent->next_sent)
+            pending_.push(sent->entry());
+        if (!staged_.empty()) publish_staged();
+    }
+    void publish_staged();
     void publish(WireEvent wire, const std::byte* payload);
     void close_batch(std::uint32_t rank);
     void flush_outboxes(bool everything);
@@ -144,7 +151,7 @@ class alignas(64) Worker final : private detail::EventSink {
     Counters counters_;
     FaultGuard guard_;
     FaultGuard undo_guard_;  // of handlers called while taking back, perhaps amid guard_'s batch
-    std::string failure_;  // of the handler that failed last
+    std::string failure_;    // of the handler that failed last
 
     // What is being executed; null outside handlers. Members and not locals: a fault in a handler
     // jumps over the stack.
@@ -166,13 +173,12 @@ class alignas(64) Worker final : private detail::EventSink {
     std::vector<MailBuffer> worker_outboxes_;  // by worker of this rank
     std::vector<RankOutbox> rank_outboxes_;    // by rank; grows to the highest spoken to
     GvtRounds::Clock::time_point now_{};       // of this turn
-    std::uint32_t batch_left_ = 0;
 
     std::vector<EventRecord*> to_cancel_;  // processed events whose LPs must be set back
     std::vector<Group*> groups_;
     std::vector<LpRecord*> uncommitted_;  // LPs with entries that are not final
     std::vector<LpRecord*> committing_;   // the same, of the commit under way
-    EventKey commit_bound_{};               // entries before it are final
+    EventKey commit_bound_{};             // entries before it are final
     std::vector<OutputWriter::Row> rows_;
 
     // Ending.

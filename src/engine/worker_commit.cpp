@@ -50,8 +50,7 @@ void Worker::learn_gvt() {
 
     // Strictly ahead of GVT even where adding the window is lost in rounding.
     const VirtualTime window = rank_.near_memory_cap() && is_full() ? 0 : result.window;
-    horizon_ = std::min(plan_.until,
-                        std::max(gvt_ + window, std::nextafter(gvt_, time_infinity)));
+    horizon_ = std::min(plan_.until, std::max(gvt_ + window, std::nextafter(gvt_, time_infinity)));
     VirtualTime bound = gvt_;
     if (plan_.setup.process.has_end_condition) {
         scan_for_end(gvt_);
@@ -197,10 +196,10 @@ bool Worker::commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry) {
 
 void Worker::report_failure(const EventRecord& event, const HistoryEntry& entry) {
     const Extra& failure = *entry.extras;
-    rank_.fail_in_model(event.key(),
-                        describe_event(event) +
-                            std::string(reinterpret_cast<const char*>(failure.content()),
-                                        failure.bytes));
+    rank_.fail_in_model(
+        event.key(),
+        describe_event(event) +
+            std::string(reinterpret_cast<const char*>(failure.content()), failure.bytes));
 }
 
 void Worker::fail_in_commit(const std::string& what) {
@@ -287,8 +286,7 @@ void Worker::run_on_end(LpRecord& lp, VirtualTime end_time) {
         throw ModelError(fmt::format("LP {} at time {} in on_end(): {}", running_.lp->id, end_time,
                                      leave_crashed_handler(guard_)));
     }
-    const bool well =
-        call_handler_of(lp, guard_, failure_, [&] { lp.process->on_end(context); });
+    const bool well = call_handler_of(lp, guard_, failure_, [&] { lp.process->on_end(context); });
     if (!well || entry.sent_count > 0)
         throw ModelError(fmt::format("LP {} at time {} in on_end(): {}", lp.id, end_time,
                                      well ? "schedule() when the run is over" : failure_));

@@ -190,9 +190,10 @@ void Worker::fail_undoing(std::string_view what) {
     const std::string event = describe_event(*running_.event);
     if (plan_.rollback == Rollback::reverse)
         throw ModelError(fmt::format("{}on_reverse(): {}", event, what));
-    throw ModelError(fmt::format("{}executed again from the same state: {}; legal: handlers that use "
-                                 "nothing but what is rolled back",
-                                 event, what));
+    throw ModelError(
+        fmt::format("{}executed again from the same state: {}; legal: handlers that use "
+                    "nothing but what is rolled back",
+                    event, what));
 }
 
 // --- --check-rollback ------------------------------------------------------------------------------
@@ -221,8 +222,9 @@ void Worker::check_rollback(Group& group, LpRecord& lp, EventRecord& event) {
         if (!equal && plan_.rollback == Rollback::snapshot)
             throw InternalError(description + "a rollback did not restore the LP's state");
         if (!equal)
-            throw ModelError(description + "--check-rollback: the state after the rollback differs "
-                                           "from the state before the event");
+            throw ModelError(description +
+                             "--check-rollback: the state after the rollback differs "
+                             "from the state before the event");
     }
     LpHeap::drop(image, group.heap);
 }

@@ -49,8 +49,8 @@ void run_worker_threads(Os& os, const WorkerPlaces& where,
     for (std::thread& thread : threads) thread.join();
     if (!refused.empty()) throw MachineError(refused);
     if (bind_refused != 0)
-        notices.push_back(fmt::format("workers are not bound to cores: {}",
-                                      std::strerror(bind_refused)));
+        notices.push_back(
+            fmt::format("workers are not bound to cores: {}", std::strerror(bind_refused)));
     if (policy_refused != 0)
         notices.push_back(fmt::format("memory is not bound to the workers' nodes: {}",
                                       std::strerror(policy_refused)));

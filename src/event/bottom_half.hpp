@@ -40,7 +40,8 @@ class ReadyList {
     void push(BottomHalf& mail) noexcept;
     BottomHalf* take_all() noexcept {
         if (head_.load(std::memory_order_relaxed) == nullptr) return nullptr;
-        return head_.exchange(nullptr, std::memory_order_acquire);  // pairs with the release in push
+        return head_.exchange(nullptr,
+                              std::memory_order_acquire);  // pairs with the release in push
     }
     bool empty() const noexcept { return head_.load(std::memory_order_relaxed) == nullptr; }
 

@@ -9,7 +9,7 @@
 
 #include <numawarp/event.hpp>
 
-#include "event/event_key.hpp"
+#include "event/event_header.hpp"
 
 namespace nw {
 
@@ -20,19 +20,7 @@ enum class EventStatus : std::uint8_t {
     detached,   // cancelled and in no set any more: to be freed
 };
 
-struct EventRecord {
-    // Order (time, generation, sender, sequence) decides who runs first; the sequence rolls back with
-    // its sender. Identity (sender, serial) matches an anti-event with its twin; the serial never
-    // rolls back, and 2^32 sends of one LP do not fit between a send and its cancellation.
-    VirtualTime time;
-    std::uint32_t generation;
-    std::uint32_t sender;
-    std::uint32_t sequence;
-    std::uint32_t serial;
-    std::uint32_t target;
-    EventType type;
-    std::uint16_t payload_bytes;
-
+struct EventRecord : EventHeader {
     EventRecord* next_sent;  // the next event that the same execution sent to this worker
     EventStatus status;
     bool from_afar;       // came through a bottom half: an anti-event may wait for it
@@ -40,10 +28,10 @@ struct EventRecord {
     bool lets_end;        // after it, its LP's can_end() was true
     bool rollback_tried;  // --check-rollback has had its turn with this event
 
-    EventKey key() const noexcept { return {time, generation, sender, sequence}; }
-
     std::byte* payload() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
-    const std::byte* payload() const noexcept { return reinterpret_cast<const std::byte*>(this + 1); }
+    const std::byte* payload() const noexcept {
+        return reinterpret_cast<const std::byte*>(this + 1);
+    }
 
     std::size_t bytes() const noexcept { return sizeof(EventRecord) + payload_bytes; }
 

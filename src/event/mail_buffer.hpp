@@ -36,7 +36,9 @@ class MailBuffer {
     }
 
     // Appends wire events that stand one after another already.
-    void append(const std::byte* bytes, std::size_t size) { std::memcpy(extend(size), bytes, size); }
+    void append(const std::byte* bytes, std::size_t size) {
+        std::memcpy(extend(size), bytes, size);
+    }
 
     void clear() noexcept { used_ = 0; }
     void truncate(std::size_t size) noexcept { used_ = size; }
@@ -49,7 +51,8 @@ class MailBuffer {
 
   private:
     std::byte* extend(std::size_t size) {
-        if (used_ + size > capacity_) [[unlikely]] grow(used_ + size);
+        if (used_ + size > capacity_) [[unlikely]]
+            grow(used_ + size);
         std::byte* at = bytes_ + used_;
         used_ += size;
         return at;

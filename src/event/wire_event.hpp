@@ -7,30 +7,21 @@
 #include <cstring>
 #include <type_traits>
 
-#include <numawarp/ids.hpp>
-
-#include "event/event_key.hpp"
+#include "event/event_header.hpp"
 
 namespace nw {
 
 enum class WireKind : std::uint8_t { event, anti_event };
 
-struct WireEvent {
-    VirtualTime time;
-    std::uint32_t generation;
-    std::uint32_t sender;
-    std::uint32_t sequence;
-    std::uint32_t serial;
-    std::uint32_t target;
-    EventType type;
-    std::uint16_t payload_bytes;  // 0 for an anti-event
-    std::uint32_t epoch;          // the sender's GVT epoch when it was sent
+// payload_bytes of payload follow, padded to 8; an anti-event has none.
+struct WireEvent : EventHeader {
+    std::uint32_t epoch;  // the sender's GVT epoch when it was sent
     WireKind kind;
     std::uint8_t reserved[3];
-    // payload_bytes of payload follow, padded to 8
 
-    EventKey key() const noexcept { return {time, generation, sender, sequence}; }
-    const std::byte* payload() const noexcept { return reinterpret_cast<const std::byte*>(this + 1); }
+    const std::byte* payload() const noexcept {
+        return reinterpret_cast<const std::byte*>(this + 1);
+    }
 
     static constexpr std::size_t padded(std::size_t payload_bytes) noexcept {
         return (payload_bytes + 7) & ~std::size_t{7};
@@ -39,8 +30,6 @@ struct WireEvent {
 };
 
 static_assert(sizeof(WireEvent) == 40);
-static_assert(offsetof(WireEvent, generation) == 8 && offsetof(WireEvent, serial) == 20 &&
-              offsetof(WireEvent, type) == 28 && offsetof(WireEvent, epoch) == 32);
 static_assert(std::is_trivially_copyable_v<WireEvent>);
 
 // Calls visit(const WireEvent&) for each event in [bytes, bytes + size).

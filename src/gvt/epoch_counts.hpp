@@ -40,8 +40,7 @@ class EpochCounts {
     // The result of the round this worker contributed to last.
     void learn(bool quiesced) noexcept {
         ++seen_;
-        sent_min_older_ =
-            quiesced ? sent_min_closed_ : std::min(sent_min_older_, sent_min_closed_);
+        sent_min_older_ = quiesced ? sent_min_closed_ : std::min(sent_min_older_, sent_min_closed_);
         sent_min_closed_ = time_infinity;
     }
 

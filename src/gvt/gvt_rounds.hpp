@@ -41,24 +41,30 @@ class GvtRounds {
 
     // A worker that has nothing to do before the next result asks for it now.
     void want_round() noexcept {
-        if (!wanted_.load(std::memory_order_relaxed)) wanted_.store(true, std::memory_order_relaxed);
+        if (!wanted_.load(std::memory_order_relaxed))
+            wanted_.store(true, std::memory_order_relaxed);
     }
 
     // Thread: worker w, once a round, after it filled slot(w).
     Contribution& slot(std::uint32_t worker) noexcept { return slots_[worker].contribution; }
-    void arrive() noexcept { arrived_.fetch_add(1, std::memory_order_acq_rel); }
+    void arrive(std::uint32_t worker) noexcept {
+        slots_[worker].arrivals.fetch_add(1, std::memory_order_relaxed);
+        arrived_.fetch_add(1, std::memory_order_acq_rel);
+    }
 
     // Thread: the holder of the net role. Cost: a few loads when nothing is due.
     void step(Clock::time_point now);
 
-    // The watchdog's words: who has not cut, what is in flight. Empty while the round is young.
-    std::string overdue(Clock::time_point now, std::chrono::seconds patience) const;
+    // The watchdog's words about a round that does not end, once a round: who has not cut, or that
+    // other ranks are waited for. Empty while the round is young.
+    std::string overdue(Clock::time_point now, std::chrono::seconds patience);
 
   private:
     void publish(const Contribution& sums, Clock::time_point now);
 
     struct alignas(64) Slot {
         Contribution contribution;
+        std::atomic<std::uint32_t> arrivals{0};  // rounds this worker has cut
     };
 
     Transport& transport_;
@@ -76,6 +82,7 @@ class GvtRounds {
     Clock::time_point last_done_ = Clock::now();
     Clock::time_point opened_at_ = Clock::now();
     bool reducing_ = false;
+    std::uint32_t overdue_round_ = 0;  // the last that was complained about
 };
 
 }  // namespace nw

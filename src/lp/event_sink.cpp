@@ -39,8 +39,7 @@ void schedule_refused(const ScheduleRules& rules, LpId self, VirtualTime now, Lp
         throw ModelError(where + fmt::format("that is in the past (delay {}); legal: a delay of at "
                                              "least 0",
                                              delay));
-    if (!(now + delay < time_infinity))
-        throw ModelError(where + "the time must be finite");
+    if (!(now + delay < time_infinity)) throw ModelError(where + "the time must be finite");
     throw ModelError(where + fmt::format("delay {} is below the declared lookahead of {}", delay,
                                          rules.lookahead));
 }

@@ -35,8 +35,9 @@ struct Extra {
 
 struct HistoryEntry {
     EventRecord* event;
-    EventRecord* sent;  // chain by next_sent: events sent to LPs that this worker owned at the time.
-                        // Valid until GVT passes the entry; below GVT nobody may follow it.
+    EventRecord*
+        sent;  // chain by next_sent: events sent to LPs that this worker owned at the time.
+               // Valid until GVT passes the entry; below GVT nobody may follow it.
     Extra* extras;
     std::uint32_t random_used;  // blocks of random numbers
     std::uint32_t sent_count;   // all sends, including those beyond the end of the run
@@ -57,13 +58,13 @@ class History {
 
     // Requires: position in [head, tail). `stride` is the run's bytes per entry.
     HistoryEntry& at(Ordinal position, std::uint32_t stride) noexcept {
-        return *reinterpret_cast<HistoryEntry*>(entries_ +
-                                                std::size_t{position & mask_} * stride);
+        return *reinterpret_cast<HistoryEntry*>(entries_ + std::size_t{position & mask_} * stride);
     }
 
     // A new last entry, its fields not yet set.
     HistoryEntry& append(std::uint32_t stride, PlatformHeap& heap) {
-        if (size() == capacity()) [[unlikely]] grow(stride, heap);
+        if (size() == capacity()) [[unlikely]]
+            grow(stride, heap);
         return at(tail_++, stride);
     }
 

@@ -35,9 +35,9 @@ struct alignas(64) LpRecord {
     // Second line.
     alignas(64) [[no_unique_address]] History history;
     History::Ordinal checkpoint_due;  // position before which the next checkpoint is taken
-    History::Ordinal committed;  // entries before it are final (head ≤ committed ≤ tail)
-    History::Ordinal scanned;    // entries before it were looked at for can_end()
-    Checkpoints* checkpoints;    // null where undo lies in the history entries
+    History::Ordinal committed;       // entries before it are final (head ≤ committed ≤ tail)
+    History::Ordinal scanned;         // entries before it were looked at for can_end()
+    Checkpoints* checkpoints;         // null where undo lies in the history entries
     std::uint32_t id;
     bool has_uncommitted;  // on its worker's list
     bool failed;           // a handler failed; nothing is executed until that is undone

@@ -36,10 +36,10 @@ struct Checkpoint {
 // An LP's checkpoints, newest first, and what its interval is adapted from.
 struct Checkpoints {
     Checkpoint* newest = nullptr;
-    std::uint32_t interval = 8;          // events from one checkpoint to the next
-    History::Ordinal adapted_at = 0;     // committed events at the last adaptation
-    std::uint32_t rollbacks = 0;         // since then
-    float checkpoint_ns = 0;  // running means, 0 until measured
+    std::uint32_t interval = 8;       // events from one checkpoint to the next
+    History::Ordinal adapted_at = 0;  // committed events at the last adaptation
+    std::uint32_t rollbacks = 0;      // since then
+    float checkpoint_ns = 0;          // running means, 0 until measured
     float event_ns = 0;
 };
 

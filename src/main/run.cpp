@@ -46,6 +46,7 @@ int fail(ExitCode code, std::string message) {
 RunResult simulate_with_progress(Model& model, const Setup& setup, const Settings& settings,
                                  const StopSignals& signals) {
     LiveProgress live;
+    live.warn = [](const std::string& line) { fmt::print(stderr, "numawarp: {}\n", line); };
     const ProgressLine line(settings.quiet ? ProgressMode::off : settings.progress,
                             settings.config.until.value_or(setup.until), live);
     return simulate(model, setup, settings.config, live, signals.received());

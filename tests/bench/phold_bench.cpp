@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "engine/simulation.hpp"
@@ -66,10 +66,11 @@ double run(Model& model, const PresetOptions& preset, const Config& config) {
 
 double run_phold(const Shape& shape, EngineKind engine, std::uint32_t workers) {
     phold::Model model;
-    const std::map<std::string, std::string> values = {{"lps", std::to_string(shape.lps)},
-                                 {"events-per-lp", std::to_string(shape.events_per_lp)},
-                                 {"remote", fmt::format("{}", shape.remote)},
-                                 {"state", "16"}};
+    const std::map<std::string, std::string> values = {
+        {"lps", std::to_string(shape.lps)},
+        {"events-per-lp", std::to_string(shape.events_per_lp)},
+        {"remote", fmt::format("{}", shape.remote)},
+        {"state", "16"}};
     Config config = config_of(engine, workers);
     config.until = std::max(8.0, events_per_run / (double(shape.lps) * shape.events_per_lp));
     return run(model, PresetOptions(values), config);
@@ -87,7 +88,8 @@ double run_traffic(EngineKind engine, std::uint32_t workers) {
     traffic::TrafficModel model;
     Config config = config_of(engine, workers);
     config.until = 7200;
-    return run(model, PresetOptions(std::map<std::string, std::string>{{"objects", "1024"}}), config);
+    return run(model, PresetOptions(std::map<std::string, std::string>{{"objects", "1024"}}),
+               config);
 }
 
 // A process that keeps one core busy while it lives.
@@ -159,8 +161,7 @@ class Bench {
         }
         fmt::print("\n");
         for (const Wanted& want : wanted) {
-            const double ratio =
-                median(row, want.over).middle / median(row, want.under).middle;
+            const double ratio = median(row, want.over).middle / median(row, want.under).middle;
             const bool reached = want.at_most > 0 ? ratio <= want.at_most : ratio >= want.at_least;
             fmt::print("{:26}  {:34} {:5.2f}  wanted {} {:.2f}  {}\n", "", want.label, ratio,
                        want.at_most > 0 ? "at most " : "at least",
@@ -186,8 +187,9 @@ int main_of(int argc, char** argv) {
     std::string json_file;
     CLI::App app("The speed of numawarp's engines, in ns of wall time a committed event");
     app.add_option("--rounds", rounds, "measurements of everything")->check(CLI::PositiveNumber);
-    app.add_option("--sections", sections, "what to measure")->delimiter(',')->check(
-        CLI::IsMember({"rows", "remote", "traffic", "crowd", "foreign"}));
+    app.add_option("--sections", sections, "what to measure")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"rows", "remote", "traffic", "crowd", "foreign"}));
     app.add_option("--json", json_file, "where to write the figures");
     CLI11_PARSE(app, argc, argv);
     const auto has = [&](const char* section) {

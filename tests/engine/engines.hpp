@@ -18,9 +18,12 @@ inline constexpr EngineKind all_engines[] = {EngineKind::sequential, EngineKind:
 
 inline const char* name_of(EngineKind engine) {
     switch (engine) {
-        case EngineKind::sequential: return "sequential";
-        case EngineKind::conservative: return "conservative";
-        default: return "timewarp";
+        case EngineKind::sequential:
+            return "sequential";
+        case EngineKind::conservative:
+            return "conservative";
+        default:
+            return "timewarp";
     }
 }
 

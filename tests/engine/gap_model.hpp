@@ -30,25 +30,35 @@ enum class Fault : std::uint8_t {
     unknown_lp,
 };
 inline constexpr Fault all_faults[] = {
-    Fault::exception,        Fault::thrown_number, Fault::division,
-    Fault::null_pointer,     Fault::recursion,     Fault::foreign_delete,
-    Fault::double_delete,    Fault::delete_and_throw, Fault::huge_resize,
-    Fault::schedule_into_past, Fault::unknown_lp,
+    Fault::exception,   Fault::thrown_number,      Fault::division,      Fault::null_pointer,
+    Fault::recursion,   Fault::foreign_delete,     Fault::double_delete, Fault::delete_and_throw,
+    Fault::huge_resize, Fault::schedule_into_past, Fault::unknown_lp,
 };
 
 inline const char* name_of(Fault fault) {
     switch (fault) {
-        case Fault::exception: return "exception";
-        case Fault::thrown_number: return "thrown number";
-        case Fault::division: return "division by zero";
-        case Fault::null_pointer: return "null pointer";
-        case Fault::recursion: return "endless recursion";
-        case Fault::foreign_delete: return "foreign delete";
-        case Fault::double_delete: return "double delete";
-        case Fault::delete_and_throw: return "foreign delete, then an exception";
-        case Fault::huge_resize: return "huge resize";
-        case Fault::schedule_into_past: return "schedule into the past";
-        default: return "unknown LP";
+        case Fault::exception:
+            return "exception";
+        case Fault::thrown_number:
+            return "thrown number";
+        case Fault::division:
+            return "division by zero";
+        case Fault::null_pointer:
+            return "null pointer";
+        case Fault::recursion:
+            return "endless recursion";
+        case Fault::foreign_delete:
+            return "foreign delete";
+        case Fault::double_delete:
+            return "double delete";
+        case Fault::delete_and_throw:
+            return "foreign delete, then an exception";
+        case Fault::huge_resize:
+            return "huge resize";
+        case Fault::schedule_into_past:
+            return "schedule into the past";
+        default:
+            return "unknown LP";
     }
 }
 
@@ -71,17 +81,27 @@ struct GapPlan {
     return *depth > 0 ? recurse(depth) + here[0] : 0;
 }
 
-[[gnu::noinline, gnu::no_sanitize("undefined"), gnu::no_sanitize("address")]] inline void commit_fault(
-    const GapPlan& plan, Context* context) {
+[[gnu::noinline, gnu::no_sanitize("undefined"), gnu::no_sanitize("address")]] inline void
+commit_fault(const GapPlan& plan, Context* context) {
     volatile int zero = 0;
     volatile int* volatile nowhere = nullptr;
     switch (plan.fault) {
-        case Fault::exception: throw std::runtime_error("a number is missing");
-        case Fault::thrown_number: throw 7;
-        case Fault::division: zero = 7919 / zero; return;
-        case Fault::null_pointer: *nowhere = 1; return;
-        case Fault::recursion: recurse(&zero); return;
-        case Fault::foreign_delete: delete plan.foreign; return;
+        case Fault::exception:
+            throw std::runtime_error("a number is missing");
+        case Fault::thrown_number:
+            throw 7;
+        case Fault::division:
+            zero = 7919 / zero;
+            return;
+        case Fault::null_pointer:
+            *nowhere = 1;
+            return;
+        case Fault::recursion:
+            recurse(&zero);
+            return;
+        case Fault::foreign_delete:
+            delete plan.foreign;
+            return;
         case Fault::double_delete: {
             auto* number = new int(3);
             int* volatile same = number;
@@ -89,7 +109,9 @@ struct GapPlan {
             delete same;
             return;
         }
-        case Fault::delete_and_throw: delete plan.foreign; throw std::runtime_error("and more");
+        case Fault::delete_and_throw:
+            delete plan.foreign;
+            throw std::runtime_error("and more");
         case Fault::huge_resize: {
             std::vector<char> bytes;
             volatile std::size_t size = std::size_t{1} << 46;

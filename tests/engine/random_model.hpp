@@ -70,8 +70,8 @@ class Spreader {
 
     void spread(Context& context, std::uint32_t fuel, std::uint64_t word) const {
         Random& random = context.random();
-        std::uint64_t children = random.chance(shape_.burst) ? 1 + random.below(6)
-                                                             : 1 + random.below(2);
+        std::uint64_t children =
+            random.chance(shape_.burst) ? 1 + random.below(6) : 1 + random.below(2);
         for (; fuel > 0; --children) {
             const std::uint32_t share =
                 children <= 1 ? fuel : 1 + static_cast<std::uint32_t>(random.below(fuel));
@@ -117,10 +117,14 @@ class Spreader {
         if (random.uniform_positive() <= shape_.lattice)
             return shape_.grain * static_cast<double>(1 + random.below(4));
         switch (random.below(4)) {
-            case 0: return random.exponential(0.5);
-            case 1: return random.erlang(3, 0.5);
-            case 2: return std::abs(random.normal(0.5, 0.2));
-            default: return static_cast<double>(random.bits() >> 60) / 8;
+            case 0:
+                return random.exponential(0.5);
+            case 1:
+                return random.erlang(3, 0.5);
+            case 2:
+                return std::abs(random.normal(0.5, 0.2));
+            default:
+                return static_cast<double>(random.bits() >> 60) / 8;
         }
     }
 
@@ -198,11 +202,12 @@ class ContainerProcess final : public LogicalProcess {
                     numbers_.push_back(fold(word_, n));
                 break;
             case 1:
-                numbers_.erase(numbers_.begin() +
-                                   static_cast<std::ptrdiff_t>(numbers_.size() / 3),
+                numbers_.erase(numbers_.begin() + static_cast<std::ptrdiff_t>(numbers_.size() / 3),
                                numbers_.end());
                 break;
-            case 2: numbers_ = std::vector<std::uint64_t>(numbers_); break;
+            case 2:
+                numbers_ = std::vector<std::uint64_t>(numbers_);
+                break;
             case 3:
                 names_[static_cast<std::uint32_t>(random.below(30))] =
                     std::string(random.below(60), static_cast<char>('a' + word_ % 26));
@@ -211,7 +216,9 @@ class ContainerProcess final : public LogicalProcess {
                 names_.erase(names_.begin(),
                              names_.lower_bound(static_cast<std::uint32_t>(random.below(20))));
                 break;
-            case 5: add_node(static_cast<std::uint32_t>(1 + random.below(700))); break;
+            case 5:
+                add_node(static_cast<std::uint32_t>(1 + random.below(700)));
+                break;
             case 6:
                 if (top_ != nullptr) drop_node();
                 break;
@@ -220,7 +227,8 @@ class ContainerProcess final : public LogicalProcess {
                 if (text_.size() > 500) text_ = std::string();
                 break;
             case 8:
-                if (shape_.heap_by_malloc) resize_buffer(static_cast<std::uint32_t>(random.below(300)));
+                if (shape_.heap_by_malloc)
+                    resize_buffer(static_cast<std::uint32_t>(random.below(300)));
                 break;
         }
     }
@@ -253,8 +261,9 @@ class ContainerProcess final : public LogicalProcess {
     // Looks at a few places and lets them decide what comes next.
     void look(Random& random) {
         if (!numbers_.empty()) word_ = fold(word_, numbers_[random.below(numbers_.size())]);
-        if (!names_.empty()) word_ = fold_bytes(word_, names_.rbegin()->second.data(),
-                                                names_.rbegin()->second.size());
+        if (!names_.empty())
+            word_ =
+                fold_bytes(word_, names_.rbegin()->second.data(), names_.rbegin()->second.size());
         if (top_ != nullptr) word_ = fold(word_, top_->content[random.below(top_->bytes)]);
         if (!text_.empty()) word_ = fold(word_, static_cast<std::uint64_t>(text_.back()));
         if (buffer_bytes_ > 0) word_ = fold(word_, buffer_[random.below(buffer_bytes_)]);
@@ -331,8 +340,8 @@ class PlainProcess final : public PlainStateProcess<PlainWords<words>> {
         return this->state.events >= shape_.can_end_after && this->state.word % 3 != 0;
     }
     void on_end(Context& context) override {
-        const std::uint64_t hash = fold_bytes(this->state.word, this->state.table.data(),
-                                              words * sizeof(std::uint64_t));
+        const std::uint64_t hash =
+            fold_bytes(this->state.word, this->state.table.data(), words * sizeof(std::uint64_t));
         context.output(1, index(context.self()), context.now(), this->state.events,
                        std::to_string(hash));
     }
@@ -364,9 +373,15 @@ class RandomModel final : public Model {
         setup.lookahead = shape_.lookahead;
         setup.payload_bytes_max = shape_.payload_bytes_max;
         switch (shape_.state) {
-            case StateKind::containers: setup.process = process<ContainerProcess>(shape, &log_); break;
-            case StateKind::small_plain: setup.process = process<PlainProcess<4>>(shape, &log_); break;
-            case StateKind::large_plain: setup.process = process<PlainProcess<60>>(shape, &log_); break;
+            case StateKind::containers:
+                setup.process = process<ContainerProcess>(shape, &log_);
+                break;
+            case StateKind::small_plain:
+                setup.process = process<PlainProcess<4>>(shape, &log_);
+                break;
+            case StateKind::large_plain:
+                setup.process = process<PlainProcess<60>>(shape, &log_);
+                break;
         }
         setup.process.has_end_condition = shape_.can_end_after > 0;
         setup.outputs = {{"events", {"lp", "time", "type", "word"}},

@@ -19,23 +19,23 @@ enum class StateKind : std::uint8_t { containers, small_plain, large_plain };
 struct RandomShape {
     StateKind state = StateKind::containers;
     std::uint32_t lps = 1;
-    std::uint32_t fuel = 100;          // events that descend from each LP's start
+    std::uint32_t fuel = 100;  // events that descend from each LP's start
     VirtualTime until = time_infinity;
-    VirtualTime lookahead = 0;         // added to every delay to another LP
-    VirtualTime grain = 0.25;          // delays on the lattice are small multiples of it
+    VirtualTime lookahead = 0;  // added to every delay to another LP
+    VirtualTime grain = 0.25;   // delays on the lattice are small multiples of it
     std::uint32_t payload_bytes_max = 64;
-    std::uint32_t can_end_after = 0;   // events; 0: the model has no end condition
-    double lattice = 1;                // share of delays from the lattice; the rest is continuous
-    double zero_delay = 0.1;           // share of delays that are 0 (before the lookahead)
+    std::uint32_t can_end_after = 0;  // events; 0: the model has no end condition
+    double lattice = 1;               // share of delays from the lattice; the rest is continuous
+    double zero_delay = 0.1;          // share of delays that are 0 (before the lookahead)
     double to_self = 0.3;
-    double to_neighbour = 0.4;         // the rest goes to any LP, or to LP 0
-    double hot_spot = 0;               // share of far events that go to LP 0
-    double burst = 0.1;                // share of events that send up to six, not one or two
-    double rows = 0.1;                 // share of events that write output
-    double large_blocks = 0.02;        // share of events that grow a large block (containers)
-    std::uint32_t slow_lps = 0;        // one LP in so many takes its time; 0: none
-    bool heap_by_malloc = false;       // malloc, realloc and free beside new (containers)
-    bool links = false;                // declared to the engine, which then partitions by them
+    double to_neighbour = 0.4;    // the rest goes to any LP, or to LP 0
+    double hot_spot = 0;          // share of far events that go to LP 0
+    double burst = 0.1;           // share of events that send up to six, not one or two
+    double rows = 0.1;            // share of events that write output
+    double large_blocks = 0.02;   // share of events that grow a large block (containers)
+    std::uint32_t slow_lps = 0;   // one LP in so many takes its time; 0: none
+    bool heap_by_malloc = false;  // malloc, realloc and free beside new (containers)
+    bool links = false;           // declared to the engine, which then partitions by them
 
     std::string describe() const {
         return fmt::format(

@@ -125,7 +125,8 @@ class SteppedRun {
     void end() {
         for (const auto& output : outputs_) output->finish();
         for (std::uint32_t lp = 0; lp < plan_.setup.lps; ++lp) {
-            const Partition::Owner owner = plan_.partition.first_owner(plan_.partition.place(lp).group);
+            const Partition::Owner owner =
+                plan_.partition.first_owner(plan_.partition.place(lp).group);
             Worker& worker = ranks_[owner.rank]->worker(owner.worker);
             worker.run_on_end(worker.lp(lp), end_time());
         }

@@ -12,6 +12,7 @@
 
 #include "tests/engine/outcome.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/effort.hpp"
 
 namespace nw::test {
 namespace {
@@ -100,13 +101,14 @@ void compare_cases(std::uint64_t first_seed, std::size_t cases) {
 }
 
 TEST_CASE("every engine gives the sequential result for random models and options") {
-    compare_cases(1, 240);
+    compare_cases(1, test::effort(240));
 }
 
 TEST_CASE("every engine gives the sequential result, for as many cases as a night allows",
           "[.nightly]") {
     const char* cases = std::getenv("NUMAWARP_TEST_CASES");
-    compare_cases(std::random_device()(), cases != nullptr ? std::strtoull(cases, nullptr, 10) : 5000);
+    compare_cases(std::random_device()(),
+                  cases != nullptr ? std::strtoull(cases, nullptr, 10) : 5000);
 }
 
 }  // namespace

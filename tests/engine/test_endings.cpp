@@ -71,8 +71,7 @@ TEST_CASE("LPs that can end from the start make an empty run, on every engine th
     for (const EngineKind engine : {EngineKind::sequential, EngineKind::timewarp}) {
         LiveProgress progress;
         const std::atomic<int> stop_signal{0};
-        const RunResult result =
-            simulate(model, setup, wild_config(engine), progress, stop_signal);
+        const RunResult result = simulate(model, setup, wild_config(engine), progress, stop_signal);
         CHECK(static_cast<int>(result.reason) == static_cast<int>(EndReason::all_can_end));
         CHECK(result.totals[Counter::committed_events] == 0);
         CHECK(result.end_time == 0);

@@ -12,7 +12,16 @@ namespace {
 
 // --- The rules of schedule() and output() ----------------------------------------------------------
 
-enum class Breach : std::uint8_t { past, nan, infinite, unknown_lp, payload, lookahead, columns, table };
+enum class Breach : std::uint8_t {
+    past,
+    nan,
+    infinite,
+    unknown_lp,
+    payload,
+    lookahead,
+    columns,
+    table
+};
 
 class BreakingProcess final : public LogicalProcess {
   public:
@@ -26,16 +35,30 @@ class BreakingProcess final : public LogicalProcess {
   private:
     void break_rule(Context& context) const {
         switch (breach_) {
-            case Breach::past: context.schedule(LpId{1}, -2.5, 0); break;
+            case Breach::past:
+                context.schedule(LpId{1}, -2.5, 0);
+                break;
             case Breach::nan:
                 context.schedule(LpId{1}, std::numeric_limits<double>::quiet_NaN(), 0);
                 break;
-            case Breach::infinite: context.schedule(LpId{1}, time_infinity, 0); break;
-            case Breach::unknown_lp: context.schedule(LpId{4}, 1, 0); break;
-            case Breach::payload: context.schedule(LpId{1}, 1, 0, std::array<char, 9>{}); break;
-            case Breach::lookahead: context.schedule(LpId{1}, 0.25, 0); break;
-            case Breach::columns: context.output(0, 1, 2, 3); break;
-            case Breach::table: context.output(1, 1, 2); break;
+            case Breach::infinite:
+                context.schedule(LpId{1}, time_infinity, 0);
+                break;
+            case Breach::unknown_lp:
+                context.schedule(LpId{4}, 1, 0);
+                break;
+            case Breach::payload:
+                context.schedule(LpId{1}, 1, 0, std::array<char, 9>{});
+                break;
+            case Breach::lookahead:
+                context.schedule(LpId{1}, 0.25, 0);
+                break;
+            case Breach::columns:
+                context.output(0, 1, 2, 3);
+                break;
+            case Breach::table:
+                context.output(1, 1, 2);
+                break;
         }
     }
 
@@ -62,17 +85,22 @@ class BreakingModel final : public Model {
 
 TEST_CASE("a broken rule is a ModelError with the LP, the event, both times and what is legal") {
     const std::pair<Breach, const char*> cases[] = {
-        {Breach::past, "LP 2 at time 5 schedules an event for LP 1 at time 2.5: that is in the past "
-                       "(delay -2.5); legal: a delay of at least 0"},
+        {Breach::past,
+         "LP 2 at time 5 schedules an event for LP 1 at time 2.5: that is in the past "
+         "(delay -2.5); legal: a delay of at least 0"},
         {Breach::nan, "LP 2 at time 5 schedules an event for LP 1 at time nan: "},
-        {Breach::infinite, "LP 2 at time 5 schedules an event for LP 1 at time inf: the time must be "
-                           "finite"},
-        {Breach::unknown_lp, "LP 2 at time 5 schedules an event for LP 4 at time 6: there is no such "
-                             "LP; legal: 0 to 3"},
-        {Breach::payload, "LP 2 at time 5 schedules an event for LP 1 at time 6: its payload of 9 "
-                          "bytes is above the declared bound of 8"},
-        {Breach::lookahead, "LP 2 at time 5 schedules an event for LP 1 at time 5.25: delay 0.25 is "
-                            "below the declared lookahead of 0.5"},
+        {Breach::infinite,
+         "LP 2 at time 5 schedules an event for LP 1 at time inf: the time must be "
+         "finite"},
+        {Breach::unknown_lp,
+         "LP 2 at time 5 schedules an event for LP 4 at time 6: there is no such "
+         "LP; legal: 0 to 3"},
+        {Breach::payload,
+         "LP 2 at time 5 schedules an event for LP 1 at time 6: its payload of 9 "
+         "bytes is above the declared bound of 8"},
+        {Breach::lookahead,
+         "LP 2 at time 5 schedules an event for LP 1 at time 5.25: delay 0.25 is "
+         "below the declared lookahead of 0.5"},
         {Breach::columns, "output() of 3 values to table pairs, which has 2 columns"},
         {Breach::table, "output() to table 1; the model declares 1"},
     };
@@ -140,18 +168,24 @@ class SecretiveProcess final : public LogicalProcess {
         const bool again = context.now() <= latest;
         latest = std::max(latest, context.now());
         if (secret_ == Secret::throws && again) throw std::runtime_error("once is enough");
-        volatile int* volatile nowhere = nullptr;
-        if (secret_ == Secret::crashes && again) *nowhere = 1;
-        if (context.now() == static_cast<int>(context.now())) context.schedule(context.self(), 1, 0);
+        if (secret_ == Secret::crashes && again) follow_null_pointer();
+        if (context.now() == static_cast<int>(context.now()))
+            context.schedule(context.self(), 1, 0);
     }
 
   private:
+    [[gnu::noinline, gnu::no_sanitize("undefined")]] static void follow_null_pointer() {
+        volatile int* volatile nowhere = nullptr;
+        *nowhere = 1;
+    }
+
     Secret secret_;
 };
 
 class SecretiveModel final : public Model {
   public:
-    explicit SecretiveModel(Secret secret) : Model("secretive", "not repeatable"), secret_(secret) {}
+    explicit SecretiveModel(Secret secret)
+        : Model("secretive", "not repeatable"), secret_(secret) {}
     Setup setup() override {
         Setup setup;
         setup.lps = 1;
@@ -211,7 +245,8 @@ class MistakenProcess final : public PlainStateProcess<Counts> {
 
 class MistakenModel final : public Model {
   public:
-    explicit MistakenModel(Mistake mistake) : Model("mistaken", "cannot go back"), mistake_(mistake) {}
+    explicit MistakenModel(Mistake mistake)
+        : Model("mistaken", "cannot go back"), mistake_(mistake) {}
     Setup setup() override {
         Setup setup;
         setup.lps = 2;

@@ -14,6 +14,7 @@
 
 #include "tests/engine/stepped_run.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/effort.hpp"
 
 namespace nw::test {
 namespace {
@@ -144,7 +145,7 @@ void compare_cases(std::uint64_t first_seed, std::size_t cases) {
 }
 
 TEST_CASE("ranks and workers in any order of turns give the sequential result") {
-    compare_cases(1, 300);
+    compare_cases(1, test::effort(300));
 }
 
 TEST_CASE("the same seed gives the same schedule, step for step") {
@@ -168,7 +169,8 @@ TEST_CASE("the same seed gives the same schedule, step for step") {
 TEST_CASE("ranks and workers in any order of turns, for as many cases as a night allows",
           "[.nightly]") {
     const char* cases = std::getenv("NUMAWARP_TEST_CASES");
-    compare_cases(std::random_device()(), cases != nullptr ? std::strtoull(cases, nullptr, 10) : 5000);
+    compare_cases(std::random_device()(),
+                  cases != nullptr ? std::strtoull(cases, nullptr, 10) : 5000);
 }
 
 }  // namespace

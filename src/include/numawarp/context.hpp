@@ -22,11 +22,11 @@ struct OutputValue {
     std::string_view text{};
 
     template <class T>
-        requires std::is_integral_v<T>
-    OutputValue(T value) : kind(Kind::integer), integer(static_cast<std::int64_t>(value)) {}
-    OutputValue(double value) : kind(Kind::real), real(value) {}
-    OutputValue(std::string_view value) : kind(Kind::text), text(value) {}
-    OutputValue(const char* value) : kind(Kind::text), text(value) {}
+        requires std::is_integral_v<T> OutputValue(T value)
+            : kind(Kind::integer), integer(static_cast<std::int64_t>(value)) {}
+        OutputValue(double value) : kind(Kind::real), real(value) {}
+        OutputValue(std::string_view value) : kind(Kind::text), text(value) {}
+        OutputValue(const char* value) : kind(Kind::text), text(value) {}
 };
 
 namespace detail {

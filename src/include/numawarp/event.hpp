@@ -13,7 +13,8 @@ namespace nw {
 
 class Event {
   public:
-    Event(VirtualTime time, LpId sender, EventType type, std::span<const std::byte> payload) noexcept
+    Event(VirtualTime time, LpId sender, EventType type,
+          std::span<const std::byte> payload) noexcept
         : time_(time), payload_(payload), sender_(sender), type_(type) {}
 
     VirtualTime time() const noexcept { return time_; }
@@ -23,8 +24,8 @@ class Event {
 
     // The payload as it was scheduled, copied out. Requires: it was scheduled as a T.
     template <class T>
-        requires std::is_trivially_copyable_v<T>
-    T payload() const noexcept {
+        requires std::is_trivially_copyable_v<T> T payload()
+    const noexcept {
         T value;
         std::memcpy(&value, payload_.data(),
                     sizeof(T) < payload_.size() ? sizeof(T) : payload_.size());

@@ -15,9 +15,7 @@ enum class NodeId : std::int32_t {};     // a NUMA node, as the kernel numbers i
 
 template <class Id>
     requires std::is_enum_v<Id>
-constexpr auto index(Id id) noexcept {
-    return static_cast<std::underlying_type_t<Id>>(id);
-}
+constexpr auto index(Id id) noexcept { return static_cast<std::underlying_type_t<Id>>(id); }
 
 using EventType = std::uint16_t;  // the model's own numbering of its events
 

@@ -49,7 +49,7 @@ enum class Rollback : std::uint8_t { snapshot, copy, reverse };
 struct ProcessFactory {
     std::function<LogicalProcess*(LpId)> build;  // called inside the LP's heap: allocates there
     std::size_t object_bytes = 0;
-    std::size_t state_bytes = 0;                  // 0: no plain state, hence no --rollback copy
+    std::size_t state_bytes = 0;                   // 0: no plain state, hence no --rollback copy
     void* (*state_of)(LogicalProcess*) = nullptr;  // the plain state of an LP
     bool has_reverse = false;
     bool has_commit = false;

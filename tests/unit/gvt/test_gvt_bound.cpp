@@ -27,8 +27,8 @@ class CountingRun {
           execute_share_(0.02 + 0.1 * static_cast<double>(dice_.below(6))),
           receive_share_(0.02 + 0.1 * static_cast<double>(dice_.below(6))) {
         for (std::uint32_t r = 0; r < ranks; ++r)
-            rounds_.push_back(std::make_unique<GvtRounds>(network_.rank(r), workers, 0,
-                                                          WindowControl::off()));
+            rounds_.push_back(
+                std::make_unique<GvtRounds>(network_.rank(r), workers, 0, WindowControl::off()));
         for (std::uint32_t w = 0; w < ranks * workers; ++w) {
             workers_.push_back({.rounds = rounds_[w / workers].get(), .slot = w % workers});
             for (std::size_t n = dice_.below(4); n > 0; --n)
@@ -41,8 +41,12 @@ class CountingRun {
         if (dice_.chance(execute_share_)) execute(worker);
         if (dice_.chance(receive_share_)) receive();
         switch (dice_.below(3)) {
-            case 0: learn(worker); break;
-            case 1: cut(worker); break;
+            case 0:
+                learn(worker);
+                break;
+            case 1:
+                cut(worker);
+                break;
             default:
                 network_.tick();
                 for (auto& rounds : rounds_) rounds->step(GvtRounds::Clock::now());
@@ -137,7 +141,7 @@ class CountingRun {
         Contribution& slot = worker.rounds->slot(worker.slot);
         slot = {};
         worker.counts.cut(worker.pending.empty() ? time_infinity : worker.pending.top(), slot);
-        worker.rounds->arrive();
+        worker.rounds->arrive(worker.slot);
     }
 
     Dice dice_;
@@ -185,15 +189,16 @@ TEST_CASE("a worker does not cut twice before it has learnt the result") {
     CHECK_NOTHROW(counts.cut(1, out));
 }
 
-TEST_CASE("a round that is overdue says how many workers have cut") {
+TEST_CASE("a round that is overdue says once which workers have not cut") {
     InProcessNetwork network(1, 1);
     GvtRounds rounds(network.rank(0), 3, 0, WindowControl::off());
     const auto now = GvtRounds::Clock::now();
     rounds.step(now);
-    rounds.arrive();
+    rounds.arrive(1);
     CHECK(rounds.overdue(now + std::chrono::seconds(5), std::chrono::seconds(60)).empty());
     CHECK(rounds.overdue(now + std::chrono::seconds(61), std::chrono::seconds(60)) ==
-          "GVT round 1 is not done after 60 s: 1 of 3 workers have cut");
+          "GVT round 1 is not done after 60 s: a handler still runs on worker 0, 2");
+    CHECK(rounds.overdue(now + std::chrono::seconds(62), std::chrono::seconds(60)).empty());
 }
 
 }  // namespace

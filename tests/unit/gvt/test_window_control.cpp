@@ -47,7 +47,8 @@ Feeder settled() {
     return feeder;
 }
 
-TEST_CASE("there is no window until enough has happened to choose one from how far the leaders are") {
+TEST_CASE(
+    "there is no window until enough has happened to choose one from how far the leaders are") {
     Feeder feeder(WindowControl::automatic());
     for (int i = 0; i < 10; ++i) CHECK(feeder.round(1, 1, 20, 20) == time_infinity);
     CHECK(feeder.round(1) == Approx(20));
@@ -97,10 +98,11 @@ TEST_CASE("the window stays above zero and a number, whatever happens") {
         Dice dice(seed);
         Feeder feeder(WindowControl::automatic());
         for (int i = 0; i < 2000; ++i) {
-            const double advance = dice.chance(0.3) ? 0 : std::ldexp(1.0, -static_cast<int>(dice.below(60)));
-            const VirtualTime width = feeder.round(static_cast<double>(dice.below(101)) / 100, advance,
-                                                   static_cast<double>(dice.below(50)),
-                                                   dice.below(3000));
+            const double advance =
+                dice.chance(0.3) ? 0 : std::ldexp(1.0, -static_cast<int>(dice.below(60)));
+            const VirtualTime width =
+                feeder.round(static_cast<double>(dice.below(101)) / 100, advance,
+                             static_cast<double>(dice.below(50)), dice.below(3000));
             REQUIRE(width > 0);
         }
     }

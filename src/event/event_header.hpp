@@ -1,0 +1,35 @@
+// What every form of an event begins with: the record in a group's memory and the bytes on the way
+// between workers. One layout, so that one turns into the other by a copy.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <numawarp/ids.hpp>
+
+#include "event/event_key.hpp"
+
+namespace nw {
+
+struct EventHeader {
+    // Order (time, generation, sender, sequence) decides who runs first; the sequence rolls back with
+    // its sender. Identity (sender, serial) matches an anti-event with its twin; the serial never
+    // rolls back, and 2^32 sends of one LP do not fit between a send and its cancellation.
+    VirtualTime time;
+    std::uint32_t generation;
+    std::uint32_t sender;
+    std::uint32_t sequence;
+    std::uint32_t serial;
+    std::uint32_t target;
+    EventType type;
+    std::uint16_t payload_bytes;
+
+    EventKey key() const noexcept { return {time, generation, sender, sequence}; }
+};
+
+static_assert(sizeof(EventHeader) == 32 && std::is_trivially_copyable_v<EventHeader>);
+static_assert(offsetof(EventHeader, generation) == 8 && offsetof(EventHeader, serial) == 20 &&
+              offsetof(EventHeader, type) == 28);
+
+}  // namespace nw
