@@ -188,7 +188,7 @@ bool Worker::commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry) {
         }
     }
     if (entry.extras != nullptr) {
-        take_rows(entry, event.key());
+        if (!plan_.setup.outputs.empty()) take_rows(entry, event.key());
         free_extras(group, entry);
     }
     return true;
