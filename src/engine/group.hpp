@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_set>
 
 #include "event/bottom_half.hpp"
 #include "lp/lp_record.hpp"
@@ -17,6 +18,9 @@ struct Group {
     PlatformHeap& heap;
     LpRecord* lps = nullptr;  // `count` of them
     std::uint32_t count = 0;
+    // Anti-events whose twins are not in the history, by identity: each waits until its twin comes
+    // up for execution.
+    std::unordered_set<std::uint64_t> waiting_antis;
     BottomHalf mail;
 };
 

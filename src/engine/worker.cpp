@@ -193,7 +193,7 @@ void Worker::execute_next(const PendingEntry& entry) {
         return;
     }
     LpRecord& lp = group.lps[place.index];
-    if (event.from_afar && lp.waiting_antis != nullptr && meets_anti(group, lp, event)) return;
+    if (event.from_afar && lp.waiting_antis > 0 && meets_anti(group, lp, event)) return;
     NW_CHECK(event.time >= gvt_);
     if (before(entry, lp.last_key)) set_back_before(group, lp, entry.key());
     if (plan_.config.check_rollback > 0 && is_chosen_for_check(event) && !lp.failed) {

@@ -14,6 +14,13 @@
 #include "engine/worker.hpp"
 
 namespace nw {
+namespace {
+
+std::uint64_t identity(std::uint32_t sender, std::uint32_t serial) noexcept {
+    return (std::uint64_t{sender} << 32) | serial;
+}
+
+}  // namespace
 
 // --- Anti-events from afar -------------------------------------------------------------------------
 
@@ -28,21 +35,15 @@ void Worker::take_in_anti(const WireEvent& wire, Group& group, LpRecord& lp) {
         if (before(event.key(), wire.key())) break;
     }
     // Its twin is pending, or has not arrived: they meet when the twin comes up for execution.
-    auto& anti = *static_cast<WaitingAnti*>(group.heap.allocate(sizeof(WaitingAnti)));
-    anti = {lp.waiting_antis, wire.sender, wire.serial};
-    lp.waiting_antis = &anti;
+    group.waiting_antis.insert(identity(wire.sender, wire.serial));
+    ++lp.waiting_antis;
 }
 
 bool Worker::meets_anti(Group& group, LpRecord& lp, const EventRecord& event) {
-    for (WaitingAnti** link = &lp.waiting_antis; *link != nullptr; link = &(*link)->next) {
-        WaitingAnti* anti = *link;
-        if (anti->sender != event.sender || anti->serial != event.serial) continue;
-        *link = anti->next;
-        group.heap.free(anti, sizeof(WaitingAnti));
-        group.heap.free(const_cast<EventRecord*>(&event), event.bytes());
-        return true;
-    }
-    return false;
+    if (group.waiting_antis.erase(identity(event.sender, event.serial)) == 0) return false;
+    --lp.waiting_antis;
+    group.heap.free(const_cast<EventRecord*>(&event), event.bytes());
+    return true;
 }
 
 // --- Cancelling our own ----------------------------------------------------------------------------

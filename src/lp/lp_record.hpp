@@ -15,13 +15,6 @@ namespace nw {
 class LpHeap;
 struct Checkpoints;
 
-// An anti-event whose twin is not in the history: it waits until the twin comes up for execution.
-struct WaitingAnti {
-    WaitingAnti* next;
-    std::uint32_t sender;
-    std::uint32_t serial;
-};
-
 struct alignas(64) LpRecord {
     // First line: every execution.
     LogicalProcess* process;
@@ -30,7 +23,7 @@ struct alignas(64) LpRecord {
     std::uint32_t sequence;  // next send's place in the order; rolled back
     std::uint32_t serial;    // next send's identity; never rolled back
     LpHeap* heap;
-    WaitingAnti* waiting_antis;
+    std::uint32_t waiting_antis;  // of this LP's among the group's
 
     // Second line.
     alignas(64) [[no_unique_address]] History history;

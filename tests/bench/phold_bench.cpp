@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -18,11 +20,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "engine/simulation.hpp"
+#include "main/version.hpp"
 #include "models/phold/phold.hpp"
 #include "models/traffic/traffic_model.hpp"
 #include "tests/bench/limit.hpp"
@@ -90,6 +94,14 @@ double run_traffic(EngineKind engine, std::uint32_t workers) {
     config.until = 7200;
     return run(model, PresetOptions(std::map<std::string, std::string>{{"objects", "1024"}}),
                config);
+}
+
+std::string machine() {
+    std::ifstream cpuinfo("/proc/cpuinfo");
+    std::string model = "unknown processor";
+    for (std::string line; std::getline(cpuinfo, line);)
+        if (line.starts_with("model name")) model = line.substr(line.find(':') + 2);
+    return fmt::format("{}, {} CPUs", model, sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 // A process that keeps one core busy while it lives.
@@ -256,6 +268,10 @@ int main_of(int argc, char** argv) {
     nlohmann::json json;
     for (const auto& [row, wanted] : plan) bench.report(row, wanted, json["rows"]);
     json["rounds"] = rounds;
+    json["machine"] = machine();
+    json["compiler"] = "GCC-compatible " __VERSION__;
+    json["commit"] = commit;
+    json["date"] = fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr)));
     if (!json_file.empty()) std::ofstream(json_file) << json.dump(2) << '\n';
     return 0;
 }

@@ -73,7 +73,7 @@ struct GapPlan {
 };
 
 // What it does is wrong, and no sanitizer should say so.
-[[gnu::noinline, gnu::no_sanitize("undefined"), gnu::no_sanitize("address")]] inline int recurse(
+[[gnu::noinline, gnu::no_sanitize("undefined,address,thread")]] inline int recurse(
     volatile int* depth) {
     volatile int here[64] = {};
     *depth = *depth + 1;
@@ -81,7 +81,7 @@ struct GapPlan {
     return *depth > 0 ? recurse(depth) + here[0] : 0;
 }
 
-[[gnu::noinline, gnu::no_sanitize("undefined"), gnu::no_sanitize("address")]] inline void
+[[gnu::noinline, gnu::no_sanitize("undefined,address,thread")]] inline void
 commit_fault(const GapPlan& plan, Context* context) {
     volatile int zero = 0;
     volatile int* volatile nowhere = nullptr;

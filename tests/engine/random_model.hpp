@@ -9,6 +9,7 @@
 // snapshots; one holds a plain struct, can also be copied, and knows how to reverse its events.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -35,8 +36,15 @@ inline std::uint64_t fold(std::uint64_t word, std::uint64_t more) noexcept {
 
 inline std::uint64_t fold_bytes(std::uint64_t word, const void* bytes, std::size_t size) noexcept {
     const auto* at = static_cast<const unsigned char*>(bytes);
-    for (std::size_t i = 0; i < size; ++i) word = fold(word, at[i]);
-    return word;
+    for (std::size_t left = size; left > 0;) {
+        const std::size_t now = std::min<std::size_t>(left, 8);
+        std::uint64_t next = 0;
+        std::memcpy(&next, at, now);
+        word = fold(word, next);
+        at += now;
+        left -= now;
+    }
+    return fold(word, size);
 }
 
 // What on_commit saw, in any order. Any thread.

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Writes the figures of a results file of `./jobs/run bench` into README.md, between the marks
+`bench: begin` and `bench: end`.
+
+usage: tests/bench/readme_table.py docs/results/bench-….json"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+root = Path(__file__).resolve().parent.parent.parent
+if len(sys.argv) != 2:
+    sys.exit(__doc__)
+file = Path(sys.argv[1]).resolve().relative_to(root)
+results = json.loads((root / file).read_text())
+rows = results["rows"]
+
+
+def ns(row, column):
+    cell = rows[row].get(column)
+    return f"{cell['median']:.0f}" if cell else "–"
+
+
+def ratio(row, label):
+    value = rows[row]["ratios"].get(label)
+    return f"{value:.2f}" if value is not None else "–"
+
+
+lines = [f"""Measured with `./jobs/run bench`: PHOLD with 16 B of state, lookahead 0.1, beside `limit`, a plain
+sequential loop with the same draws and the same pending set but no engine. Nanoseconds of wall time
+a committed event, medians of {results['rounds']}.
+
+Machine: {results['machine']} · compiler: {results['compiler']} · commit: {results['commit']} ·
+{results['date']} · results file: [{file}]({file})
+
+| PHOLD, LPs × events | limit | sequential | timewarp, 1 worker | timewarp, 2 workers | sequential / limit | timewarp / limit | gain of the 2nd worker |
+| --- | --- | --- | --- | --- | --- | --- | --- |"""]
+for row in rows:
+    shape = re.fullmatch(r"(\d+) x (\d+), (\d+) % remote", row)
+    if not shape:
+        continue
+    name = f"{int(shape[1]):,} × {shape[2]}, {shape[3]} % remote"
+    cells = [ns(row, c) for c in ("limit", "sequential", "timewarp", "timewarp-2")]
+    cells += [ratio(row, r) for r in ("sequential / limit", "timewarp / limit",
+                                      "speed-up of a second worker")]
+    lines.append(f"| {name} | " + " | ".join(cells) + " |")
+lines.append("""
+| | before | after | ratio of speeds |
+| --- | --- | --- | --- |""")
+for title, row, before, after, label in [
+        ("traffic, 1024 objects: sequential, timewarp with 2 workers", "traffic, 1024 objects",
+         "sequential", "timewarp-2", "speed-up of two workers"),
+        ("PHOLD 1,024 × 16 with 2 workers, with 8 workers on the same 2 cores",
+         "8 workers on the cores", "timewarp-2", "timewarp-8", "share of the two-worker speed"),
+        ("PHOLD 1,024 × 16 with 2 workers, the same beside a foreign process on one core",
+         "foreign process on a core", "alone", "beside", "share of the speed kept")]:
+    if row in rows:
+        lines.append(f"| {title} | {ns(row, before)} | {ns(row, after)} | {ratio(row, label)} |")
+
+readme = root / "README.md"
+text = readme.read_text()
+begin = text.index("<!-- bench: begin")
+begin = text.index("-->", begin) + 4
+end = text.index("<!-- bench: end -->")
+readme.write_text(text[:begin] + "\n" + "\n".join(lines) + "\n\n" + text[end:])
