@@ -151,7 +151,8 @@ bool Worker::execute_batch() {
     for (; left > 0; --left) {
         const PendingEntry* top = pending_.top();
         if (top == nullptr) break;
-        if (top->time >= horizon_) {
+        if (top->time >= horizon_ ||
+            (top->time == gvt_ && top->generation > generation_limit_)) [[unlikely]] {
             if (horizon_ < plan_.until) ++counters_[Counter::window_stops];
             break;
         }
@@ -286,7 +287,8 @@ void Worker::cut() {
     flush_outboxes(true);
     Contribution& slot = rank_.gvt().slot(self_.worker);
     slot = {};
-    epochs_.cut(pending_.min_time(), slot);
+    const PendingEntry* top = pending_.top();
+    epochs_.cut(top != nullptr ? EventBound(top->time, top->generation) : EventBound(), slot);
     slot.lead = lead_;
     slot.executed = counters_[Counter::executed_events];
     slot.rolled_back = counters_[Counter::rolled_back_events];

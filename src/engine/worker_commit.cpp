@@ -51,6 +51,7 @@ void Worker::learn_gvt() {
     // Strictly ahead of GVT even where adding the window is lost in rounding.
     const VirtualTime window = rank_.near_memory_cap() && is_full() ? 0 : result.window;
     horizon_ = std::min(plan_.until, std::max(gvt_ + window, std::nextafter(gvt_, time_infinity)));
+    generation_limit_ = result.generation + result.generations;
     VirtualTime bound = gvt_;
     if (plan_.setup.process.has_end_condition) {
         scan_for_end(gvt_);

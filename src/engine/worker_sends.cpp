@@ -109,7 +109,7 @@ void Worker::publish_staged() {
 }
 
 void Worker::publish(WireEvent wire, const std::byte* payload) {
-    wire.epoch = epochs_.send(wire.time);
+    wire.epoch = epochs_.send({wire.time, wire.generation});
     const Partition::Owner owner = rank_.owner(plan_.partition.place(wire.target).group);
     if (owner.rank == self_.rank) {
         ++counters_[Counter::events_crossed];

@@ -19,9 +19,9 @@ class EpochCounts {
     std::uint32_t seen() const noexcept { return seen_; }
 
     // Returns the stamp that the message must carry.
-    std::uint32_t send(VirtualTime time) noexcept {
+    std::uint32_t send(const EventBound& event) noexcept {
         ++sent_current_;
-        sent_min_current_ = std::min(sent_min_current_, time);
+        sent_min_current_ = std::min(sent_min_current_, event);
         return epoch_;
     }
 
@@ -41,18 +41,18 @@ class EpochCounts {
     void learn(bool quiesced) noexcept {
         ++seen_;
         sent_min_older_ = quiesced ? sent_min_closed_ : std::min(sent_min_older_, sent_min_closed_);
-        sent_min_closed_ = time_infinity;
+        sent_min_closed_ = {};
     }
 
     // The cut: closes the epoch and fills the parts of the contribution that GVT needs.
     // Requires: epoch() == seen(), all mail of this epoch published.
-    void cut(VirtualTime smallest_pending, Contribution& out) {
+    void cut(const EventBound& smallest_pending, Contribution& out) {
         NW_CHECK(epoch_ == seen_);
         out.m0 = std::min(smallest_pending, sent_min_current_);
         out.m1 = sent_min_older_;
         out.in_flight = static_cast<std::int64_t>(sent_old_ - received_old_);
         sent_min_closed_ = sent_min_current_;
-        sent_min_current_ = time_infinity;
+        sent_min_current_ = {};
         sent_old_ += sent_current_;
         sent_current_ = 0;
         received_old_ += received_current_;
@@ -74,10 +74,10 @@ class EpochCounts {
     // old: stamped before the epoch; current: in it; next: one ahead.
     std::uint64_t sent_old_ = 0, sent_current_ = 0;
     std::uint64_t received_old_ = 0, received_current_ = 0, received_next_ = 0;
-    // Minima of times sent: in the epoch; in the one closed last; before that, if still in flight.
-    VirtualTime sent_min_current_ = time_infinity;
-    VirtualTime sent_min_closed_ = time_infinity;
-    VirtualTime sent_min_older_ = time_infinity;
+    // Minima of what was sent: in the epoch; in the one closed last; before that, if still in flight.
+    EventBound sent_min_current_;
+    EventBound sent_min_closed_;
+    EventBound sent_min_older_;
 };
 
 }  // namespace nw

@@ -14,6 +14,7 @@ GvtRounds::GvtRounds(Transport& transport, std::uint32_t workers, double interva
       window_(window),
       slots_(workers) {
     result_.window = window_.width();
+    result_.generations = window_.generations();
 }
 
 void GvtRounds::step(Clock::time_point now) {
@@ -43,13 +44,15 @@ void GvtRounds::step(Clock::time_point now) {
 void GvtRounds::publish(const Contribution& sums, Clock::time_point now) {
     NW_CHECK(sums.in_flight >= 0);
     const bool quiesced = sums.in_flight == 0;
-    const VirtualTime gvt = quiesced ? sums.m0 : std::min(sums.m0, sums.m1);
-    NW_CHECK(gvt >= result_.gvt);
-    result_.gvt = gvt;
+    const EventBound gvt = quiesced ? sums.m0 : std::min(sums.m0, sums.m1);
+    NW_CHECK(!(gvt < EventBound(result_.gvt, result_.generation)));
+    result_.gvt = gvt.time;
+    result_.generation = gvt.generation;
     result_.quiesced = quiesced;
     result_.sums = sums;
-    window_.update(gvt, sums);
+    window_.update(gvt.time, sums);
     result_.window = window_.width();
+    result_.generations = window_.generations();
     last_done_ = now;
     done_.fetch_add(1, std::memory_order_release);  // pairs with the acquire in done()
 }

@@ -6,6 +6,11 @@
 // of committed events. W never grows beyond a few rounds' worth of GVT advance: with an unloaded peer
 // nobody gets that far, and with a loaded one it is what limits the damage.
 //
+// A width in time cannot hold back a chain of zero delays. What runs at GVT itself is therefore bounded
+// in generations, by the same rule and in every mode: a chain that was cancelled runs ahead of its
+// anti-events by some hops, and would do so for ever where it comes back to LPs whose random counters
+// those have just reset.
+//
 // Thread: the holder of the net role.
 #pragma once
 
@@ -24,6 +29,7 @@ class WindowControl {
     static WindowControl automatic() { return {true, time_infinity}; }
 
     VirtualTime width() const noexcept { return width_; }
+    std::uint32_t generations() const noexcept { return generations_; }
 
     // After each GVT round. `sums.executed` and `sums.rolled_back` are running totals.
     void update(VirtualTime gvt, const Contribution& sums) noexcept;
@@ -31,8 +37,13 @@ class WindowControl {
   private:
     WindowControl(bool adaptive, VirtualTime width) : adaptive_(adaptive), width_(width) {}
 
-    bool adaptive_;
+    void steer_width(VirtualTime gvt, double efficiency, double useful,
+                     const Contribution& sums) noexcept;
+    void steer_generations(double efficiency) noexcept;
+
+    bool adaptive_;  // the width; the generations always are
     VirtualTime width_;
+    std::uint32_t generations_ = 64;
     // Totals at the last decision, and its outcome.
     std::uint64_t executed_ = 0;
     std::uint64_t rolled_back_ = 0;

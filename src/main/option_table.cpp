@@ -112,6 +112,16 @@ class Builder {
         return spec;
     }
 
+    // A feature of the contract that is not built: the one value that means "without it" is taken.
+    void add_not_built(std::string name, const char* feature, std::string help) {
+        OptionSpec& spec = add(std::move(name), "off", "off", std::move(help));
+        spec.set = [feature](std::string_view text) {
+            if (text != "off")
+                throw IllegalValue(fmt::format("{} is not built yet; must be off", feature));
+        };
+        spec.value = [] { return json("off"); };
+    }
+
   private:
     static std::uint32_t whole_or_word(std::string_view text, const char* word,
                                        std::uint32_t most) {
@@ -189,6 +199,8 @@ void add_time_warp(Builder& table, Config& config) {
     table.add_count_or("lps-per-group", "auto", config.lps_per_group,
                        std::numeric_limits<std::uint32_t>::max(),
                        "LPs that share memory pages and move together");
+    table.add_not_built("rebind", "rebinding of LP groups",
+                        "moving LP groups to other workers: not built yet, must be off");
     OptionSpec& check = table.add(
         "check-rollback", "P", "0",
         "force a rollback after a share P of the events and check that the state comes back equal");
@@ -204,6 +216,8 @@ void add_memory(Builder& table, Config& config) {
                     "segments placed by NUMA node, or plain malloc");
     table.add_words("huge-pages", config.huge_pages, huge_page_words,
                     "transparent huge pages for the segments");
+    table.add_not_built("pagemigd", "page migration",
+                        "moving pages to their worker's node: not built yet, must be off");
     OptionSpec& cap =
         table.add("memory-cap", "SIZE", "80 % of what is free",
                   "memory that the run may take in a rank, as 8G; it slows down rather than dies");
@@ -220,6 +234,12 @@ void add_output(Builder& table, Settings& settings) {
     table.add_text("stats", "FILE", settings.stats_file, "write the statistics as JSON");
     table.add_text("output", "DIR", settings.config.output_directory,
                    "write the model's committed output");
+    OptionSpec& trace =
+        table.add("trace", "FILE", "", "a trace of the run: not built yet, refused");
+    trace.set = [](std::string_view) {
+        throw IllegalValue("tracing is not built yet; leave this option out");
+    };
+    trace.value = [] { return json(nullptr); };
     table.add_words("progress", settings.progress, progress_words,
                     "one live line on standard error; auto: if it is a terminal");
     table.add_flag("quiet", settings.quiet, "print errors only");

@@ -3,10 +3,13 @@
 #include <cerrno>
 #include <cstring>
 
+#include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 #include <system_error>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -32,6 +35,29 @@ int try_to_create(const std::string& path) {
     return errno != 0 ? errno : EIO;
 }
 
+// N, if this is /proc/self/fd/N or another name of it, else -1.
+int own_descriptor(const fs::path& path) {
+    std::error_code error;
+    const fs::path folder = fs::canonical(path.parent_path(), error);
+    if (error || folder != fs::canonical("/proc/self", error) / "fd") return -1;
+    const std::string name = path.filename();
+    int number = -1;
+    const auto [end, trouble] = std::from_chars(name.data(), name.data() + name.size(), number);
+    return trouble == std::errc{} && end == name.data() + name.size() ? number : -1;
+}
+
+// Where the name leads at last. The end of the links need not be there yet.
+// Requires: the links make no ring.
+fs::path follow_links(fs::path path) {
+    std::error_code error;
+    while (own_descriptor(path) < 0 && fs::is_symlink(path, error)) {
+        const fs::path link = fs::read_symlink(path, error);
+        if (error) break;
+        path = path.parent_path() / link;  // an absolute link stands alone
+    }
+    return path;
+}
+
 }  // namespace
 
 void prepare_output_directory(const std::string& path) {
@@ -53,33 +79,61 @@ void prepare_output_directory(const std::string& path) {
 WholeFile::WholeFile(std::string option, std::string path)
     : option_(std::move(option)), path_(std::move(path)) {
     if (path_.empty()) return;
-    std::string trouble;
-    if (fs::is_directory(path_)) {
-        trouble = "it is a folder";
-    } else if (const int number = try_to_create(temporary_name(path_)); number != 0) {
-        trouble = std::strerror(number);
-    }
-    if (!trouble.empty())
+    if (const int trouble = prepare(); trouble != 0)
         throw SetupError(fmt::format("--{} {}: must be a file that can be written: {}", option_,
-                                     path_, trouble));
-    temporary_path_ = temporary_name(path_);
+                                     path_, std::strerror(trouble)));
+}
+
+int WholeFile::prepare() {
+    std::error_code error;
+    const fs::file_status status = fs::status(path_, error);
+    if (status.type() == fs::file_type::none) return error.value();
+    if (status.type() == fs::file_type::directory) return EISDIR;
+    target_ = follow_links(path_);
+    if (const int own = own_descriptor(target_); own >= 0) {
+        // Opened by its name it would be written from its beginning, over what stands there.
+        descriptor_ = fcntl(own, F_DUPFD_CLOEXEC, 0);
+        return descriptor_ >= 0 ? 0 : errno;
+    }
+    if (fs::exists(status) && !fs::is_regular_file(status)) {
+        descriptor_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+        return descriptor_ >= 0 ? 0 : errno;
+    }
+    const std::string temporary = temporary_name(target_);
+    if (const int trouble = try_to_create(temporary); trouble != 0) return trouble;
+    temporary_path_ = temporary;
+    return 0;
 }
 
 WholeFile::~WholeFile() {
     std::error_code ignored;
     if (!temporary_path_.empty()) fs::remove(temporary_path_, ignored);
+    if (descriptor_ >= 0) close(descriptor_);
 }
 
 void WholeFile::write(const std::string& text) {
-    if (temporary_path_.empty()) return;
+    if (path_.empty()) return;
+    if (!(descriptor_ >= 0 ? write_to_descriptor(text) : write_and_rename(text)))
+        throw MachineError(fmt::format("--{} {}: cannot be written", option_, path_));
+    temporary_path_.clear();
+}
+
+bool WholeFile::write_to_descriptor(const std::string& text) const {
+    for (std::string_view rest = text; !rest.empty();) {
+        const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
+        if (written < 0 && errno != EINTR) return false;
+        if (written > 0) rest.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return true;
+}
+
+bool WholeFile::write_and_rename(const std::string& text) const {
     std::ofstream file(temporary_path_, std::ios::binary | std::ios::trunc);
     file << text;
     file.close();
     std::error_code error;
-    if (file) fs::rename(temporary_path_, path_, error);
-    if (!file || error)
-        throw MachineError(fmt::format("--{} {}: cannot be written", option_, path_));
-    temporary_path_.clear();
+    if (file) fs::rename(temporary_path_, target_, error);
+    return file && !error;
 }
 
 }  // namespace nw

@@ -9,11 +9,13 @@ namespace nw {
 // Creates the folder with its parents, and tries that a file can be made in it. Throws SetupError.
 void prepare_output_directory(const std::string& path);
 
-// A file that is there as a whole or not at all: written beside its place and renamed into it.
+// A file that is there as a whole or not at all: written beside its place and renamed into it. A
+// symbolic link keeps its place, and what it leads to is written. Devices, pipes and descriptors
+// (/dev/null, a FIFO, /dev/stdout) must not be replaced: they are opened at once and written to.
 class WholeFile {
   public:
     // `option` is what error messages call it. Throws SetupError if it cannot be written. An empty
-    // path is no file: write() then does nothing.
+    // path is no file: write() then does nothing. A FIFO blocks until somebody reads it.
     WholeFile(std::string option, std::string path);
     ~WholeFile();
     WholeFile(const WholeFile&) = delete;
@@ -23,9 +25,15 @@ class WholeFile {
     void write(const std::string& text);
 
   private:
+    int prepare();  // 0, or what errno says
+    bool write_to_descriptor(const std::string& text) const;
+    bool write_and_rename(const std::string& text) const;
+
     std::string option_;
-    std::string path_;
-    std::string temporary_path_;  // empty: nothing to remove
+    std::string path_;            // as the user wrote it
+    std::string target_;          // where it leads
+    std::string temporary_path_;  // empty: nothing to rename or remove
+    int descriptor_ = -1;         // of what must not be replaced, or -1
 };
 
 }  // namespace nw

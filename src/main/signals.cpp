@@ -1,22 +1,43 @@
 #include "main/signals.hpp"
 
+#include <cstdint>
+
+#include <time.h>
+
 namespace nw {
 
 namespace {
 
+constexpr std::int64_t patience_ns = 500'000'000;
+
 std::atomic<int> received_signal{0};
-static_assert(std::atomic<int>::is_always_lock_free, "a signal handler must not wait for a lock");
+std::atomic<std::int64_t> first_at_ns{0};  // 0: none has come
+static_assert(std::atomic<int>::is_always_lock_free &&
+                  std::atomic<std::int64_t>::is_always_lock_free,
+              "a signal handler must not wait for a lock");
+
+std::int64_t monotonic_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);  // POSIX allows it in a signal handler
+    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
 
 void on_signal(int signal) {
-    received_signal.store(signal, std::memory_order_relaxed);
-    ::signal(SIGINT, SIG_DFL);
-    ::signal(SIGTERM, SIG_DFL);
+    const std::int64_t now = monotonic_ns();
+    std::int64_t first = 0;
+    if (first_at_ns.compare_exchange_strong(first, now, std::memory_order_relaxed)) {
+        received_signal.store(signal, std::memory_order_relaxed);
+    } else if (now - first >= patience_ns) {
+        ::signal(signal, SIG_DFL);
+        raise(signal);  // takes effect when this handler returns
+    }
 }
 
 }  // namespace
 
 StopSignals::StopSignals() {
     received_signal.store(0, std::memory_order_relaxed);
+    first_at_ns.store(0, std::memory_order_relaxed);
     struct sigaction action {};
     action.sa_handler = on_signal;
     action.sa_flags = SA_RESTART;

@@ -1,5 +1,7 @@
-// SIGINT and SIGTERM become a request to end in order, which the engine reads between events; a
-// second one kills the process, as if nobody had listened.
+// SIGINT and SIGTERM become a request to end in order, which the engine reads between events. One
+// that comes half a second later or more kills the process, as if nobody had listened; what comes
+// sooner is the same request once more, since `timeout` and shells signal a process and then its
+// group.
 #pragma once
 
 #include <atomic>

@@ -13,11 +13,25 @@
 
 namespace nw {
 
+// A lower bound of events; GVT is one. The generation belongs to it: a chain of zero delays stays at
+// one time, and only its generations tell how far it has come. What an event causes has a larger
+// bound than the event.
+struct EventBound {
+    VirtualTime time;
+    std::uint32_t generation;
+
+    constexpr EventBound(VirtualTime t = time_infinity, std::uint32_t g = 0) noexcept
+        : time(t), generation(g) {}
+    friend bool operator==(const EventBound&, const EventBound&) = default;
+    friend bool operator<(const EventBound& a, const EventBound& b) noexcept {
+        return a.time != b.time ? a.time < b.time : a.generation < b.generation;
+    }
+};
+
 struct Contribution {
-    VirtualTime m0 =
-        time_infinity;  // min of the smallest pending time and of what was sent this epoch
-    VirtualTime m1 = time_infinity;  // min of what was sent in epochs that may still be in flight
-    VirtualTime lead = 0;            // largest time executed
+    EventBound m0;         // min of the smallest pending event and of what was sent this epoch
+    EventBound m1;         // min of what was sent in epochs that may still be in flight
+    VirtualTime lead = 0;  // largest time executed
     std::int64_t in_flight = 0;      // sent − received, over epochs closed before this one
     std::uint64_t executed = 0;      // running totals of the worker
     std::uint64_t rolled_back = 0;

@@ -1,0 +1,119 @@
+// Results replace a regular file as a whole; links stay links, and devices and pipes are written to
+// and never replaced.
+#include <cstdio>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <numawarp/model.hpp>
+
+#include "main/output_files.hpp"
+#include "tests/support/catch.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class TemporaryFolder {
+  public:
+    TemporaryFolder()
+        : path_(fs::temp_directory_path() / ("numawarp-files-" + std::to_string(getpid()))) {
+        fs::create_directories(path_);
+    }
+    ~TemporaryFolder() { fs::remove_all(path_); }
+    fs::path operator/(const char* name) const { return path_ / name; }
+    std::size_t files() const {
+        return static_cast<std::size_t>(
+            std::distance(fs::directory_iterator(path_), fs::directory_iterator()));
+    }
+
+  private:
+    fs::path path_;
+};
+
+std::string text_of(const fs::path& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write_whole(const fs::path& path, const std::string& text) {
+    nw::WholeFile file("stats", path);
+    file.write(text);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "output files: a regular file is replaced as a whole, and an unwritten one is not touched") {
+    const TemporaryFolder folder;
+    std::ofstream(folder / "s.json") << "old";
+    { const nw::WholeFile unwritten("stats", folder / "s.json"); }
+    CHECK(text_of(folder / "s.json") == "old");
+    write_whole(folder / "s.json", "new");
+    CHECK(text_of(folder / "s.json") == "new");
+    CHECK(folder.files() == 1);
+}
+
+TEST_CASE("output files: a symbolic link stays one, and what it leads to is written") {
+    const TemporaryFolder folder;
+    fs::create_symlink("second", folder / "first");
+    fs::create_symlink("s.json", folder / "second");
+    for (const char* text : {"made", "replaced"}) {
+        write_whole(folder / "first", text);
+        CHECK(fs::is_symlink(folder / "first"));
+        CHECK(fs::is_symlink(folder / "second"));
+        CHECK(fs::is_regular_file(fs::symlink_status(folder / "s.json")));
+        CHECK(text_of(folder / "s.json") == text);
+    }
+    CHECK(folder.files() == 3);
+}
+
+TEST_CASE("output files: a ring of links is refused") {
+    const TemporaryFolder folder;
+    fs::create_symlink("b", folder / "a");
+    fs::create_symlink("a", folder / "b");
+    CHECK_THROWS_AS(nw::WholeFile("stats", folder / "a"), nw::SetupError);
+}
+
+TEST_CASE("output files: a pipe gets the text and stays a pipe") {
+    const TemporaryFolder folder;
+    const fs::path pipe = folder / "pipe";
+    REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+    std::string received;
+    std::thread reader([&] { received = text_of(pipe); });
+    write_whole(pipe, "through the pipe");
+    reader.join();
+    CHECK(received == "through the pipe");
+    CHECK(fs::is_fifo(pipe));
+    CHECK(folder.files() == 1);
+}
+
+TEST_CASE("output files: a device is written to by a link, too, and stays what it is") {
+    const TemporaryFolder folder;
+    fs::create_symlink("/dev/null", folder / "nowhere");
+    write_whole(folder / "nowhere", "nothing");
+    CHECK(fs::is_symlink(folder / "nowhere"));
+    CHECK(fs::is_character_file("/dev/null"));
+    CHECK(folder.files() == 1);
+}
+
+TEST_CASE("output files: an open descriptor is written where it stands") {
+    const TemporaryFolder folder;
+    const fs::path path = folder / "log";
+    FILE* log = std::fopen(path.c_str(), "w");
+    REQUIRE(log != nullptr);
+    std::fputs("before ", log);
+    std::fflush(log);
+    fs::create_symlink("/proc/self/fd/" + std::to_string(fileno(log)), folder / "link");
+    write_whole(folder / "link", "between ");
+    std::fputs("after", log);
+    std::fclose(log);
+    CHECK(text_of(path) == "before between after");
+    CHECK(folder.files() == 2);
+}
