@@ -12,7 +12,9 @@ constinit thread_local FaultGuard* volatile armed_guard = nullptr;
 
 namespace {
 
-constexpr int fault_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+// SIGABRT is how assert(), std::terminate() and the standard library's own checks end a program;
+// glibc raises it with no lock held, so it may be left by a jump.
+constexpr int fault_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
 const char* signal_name(int signal) noexcept {
     switch (signal) {
@@ -22,6 +24,8 @@ const char* signal_name(int signal) noexcept {
             return "SIGBUS";
         case SIGFPE:
             return "SIGFPE";
+        case SIGABRT:
+            return "SIGABRT";
         default:
             return "SIGILL";
     }
@@ -77,6 +81,10 @@ FaultGuard::~FaultGuard() {
 }
 
 void FaultGuard::note(int signal, const void* address) noexcept {
+    if (signal == SIGABRT) {
+        std::snprintf(description_, sizeof description_, "SIGABRT: abort() or a failed assertion");
+        return;
+    }
     std::snprintf(description_, sizeof description_, "%s at address %p", signal_name(signal),
                   address);
 }

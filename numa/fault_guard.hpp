@@ -1,6 +1,6 @@
 // Survives what a handler does in a mis-speculated state: a null pointer followed, a division by
-// zero, an endless recursion. The signal (SIGSEGV, SIGBUS, SIGFPE, SIGILL) jumps back to the
-// worker's loop, which treats the event like one whose handler threw.
+// zero, an endless recursion, a failed assertion. The signal (SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+// SIGABRT) jumps back to the worker's loop, which treats the event like one whose handler threw.
 //
 // Cost: one setjmp a batch of events, two stores an event. Covered: synchronous signals raised
 // inside a handler. Not covered: a handler that never returns, one that overwrites the engine's own

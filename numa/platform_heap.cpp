@@ -17,7 +17,7 @@ void* PlatformHeap::allocate_slow(std::size_t bytes) {
     const std::size_t chunk = chunk_bytes(bytes);
     if (bytes > chunk_max) {
         void* const segment = segments_.allocate_segment(bytes, SegmentKind::platform);
-        if (segment == nullptr) throw std::bad_alloc();
+        if (segment == nullptr) throw PlatformOutOfMemory();
         live_bytes_ += chunk;
         held_bytes_ += chunk;
         return segment;
@@ -51,7 +51,7 @@ void* PlatformHeap::cut(std::size_t bytes) {
         const bool alone = bytes * 4 > refill_bytes_;
         const std::size_t segment_bytes = alone ? bytes : refill_bytes_;
         void* const segment = segments_.allocate_segment(segment_bytes, SegmentKind::platform);
-        if (segment == nullptr) throw std::bad_alloc();
+        if (segment == nullptr) throw PlatformOutOfMemory();
         held_bytes_ += (segment_bytes + (page_bytes - 1)) / page_bytes * page_bytes;
         if (!alone) refill_bytes_ = std::min(refill_bytes_ * 2, chunk_max);
         if (alone && bump_ != bump_end_) return segment;

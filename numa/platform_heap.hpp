@@ -14,11 +14,15 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 
 #include "base/prefetch.hpp"
 #include "numa/segments.hpp"
 
 namespace nw {
+
+// The engine itself gets no more memory: the end of the run, whatever the model was doing.
+class PlatformOutOfMemory : public std::bad_alloc {};
 
 class PlatformHeap {
   public:
@@ -30,7 +34,7 @@ class PlatformHeap {
     PlatformHeap(const PlatformHeap&) = delete;
     PlatformHeap& operator=(const PlatformHeap&) = delete;
 
-    // Throws std::bad_alloc when the slot is full.
+    // Throws PlatformOutOfMemory when the slot is full.
     void* allocate(std::size_t bytes) {
         if (bytes <= small_max) [[likely]] {
             const std::size_t c = (bytes + (alignment - 1)) / alignment;

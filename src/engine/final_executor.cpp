@@ -247,8 +247,12 @@ void FinalExecutor::output(Context&, std::size_t table, std::span<const OutputVa
 }
 
 void FinalExecutor::hand_over_output(VirtualTime bound) {
-    if (rows_.size() >= rows_worth_handing_over || bound == time_infinity)
+    if (rows_.size() >= rows_worth_handing_over || bound == time_infinity) {
         world_.output.hand_over(self_, rows_, bound);
+    } else {
+        // Rows are kept in order: the first is the earliest that is still to be handed over.
+        world_.output.promise(self_, rows_.empty() ? bound : rows_.front().key.time);
+    }
 }
 
 void FinalExecutor::add_digest(Digest& sum) const noexcept {

@@ -8,6 +8,7 @@
 #include "numa/fault_guard.hpp"
 #include "numa/heap_fault.hpp"
 #include "numa/heap_scope.hpp"
+#include "numa/platform_heap.hpp"
 
 namespace nw {
 
@@ -21,6 +22,14 @@ bool call_guarded(FaultGuard& guard, std::string& failure, Body&& body) {
         guard.arm();
         body();
         guard.disarm();
+    } catch (const PlatformOutOfMemory&) {
+        guard.disarm();
+        throw;
+    } catch (const std::bad_alloc&) {
+        threw = true;
+        failure =
+            "out of memory (std::bad_alloc): the LP's allocation does not fit into its group's "
+            "slot or --memory-cap";
     } catch (const std::exception& error) {
         threw = true;
         failure = *error.what() != '\0' ? error.what() : "an exception without words";

@@ -141,10 +141,11 @@ void OutputWriter::hand_over(std::uint32_t worker, std::vector<Row>& rows, Virtu
     VirtualTime lowest = time_infinity;
     for (std::uint32_t w = 0; w < workers_; ++w)
         lowest = std::min(lowest, bounds_[w].load(std::memory_order_acquire));
-    write_below(lowest);
+    if (lowest > written_below_) write_below(lowest);
 }
 
 void OutputWriter::write_below(VirtualTime bound) {
+    written_below_ = bound;
     // Rows of one event came from one worker in their order: a stable sort keeps it.
     std::stable_sort(waiting_.begin(), waiting_.end(),
                      [](const Row& a, const Row& b) { return before(a.key, b.key); });

@@ -48,6 +48,11 @@ class OutputWriter {
     // Takes the rows (leaves the vector empty) and the worker's new bound.
     void hand_over(std::uint32_t worker, std::vector<Row>& rows, VirtualTime bound);
 
+    // The bound alone.
+    void promise(std::uint32_t worker, VirtualTime bound) noexcept {
+        bounds_[worker].store(bound, std::memory_order_release);  // pairs with hand_over()
+    }
+
     // For rows that come in order already, from one thread, with nothing handed over left.
     void write(std::size_t table, const std::byte* values, std::size_t bytes);
 
@@ -62,6 +67,7 @@ class OutputWriter {
     std::uint32_t workers_;
     std::mutex mutex_;
     std::vector<Row> waiting_;
+    VirtualTime written_below_ = 0;
     std::string directory_;
 };
 

@@ -68,7 +68,8 @@ Partition::Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t work
                      std::uint32_t lps_per_group)
     : lps_(setup.lps) {
     const std::uint32_t workers = ranks * workers_per_rank;
-    lps_per_group_ = lps_per_group > 0 ? lps_per_group : choose_lps_per_group(setup.lps, workers);
+    lps_per_group_ = lps_per_group > 0 ? std::min(lps_per_group, setup.lps)
+                                       : choose_lps_per_group(setup.lps, workers);
     group_reciprocal_ = std::numeric_limits<std::uint64_t>::max() / lps_per_group_ + 1;
     for (const Link& link : setup.links) {
         if (index(link.a) >= setup.lps || index(link.b) >= setup.lps)

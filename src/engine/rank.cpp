@@ -14,6 +14,7 @@ constexpr std::chrono::seconds watchdog_patience{10};
 
 // Of --memory-cap; beyond it workers run ahead only in memory that they already have.
 constexpr double memory_share_careful = 0.8;
+constexpr std::chrono::milliseconds resident_look_interval{20};
 
 WindowControl window_of(const Config& config) {
     switch (config.window_mode) {
@@ -89,9 +90,18 @@ void Rank::deliver(const std::byte* events, std::size_t size) {
     });
 }
 
-bool Rank::near_memory_cap() const noexcept {
-    return static_cast<double>(memory_.segment_bytes()) >
-           memory_share_careful * static_cast<double>(memory_.segment_bytes_max());
+bool Rank::near_memory_cap(GvtRounds::Clock::time_point now) noexcept {
+    const double careful = memory_share_careful * static_cast<double>(memory_.segment_bytes_max());
+    if (static_cast<double>(memory_.segment_bytes()) <= careful) return false;
+    // Segments are address space; what counts is what was touched.
+    const auto ticks = now.time_since_epoch().count();
+    const auto seen_at = resident_seen_at_.load(std::memory_order_relaxed);
+    if (GvtRounds::Clock::duration(ticks - seen_at) >= resident_look_interval) {
+        resident_seen_at_.store(ticks, std::memory_order_relaxed);
+        resident_near_cap_.store(static_cast<double>(memory_.os().memory().resident) > careful,
+                                 std::memory_order_relaxed);
+    }
+    return resident_near_cap_.load(std::memory_order_relaxed);
 }
 
 void Rank::fail(std::exception_ptr failure) {

@@ -64,9 +64,10 @@ class Rank {
 
     LiveProgress& progress() noexcept { return progress_; }
 
-    // Whether segments fill so much of the memory that the run may take that no more should be asked
-    // for while those there are have room.
-    bool near_memory_cap() const noexcept;
+    // Whether the process holds so much of the memory that it may take that workers should run ahead
+    // only in what they already have. Cost: a comparison until segments come near the cap, then a
+    // look at the kernel's figures now and then.
+    bool near_memory_cap(GvtRounds::Clock::time_point now) noexcept;
 
   private:
     const RunPlan& plan_;
@@ -90,6 +91,9 @@ class Rank {
     std::mutex outgoing_mutex_;
     std::vector<OutgoingBatch> outgoing_;
     std::atomic<bool> has_outgoing_{false};
+
+    std::atomic<GvtRounds::Clock::rep> resident_seen_at_{0};
+    std::atomic<bool> resident_near_cap_{false};
 
     std::atomic<bool> failed_{false};
     std::mutex failure_mutex_;

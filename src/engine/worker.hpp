@@ -143,8 +143,8 @@ class alignas(64) Worker final : private detail::EventSink {
     std::uint32_t stride_;  // bytes of a history entry
 
     PendingSet pending_;
-    VirtualTime horizon_ = 0;  // events before it may be executed now
-    VirtualTime gvt_ = 0;      // as this worker knows it
+    VirtualTime horizon_ = 0;             // events before it may be executed now
+    VirtualTime gvt_ = 0;                 // as this worker knows it
     std::uint32_t generation_limit_ = 1;  // of events at GVT itself
     Phase phase_ = Phase::running;
     StateKeeper keeper_;

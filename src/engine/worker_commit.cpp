@@ -49,7 +49,9 @@ void Worker::learn_gvt() {
     }
 
     // Strictly ahead of GVT even where adding the window is lost in rounding.
-    const VirtualTime window = rank_.near_memory_cap() && is_full() ? 0 : result.window;
+    const bool held_back = rank_.near_memory_cap(now_) && is_full();
+    if (held_back) ++counters_[Counter::memory_stops];
+    const VirtualTime window = held_back ? 0 : result.window;
     horizon_ = std::min(plan_.until, std::max(gvt_ + window, std::nextafter(gvt_, time_infinity)));
     generation_limit_ = result.generation + result.generations;
     VirtualTime bound = gvt_;

@@ -221,7 +221,10 @@ void Worker::check_rollback(Group& group, LpRecord& lp, EventRecord& event) {
         const bool equal = lp.heap->equals(*image) && lp.random_counter == random_counter &&
                            lp.sequence == sequence;
         if (!equal && plan_.rollback == Rollback::snapshot)
-            throw InternalError(description + "a rollback did not restore the LP's state");
+            throw InternalError(
+                description +
+                "a rollback did not restore the LP's state (or the model keeps some "
+                "of it outside, or runs threads)");
         if (!equal)
             throw ModelError(description +
                              "--check-rollback: the state after the rollback differs "

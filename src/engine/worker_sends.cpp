@@ -22,11 +22,12 @@ void Worker::schedule(Context& context, LpId target, VirtualTime delay, EventTyp
                            payload.size());
     LpRecord& lp = *running_.lp;
     HistoryEntry& entry = *running_.entry;
-    const std::uint32_t sequence = lp.sequence++;
-    if (running_.silent) return;
-    ++entry.sent_count;
+    const std::uint32_t sequence = lp.sequence;
     const VirtualTime time = context.now() + delay;
-    if (time >= plan_.until) {
+    if (running_.silent || time >= plan_.until) {
+        ++lp.sequence;
+        if (running_.silent) return;
+        ++entry.sent_count;
         ++dropped_beyond_end_;
         return;
     }
@@ -43,6 +44,8 @@ void Worker::schedule(Context& context, LpId target, VirtualTime delay, EventTyp
         EventRecord& event = new_event(*rank_.group(place.group), header, payload.data());
         event.next_sent = entry.sent;
         entry.sent = &event;
+        ++lp.sequence;
+        ++entry.sent_count;
         return;
     }
     const PlatformScope platform;
@@ -53,6 +56,9 @@ void Worker::schedule(Context& context, LpId target, VirtualTime delay, EventTyp
     anti.payload_bytes = 0;
     Extra& record = new_extra(*running_.group, entry, Extra::Kind::remote_send, sizeof anti);
     std::memcpy(record.content(), &anti, sizeof anti);
+    // Counted only now: the payload was the model's to read, and could have been a bad pointer.
+    ++lp.sequence;
+    ++entry.sent_count;
 }
 
 void Worker::output(Context&, std::size_t table, std::span<const OutputValue> row) {

@@ -23,7 +23,7 @@ namespace nw {
 struct GvtResult {
     VirtualTime gvt = 0;
     std::uint32_t generation = 0;  // of the earliest event at GVT
-    bool quiesced = true;  // nothing of the epochs before the cut was in flight
+    bool quiesced = true;          // nothing of the epochs before the cut was in flight
     VirtualTime window = time_infinity;
     std::uint32_t generations = 1;  // how many beyond `generation` may run at GVT itself
     Contribution sums;

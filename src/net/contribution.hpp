@@ -32,8 +32,8 @@ struct Contribution {
     EventBound m0;         // min of the smallest pending event and of what was sent this epoch
     EventBound m1;         // min of what was sent in epochs that may still be in flight
     VirtualTime lead = 0;  // largest time executed
-    std::int64_t in_flight = 0;      // sent − received, over epochs closed before this one
-    std::uint64_t executed = 0;      // running totals of the worker
+    std::int64_t in_flight = 0;  // sent − received, over epochs closed before this one
+    std::uint64_t executed = 0;  // running totals of the worker
     std::uint64_t rolled_back = 0;
     std::uint64_t not_ended = 0;  // LPs whose can_end() has not been true yet (see EndCondition)
     EventKey end_key{-1.0, 0, 0, 0};       // the latest event at which an LP first let the run end

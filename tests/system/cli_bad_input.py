@@ -41,6 +41,9 @@ refused(2, ["--engine conservative", "lookahead"], "queues", "--engine", "conser
 refused(2, ["--engine conservative", "lookahead"],
         "phold", "--lookahead", "0", "--engine", "conservative")
 refused(2, ["--memory-cap 12parsecs", "8G"], "phold", "--memory-cap", "12parsecs")
+refused(2, ["--pagemigd 2@5", "not built yet", "off"], "phold", "--pagemigd", "2@5")
+refused(2, ["--rebind 1", "not built yet", "off"], "phold", "--rebind", "1")
+refused(2, ["--trace t.json", "not built yet"], "phold", "--trace", "t.json")
 
 # The configuration file.
 refused(2, ["--config", "absent.toml"], "phold", "--config", "absent.toml")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """SIGINT and SIGTERM end a run in order: with a report, statistics that say so, and the exit code
-that shells give to the signal."""
+that shells give to the signal. A second signal right after the first, as `timeout` sends it, changes
+nothing."""
 
 import json
 import signal
@@ -22,6 +23,7 @@ for engine in ["sequential", "conservative", "timewarp"]:
             [programs.bin / "phold", "--engine", engine, "--workers", "2", "--until", "1e12",
              "--stats", stats], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         time.sleep(1)
+        run.send_signal(number)
         run.send_signal(number)
         try:
             report, errors = run.communicate(timeout=60)

@@ -55,6 +55,7 @@ class Context {
     template <class Payload>
         requires std::is_trivially_copyable_v<Payload>
     void schedule(LpId target, VirtualTime delay, EventType type, const Payload& payload) {
+        static_assert(!std::is_array_v<Payload>, "put the array into a struct");
         // Padding would carry the stack's leftovers into the digest.
         Payload clean = payload;
         __builtin_clear_padding(&clean);

@@ -1,6 +1,7 @@
 // What a handler sees of the event it is given. A view: valid during the handler, not to be kept.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <span>
@@ -22,13 +23,12 @@ class Event {
     EventType type() const noexcept { return type_; }
     std::span<const std::byte> bytes() const noexcept { return payload_; }
 
-    // The payload as it was scheduled, copied out. Requires: it was scheduled as a T.
+    // The payload as it was scheduled, copied out; zeros where the scheduled one was shorter.
     template <class T>
         requires std::is_trivially_copyable_v<T> T payload()
     const noexcept {
-        T value;
-        std::memcpy(&value, payload_.data(),
-                    sizeof(T) < payload_.size() ? sizeof(T) : payload_.size());
+        T value{};
+        std::memcpy(&value, payload_.data(), std::min(sizeof(T), payload_.size()));
         return value;
     }
 
