@@ -81,8 +81,8 @@ struct GapPlan {
     return *depth > 0 ? recurse(depth) + here[0] : 0;
 }
 
-[[gnu::noinline, gnu::no_sanitize("undefined,address,thread")]] inline void
-commit_fault(const GapPlan& plan, Context* context) {
+[[gnu::noinline, gnu::no_sanitize("undefined,address,thread")]] inline void commit_fault(
+    const GapPlan& plan, Context* context) {
     volatile int zero = 0;
     volatile int* volatile nowhere = nullptr;
     switch (plan.fault) {

@@ -21,7 +21,8 @@ class LogicalProcess {
     virtual void on_event(Context& context, const Event& event) = 0;
 
     // Undoes on_event for --rollback reverse: finds the state as on_event left it, must leave it as
-    // on_event found it. Scheduled events and random draws are undone by the engine.
+    // on_event found it. Scheduled events and random draws are undone by the engine. Not called for
+    // an event whose on_event failed: with reverse, a handler must fail before it changes anything.
     virtual void on_reverse(Context& context, const Event& event);
 
     // The event is final. The LP's state may be further ahead by now: use the event alone.
