@@ -32,7 +32,7 @@ class CountingRun {
         for (std::uint32_t w = 0; w < ranks * workers; ++w) {
             workers_.push_back({.rounds = rounds_[w / workers].get(), .slot = w % workers});
             for (std::size_t n = dice_.below(4); n > 0; --n)
-                workers_[w].pending.push(static_cast<double>(dice_.below(10)));
+                workers_[w].pending.push({static_cast<double>(dice_.below(10))});
         }
     }
 
@@ -51,11 +51,11 @@ class CountingRun {
                 network_.tick();
                 for (auto& rounds : rounds_) rounds->step(GvtRounds::Clock::now());
         }
-        for (const auto& rounds : rounds_) REQUIRE(rounds->result().gvt <= true_bound());
+        for (const auto& rounds : rounds_) REQUIRE(!(true_bound() < bound_of(rounds->result())));
     }
 
     bool over() const {
-        return true_bound() == time_infinity &&
+        return true_bound().time == time_infinity &&
                std::all_of(rounds_.begin(), rounds_.end(), [](const auto& rounds) {
                    return rounds->result().gvt == time_infinity;
                });
@@ -69,44 +69,55 @@ class CountingRun {
     std::size_t received_ahead() const { return received_ahead_; }
 
   private:
+    struct Later {
+        bool operator()(const EventBound& a, const EventBound& b) const { return b < a; }
+    };
     struct Worker {
         GvtRounds* rounds;
         std::uint32_t slot;
         EpochCounts counts{};
-        std::priority_queue<double, std::vector<double>, std::greater<>> pending{};
-        VirtualTime gvt = 0;
+        std::priority_queue<EventBound, std::vector<EventBound>, Later> pending{};
+        EventBound gvt{0};
     };
     struct Message {
-        VirtualTime time;
+        EventBound key;
         std::uint32_t stamp;
         std::size_t to;
     };
 
-    VirtualTime true_bound() const {
-        VirtualTime bound = time_infinity;
+    static EventBound bound_of(const GvtResult& result) { return {result.gvt, result.generation}; }
+
+    EventBound true_bound() const {
+        EventBound bound;
         for (const Worker& worker : workers_)
             if (!worker.pending.empty()) bound = std::min(bound, worker.pending.top());
-        for (const Message& message : bag_) bound = std::min(bound, message.time);
+        for (const Message& message : bag_) bound = std::min(bound, message.key);
         return bound;
     }
 
-    void send(Worker& from, VirtualTime time) {
-        if (time > 60) return;
+    // An effect of `cause`, often at the same time and then one generation on.
+    void send(Worker& from, const EventBound& cause) {
+        const auto delay = static_cast<double>(dice_.below(4));
+        const EventBound key{cause.time + delay, delay > 0 ? 0 : cause.generation + 1};
+        if (key.time > 60 || key.generation > 9) return;
+        put(from, key);
+    }
+
+    void put(Worker& from, const EventBound& key) {
         const std::size_t to = dice_.below(workers_.size());
         if (&workers_[to] == &from) {
-            from.pending.push(time);
+            from.pending.push(key);
         } else {
-            bag_.push_back({time, from.counts.send(time), to});
+            bag_.push_back({key, from.counts.send(key), to});
         }
     }
 
     void execute(Worker& worker) {
         if (worker.pending.empty()) return;
-        const VirtualTime time = worker.pending.top();
+        const EventBound key = worker.pending.top();
         worker.pending.pop();
-        REQUIRE(time >= worker.gvt);
-        for (std::size_t n = dice_.below(3); n > 0; --n)
-            send(worker, time + static_cast<double>(dice_.below(4)));
+        REQUIRE(!(key < worker.gvt));
+        for (std::size_t n = dice_.below(3); n > 0; --n) send(worker, key);
     }
 
     // A message that arrives late may be answered at once: so do anti-events.
@@ -117,13 +128,13 @@ class CountingRun {
         const Message message = bag_.back();
         bag_.pop_back();
         Worker& worker = workers_[message.to];
-        REQUIRE(message.time >= worker.gvt);
+        REQUIRE(!(message.key < worker.gvt));
         if (message.stamp == worker.counts.epoch() + 1) ++received_ahead_;
         worker.counts.receive(message.stamp);
         if (dice_.chance(0.3)) {
-            send(worker, message.time + static_cast<double>(dice_.below(2)));
+            send(worker, message.key);
         } else {
-            worker.pending.push(message.time);
+            worker.pending.push(message.key);
         }
     }
 
@@ -131,8 +142,8 @@ class CountingRun {
         if (worker.counts.seen() == worker.rounds->done()) return;
         const GvtResult& result = worker.rounds->result();
         worker.counts.learn(result.quiesced);
-        REQUIRE(result.gvt >= worker.gvt);
-        worker.gvt = result.gvt;
+        REQUIRE(!(bound_of(result) < worker.gvt));
+        worker.gvt = bound_of(result);
     }
 
     void cut(Worker& worker) {
@@ -140,7 +151,7 @@ class CountingRun {
         if (!open || worker.counts.epoch() != worker.counts.seen()) return;
         Contribution& slot = worker.rounds->slot(worker.slot);
         slot = {};
-        worker.counts.cut(worker.pending.empty() ? time_infinity : worker.pending.top(), slot);
+        worker.counts.cut(worker.pending.empty() ? EventBound() : worker.pending.top(), slot);
         worker.rounds->arrive(worker.slot);
     }
 
