@@ -27,16 +27,17 @@ def ratio(row, label):
     return f"{value:.2f}" if value is not None else "–"
 
 
+note = f"\n\nNote: {results['note']}." if "note" in results else ""
 lines = [f"""Measured with `./jobs/run bench`: PHOLD with 16 B of state, lookahead 0.1, beside `limit`, a plain
 sequential loop with the same draws and the same pending set but no engine. Nanoseconds of wall time
 a committed event, medians of {results['rounds']}.
 
 Machine: {results['machine']} · compiler: {results['compiler']} · commit: {results['commit']} ·
-{results['date']} · results file: [{file}]({file})
+{results['date']} · results file: [{file}]({file}){note}
 
 | PHOLD, LPs × events | limit | sequential | timewarp, 1 worker | timewarp, 2 workers | sequential / limit | timewarp / limit | gain of the 2nd worker |
 | --- | --- | --- | --- | --- | --- | --- | --- |"""]
-for row in rows:
+for row in sorted(rows, key=lambda name: [int(n) for n in re.findall(r"(\d+) %", name)]):
     shape = re.fullmatch(r"(\d+) x (\d+), (\d+) % remote", row)
     if not shape:
         continue
