@@ -41,7 +41,7 @@ FOREIGN = {
     "src/base": ["fmt/*", "xxhash.h", "Random123/philox.h"],
     "numa": ["fmt/*", "numa.h", "numaif.h", "hwloc.h", "sys/*", "sched.h", "unistd.h", "pthread.h",
              "errno.h", "fcntl.h", "malloc.h", "stdio_ext.h", "cxxabi.h", "dlfcn.h", "link.h",
-             "signal.h", "linux/*"],
+             "signal.h", "ucontext.h", "linux/*"],
     "src/event": ["fmt/*"],
     "src/lp": ["fmt/*"],
     "src/net": ["fmt/*"],
@@ -49,8 +49,8 @@ FOREIGN = {
     "src/engine": ["fmt/*", "metis.h"],
     "mpi": ["fmt/*", "mpi.h"],
     "models": ["fmt/*", "toml++/toml.h"],
-    "src/main": ["fmt/*", "CLI/*", "nlohmann/*", "toml++/toml.h", "signal.h", "unistd.h",
-                 "sys/ioctl.h"],
+    "src/main": ["fmt/*", "CLI/*", "nlohmann/*", "toml++/toml.h", "signal.h", "time.h", "fcntl.h",
+                 "unistd.h", "sys/ioctl.h"],
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
