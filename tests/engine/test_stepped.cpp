@@ -14,7 +14,6 @@
 
 #include "tests/engine/stepped_run.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/effort.hpp"
 
 namespace nw::test {
 namespace {
@@ -145,7 +144,7 @@ void compare_cases(std::uint64_t first_seed, std::size_t cases) {
 }
 
 TEST_CASE("ranks and workers in any order of turns give the sequential result") {
-    compare_cases(1, sanitized ? 20 : 300);
+    compare_cases(1, 300);
 }
 
 TEST_CASE("the same seed gives the same schedule, step for step") {
