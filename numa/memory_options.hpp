@@ -10,4 +10,12 @@ namespace nw {
 enum class MemoryMode : std::uint8_t { numa, libc };
 enum class HugePages : std::uint8_t { automatic, on, off };
 
+// The page-migration daemon. Left to the engine: one thread and one second where workers run on more
+// than one node, no thread elsewhere.
+struct PagemigdOptions {
+    bool automatic = true;
+    std::uint32_t threads = 1;  // 0: off
+    double period_seconds = 1;  // between two wake-ups, > 0
+};
+
 }  // namespace nw

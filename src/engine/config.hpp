@@ -32,6 +32,9 @@ struct Config {
     std::uint64_t memory_cap_bytes = 0;  // 0: 80 % of what is free
     std::string output_directory;        // empty: no output
     double check_rollback = 0;           // share of events, in [0, 1]
+    PagemigdOptions pagemigd;
+    double rebind_seconds = 2;  // between two looks at the loads of groups; 0: off
+    double check_rebind = 0;    // share of groups moved at random at every such look, in [0, 1]
 };
 
 }  // namespace nw
