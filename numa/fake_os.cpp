@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <mutex>
 
 #include "numa/heap_scope.hpp"
 
@@ -11,24 +12,65 @@ FakeOs::FakeOs(int nodes, int cores_per_node, int threads_per_core,
                std::uint64_t free_bytes_per_node)
     : nodes_(nodes), cores_per_node_(cores_per_node), threads_per_core_(threads_per_core) {
     for (int node = 0; node < nodes; ++node) free_bytes_[NodeId{node}] = free_bytes_per_node;
+    total_bytes_ = free_bytes_;
     for (int cpu = 0; cpu < nodes * cores_per_node * threads_per_core; ++cpu)
         allowed_.push_back(cpu);
 }
 
+NodeId FakeOs::add_memory_only_node(std::uint64_t free_bytes) {
+    const NodeId node{nodes_++};
+    free_bytes_[node] = total_bytes_[node] = free_bytes;
+    return node;
+}
+
 void FakeOs::fail_next(Call call, Status status, std::size_t count) {
+    const std::lock_guard lock(mutex_);
     faults_[call] = {status, count};
 }
 
 void FakeOs::touch(const void* page, NodeId node) {
+    const std::lock_guard lock(mutex_);
     if (page_nodes_.contains(page) || free_bytes_[node] < page_bytes) return;
     free_bytes_[node] -= page_bytes;
     page_nodes_[page] = node;
 }
 
+void FakeOs::set_free_bytes(NodeId node, std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    free_bytes_[node] = bytes;
+}
+
+void FakeOs::set_memory(const MemoryFigures& figures) {
+    const std::lock_guard lock(mutex_);
+    memory_ = figures;
+}
+
+void FakeOs::set_busy(const void* page, std::size_t count) {
+    const std::lock_guard lock(mutex_);
+    busy_[page] = count;
+}
+
+void FakeOs::set_immovable(const void* page, int status) {
+    const std::lock_guard lock(mutex_);
+    immovable_[page] = status;
+}
+
+MemoryFigures FakeOs::memory() noexcept {
+    const std::lock_guard lock(mutex_);
+    return memory_;
+}
+
 std::size_t FakeOs::count(Call call) const noexcept {
+    const std::lock_guard lock(mutex_);
     return static_cast<std::size_t>(
         std::count_if(records_.begin(), records_.end(),
                       [call](const Record& record) { return record.call == call; }));
+}
+
+void FakeOs::forget_pages(const void* address, std::size_t bytes) {
+    const auto end = page_nodes_.lower_bound(static_cast<const std::byte*>(address) + bytes);
+    for (auto page = page_nodes_.lower_bound(address); page != end; page = page_nodes_.erase(page))
+        free_bytes_[page->second] += page_bytes;
 }
 
 Status FakeOs::planned_fault(Call call) {
@@ -46,6 +88,7 @@ Status FakeOs::recorded(Record record) {
 Status FakeOs::reserve(void* address, std::size_t bytes, void*& result) noexcept {
     // A handler's own allocation may lead here; the records are not the LP's.
     const PlatformScope platform;
+    const std::lock_guard lock(mutex_);
     Status status = planned_fault(Call::reserve);
     if (status == 0 && bytes > reserve_bytes_max_) status = ENOMEM;
     if (status == 0) status = linux_os().reserve(address, bytes, result);
@@ -55,20 +98,27 @@ Status FakeOs::reserve(void* address, std::size_t bytes, void*& result) noexcept
 
 Status FakeOs::unreserve(void* address, std::size_t bytes) noexcept {
     const PlatformScope platform;
+    const std::lock_guard lock(mutex_);
     Status status = planned_fault(Call::unreserve);
     if (status == 0) status = linux_os().unreserve(address, bytes);
-    if (status == 0) reserved_.erase(address);
+    if (status == 0) {
+        reserved_.erase(address);
+        forget_pages(address, bytes);
+    }
     return recorded({Call::unreserve, address, bytes, 0, status});
 }
 
 Status FakeOs::discard(void* address, std::size_t bytes) noexcept {
     const PlatformScope platform;
+    const std::lock_guard lock(mutex_);
     Status status = planned_fault(Call::discard);
     if (status == 0) status = linux_os().discard(address, bytes);
+    if (status == 0) forget_pages(address, bytes);
     return recorded({Call::discard, address, bytes, 0, status});
 }
 
 Status FakeOs::advise_huge(void* address, std::size_t bytes, bool on) noexcept {
+    const std::lock_guard lock(mutex_);
     return recorded(
         {Call::advise_huge, address, bytes, on ? 1 : 0, planned_fault(Call::advise_huge)});
 }
@@ -85,16 +135,30 @@ NodeId FakeOs::node_of_cpu(int cpu) noexcept {
 
 std::vector<NodeId> FakeOs::nodes() {
     std::vector<NodeId> all;
-    for (int node = 0; node < nodes_; ++node) all.push_back(NodeId{node});
+    for (int node = 0; node < nodes_; ++node)
+        if (!memoryless_.contains(NodeId{node})) all.push_back(NodeId{node});
     return all;
 }
 
 std::uint64_t FakeOs::free_bytes(NodeId node) noexcept {
+    const std::lock_guard lock(mutex_);
     const auto found = free_bytes_.find(node);
     return found == free_bytes_.end() ? 0 : found->second;
 }
 
+std::uint64_t FakeOs::total_bytes(NodeId node) noexcept {
+    const auto found = total_bytes_.find(node);
+    return found == total_bytes_.end() || memoryless_.contains(node) ? 0 : found->second;
+}
+
+int FakeOs::distance(NodeId from, NodeId to) noexcept {
+    const auto found = distances_.find({from, to});
+    if (found != distances_.end()) return found->second;
+    return from == to ? 10 : 20;
+}
+
 Status FakeOs::bind_thread(int cpu) noexcept {
+    const std::lock_guard lock(mutex_);
     Status status = planned_fault(Call::bind_thread);
     if (status == 0 && std::find(allowed_.begin(), allowed_.end(), cpu) == allowed_.end())
         status = EINVAL;
@@ -102,6 +166,7 @@ Status FakeOs::bind_thread(int cpu) noexcept {
 }
 
 Status FakeOs::prefer_local_memory() noexcept {
+    const std::lock_guard lock(mutex_);
     return recorded(
         {Call::prefer_local_memory, nullptr, 0, 0, planned_fault(Call::prefer_local_memory)});
 }
@@ -110,6 +175,7 @@ int FakeOs::move_page(const void* page, NodeId target) {
     const auto found = page_nodes_.find(page);
     if (found == page_nodes_.end()) return -ENOENT;
     if (found->second == target) return index(target);
+    if (const auto fixed = immovable_.find(page); fixed != immovable_.end()) return fixed->second;
     if (const auto busy = busy_.find(page); busy != busy_.end() && busy->second != 0) {
         --busy->second;
         return -EBUSY;
@@ -123,6 +189,7 @@ int FakeOs::move_page(const void* page, NodeId target) {
 
 Status FakeOs::move_pages(std::span<void* const> pages, NodeId target,
                           std::span<int> statuses) noexcept {
+    const std::lock_guard lock(mutex_);
     Status status = planned_fault(Call::move_pages);
     if (status == 0 && pages.size() != statuses.size()) status = EINVAL;
     // As the kernel does: a node that does not exist fails the whole call.
@@ -134,6 +201,7 @@ Status FakeOs::move_pages(std::span<void* const> pages, NodeId target,
 }
 
 Status FakeOs::query_pages(std::span<void* const> pages, std::span<int> statuses) noexcept {
+    const std::lock_guard lock(mutex_);
     Status status = planned_fault(Call::query_pages);
     if (status == 0 && pages.size() != statuses.size()) status = EINVAL;
     for (std::size_t i = 0; status == 0 && i < pages.size(); ++i) {

@@ -1,11 +1,15 @@
 // A kernel for tests: any number of nodes and cores, any fault, everything recorded. Address space
 // is real (mmap), so that the structures above run unchanged; nodes, placement and free memory are
-// pretended. One thread.
+// pretended. Thread: any, several at once; but topology is arranged, and records() read, while no
+// other thread is in here.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <mutex>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "numa/os.hpp"
@@ -45,12 +49,20 @@ class FakeOs final : public Os {
     // Reservations above this fail with ENOMEM, as under `ulimit -v`.
     void set_reserve_bytes_max(std::size_t bytes) { reserve_bytes_max_ = bytes; }
     void set_allowed_cpus(std::vector<int> cpus) { allowed_ = std::move(cpus); }
-    void set_free_bytes(NodeId node, std::uint64_t bytes) { free_bytes_[node] = bytes; }
-    void set_memory(const MemoryFigures& figures) { memory_ = figures; }
+    void set_free_bytes(NodeId node, std::uint64_t bytes);
+    // One node more, with memory and without CPUs. The distance to every node is 20 by default.
+    NodeId add_memory_only_node(std::uint64_t free_bytes);
+    // The node's CPUs stay, its memory goes.
+    void take_memory_away(NodeId node) { memoryless_.insert(node); }
+    void set_distance(NodeId from, NodeId to, int distance) { distances_[{from, to}] = distance; }
+    void set_kernel_balances_nodes(bool on) { kernel_balances_nodes_ = on; }
+    void set_memory(const MemoryFigures& figures);
     // The page is touched and lies on the node, if a free page is left there.
     void touch(const void* page, NodeId node);
     // The page answers −EBUSY to the next `count` moves.
-    void set_busy(const void* page, std::size_t count = 1) { busy_[page] = count; }
+    void set_busy(const void* page, std::size_t count = 1);
+    // The page, once touched, answers this negative errno to every move.
+    void set_immovable(const void* page, int status);
 
     // --- what the test looks at ---
 
@@ -68,12 +80,15 @@ class FakeOs final : public Os {
     NodeId node_of_cpu(int cpu) noexcept override;
     std::vector<NodeId> nodes() override;
     std::uint64_t free_bytes(NodeId node) noexcept override;
+    std::uint64_t total_bytes(NodeId node) noexcept override;
+    int distance(NodeId from, NodeId to) noexcept override;
+    bool kernel_balances_nodes() noexcept override { return kernel_balances_nodes_; }
     Status bind_thread(int cpu) noexcept override;
     Status prefer_local_memory() noexcept override;
     Status move_pages(std::span<void* const> pages, NodeId target,
                       std::span<int> statuses) noexcept override;
     Status query_pages(std::span<void* const> pages, std::span<int> statuses) noexcept override;
-    MemoryFigures memory() noexcept override { return memory_; }
+    MemoryFigures memory() noexcept override;
 
   private:
     struct Fault {
@@ -84,18 +99,25 @@ class FakeOs final : public Os {
     Status recorded(Record record);
     Status planned_fault(Call call);
     int move_page(const void* page, NodeId target);
+    void forget_pages(const void* address, std::size_t bytes);
 
+    mutable std::mutex mutex_;  // guards everything that is not arranged once
     int nodes_;
     int cores_per_node_;
     int threads_per_core_;
     std::size_t reserve_bytes_max_ = SIZE_MAX;
     std::vector<int> allowed_;
     std::map<NodeId, std::uint64_t> free_bytes_;
+    std::map<NodeId, std::uint64_t> total_bytes_;
+    std::set<NodeId> memoryless_;
+    std::map<std::pair<NodeId, NodeId>, int> distances_;  // where they are not 10 and 20
     std::map<const void*, NodeId> page_nodes_;
     std::map<const void*, std::size_t> busy_;
+    std::map<const void*, int> immovable_;
     std::map<void*, std::size_t> reserved_;
     std::map<Call, Fault> faults_;
     std::vector<Record> records_;
+    bool kernel_balances_nodes_ = false;
     MemoryFigures memory_{std::uint64_t{8} << 30, 0, 0};
 };
 

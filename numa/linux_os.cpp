@@ -1,6 +1,7 @@
-// The port to the kernel, on Linux: mmap and madvise, hwloc for cores inside the cpuset, libnuma for
-// nodes, /proc and the control group for figures.
-#include <hwloc.h>
+// The port to the kernel, on Linux: mmap and madvise, hwloc (machine.cpp) for cores, nodes and
+// distances inside the cpuset, libnuma and move_pages, /proc and the control group for figures.
+#include <fcntl.h>
+#include <malloc.h>
 #include <numa.h>
 #include <numaif.h>
 #include <sched.h>
@@ -10,12 +11,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <memory>
 #include <string>
 
+#include "numa/machine.hpp"
 #include "numa/os.hpp"
 
 namespace nw {
@@ -88,17 +91,65 @@ std::uint64_t control_group_available() {
     return available;
 }
 
-struct DestroyTopology {
-    void operator()(hwloc_topology* topology) const noexcept { hwloc_topology_destroy(topology); }
-};
+// Memory and distances do not change while we run; the CPUs that we may use do.
+const Machine& machine() {
+    static const Machine found = read_machine();
+    return found;
+}
 
-// The machine as hwloc sees it, or null.
-std::unique_ptr<hwloc_topology, DestroyTopology> load_topology() {
-    hwloc_topology_t raw = nullptr;
-    if (hwloc_topology_init(&raw) != 0) return nullptr;
-    std::unique_ptr<hwloc_topology, DestroyTopology> topology(raw);
-    if (hwloc_topology_load(raw) != 0) return nullptr;
-    return topology;
+// A figure of /sys/devices/system/node/node<N>/meminfo, in bytes; 0 if it is not there.
+std::uint64_t node_field(NodeId node, const char* name) noexcept {
+    std::array<char, 64> file{}, field{};
+    std::snprintf(file.data(), file.size(), "/sys/devices/system/node/node%d/meminfo", index(node));
+    std::snprintf(field.data(), field.size(), "Node %d %s", index(node), name);
+    return kilobyte_field(file.data(), field.data());
+}
+
+// --- move_pages(2), whose answers are honest about some of the pages only ---
+
+// The kernel holds back its lists of recently used pages on all cores during a call: calls should be
+// few. And it takes the pages of a call away from their users in one go: a call should be short.
+constexpr std::size_t pages_per_call = 4096;
+
+// What the kernel never writes into a status.
+constexpr int unwritten = INT_MIN;
+
+// How many of these pages, which the kernel was given in one call that failed in part, it has tried.
+// It collects pages until it meets one that it need not or cannot take (and writes that one's
+// status), moves what it has collected, and ends there if some of that would not move.
+std::size_t tried_pages(std::span<const int> statuses) noexcept {
+    const auto first_unwritten = std::find(statuses.begin(), statuses.end(), unwritten);
+    const auto ended_at = std::find_if(first_unwritten, statuses.end(),
+                                       [](int status) { return status != unwritten; });
+    return ended_at == statuses.end() ? statuses.size()
+                                      : static_cast<std::size_t>(ended_at - statuses.begin()) + 1;
+}
+
+// Asks once more for the pages that the kernel left unwritten or called busy: some of them were
+// moved, and the second page of a huge one is always busy, with its first. What was unwritten and
+// stands where it stood becomes `unmoved`.
+void settle(std::span<void* const> pages, NodeId target, int unmoved,
+            std::span<int> statuses) noexcept {
+    std::array<void*, 512> asked;
+    std::array<std::size_t, asked.size()> place;
+    std::array<int, asked.size()> answer;
+    for (std::size_t i = 0, count = 0; i < pages.size(); ++i) {
+        if (statuses[i] == unwritten || statuses[i] == -EBUSY) {
+            asked[count] = pages[i];
+            place[count++] = i;
+        }
+        if (count < asked.size() && (i + 1 < pages.size() || count == 0)) continue;
+        answer.fill(unwritten);
+        ::move_pages(0, count, asked.data(), nullptr, answer.data(), 0);
+        for (std::size_t k = 0; k < count; ++k) {
+            int& status = statuses[place[k]];
+            if (answer[k] == index(target))
+                status = answer[k];
+            else if (status == unwritten)
+                status = answer[k] < 0 && answer[k] != unwritten ? answer[k] : unmoved;
+        }
+        count = 0;
+    }
 }
 
 class LinuxOs final : public Os {
@@ -131,23 +182,7 @@ class LinuxOs final : public Os {
         return status_of(::madvise(address, bytes, on ? MADV_HUGEPAGE : MADV_NOHUGEPAGE));
     }
 
-    std::vector<Cpu> allowed_cpus() override {
-        std::vector<Cpu> cpus;
-        const auto topology = load_topology();
-        for (const int number : allowed_cpu_numbers()) {
-            int core = number;
-            if (topology) {
-                hwloc_obj_t unit =
-                    hwloc_get_pu_obj_by_os_index(topology.get(), static_cast<unsigned>(number));
-                hwloc_obj_t parent = unit == nullptr ? nullptr
-                                                     : hwloc_get_ancestor_obj_by_type(
-                                                           topology.get(), HWLOC_OBJ_CORE, unit);
-                if (parent != nullptr) core = static_cast<int>(parent->logical_index);
-            }
-            cpus.push_back({number, core, node_of_cpu(number)});
-        }
-        return cpus;
-    }
+    std::vector<Cpu> allowed_cpus() override { return read_machine().cpus; }
 
     NodeId node_of_cpu(int cpu) noexcept override {
         const int node = has_numa() ? numa_node_of_cpu(cpu) : 0;
@@ -156,20 +191,30 @@ class LinuxOs final : public Os {
 
     std::vector<NodeId> nodes() override {
         std::vector<NodeId> found;
-        if (has_numa()) {
-            for (int node = 0; node <= numa_max_node(); ++node)
-                if (numa_bitmask_isbitset(numa_all_nodes_ptr, static_cast<unsigned>(node)) != 0)
-                    found.push_back(NodeId{node});
-        }
-        if (found.empty()) found.push_back(NodeId{0});
+        for (const Machine::Node& node : machine().nodes) found.push_back(node.id);
         return found;
     }
 
+    std::uint64_t total_bytes(NodeId node) noexcept override {
+        for (const Machine::Node& known : machine().nodes)
+            if (known.id == node) return known.total_bytes;
+        return 0;
+    }
+
+    int distance(NodeId from, NodeId to) noexcept override { return machine().distance(from, to); }
+
     std::uint64_t free_bytes(NodeId node) noexcept override {
-        long long free = -1;
-        if (has_numa()) numa_node_size64(index(node), &free);
-        return free >= 0 ? static_cast<std::uint64_t>(free)
-                         : kilobyte_field("/proc/meminfo", "MemFree");
+        const std::uint64_t free = node_field(node, "MemFree") + node_field(node, "Inactive(file)");
+        return free != 0 ? free : kilobyte_field("/proc/meminfo", "MemAvailable");
+    }
+
+    bool kernel_balances_nodes() noexcept override {
+        std::FILE* in = std::fopen("/proc/sys/kernel/numa_balancing", "re");
+        if (in == nullptr) return false;
+        int mode = 0;
+        const bool read = std::fscanf(in, "%d", &mode) == 1;
+        std::fclose(in);
+        return read && mode != 0;
     }
 
     Status bind_thread(int cpu) noexcept override {
@@ -188,13 +233,20 @@ class LinuxOs final : public Os {
     Status move_pages(std::span<void* const> pages, NodeId target,
                       std::span<int> statuses) noexcept override {
         if (pages.size() != statuses.size()) return EINVAL;
-        std::array<int, 1024> targets;
+        std::array<int, pages_per_call> targets;
         targets.fill(index(target));
+        std::fill(statuses.begin(), statuses.end(), unwritten);
         for (std::size_t done = 0; done < pages.size();) {
-            const std::size_t some = std::min(targets.size(), pages.size() - done);
+            std::size_t some = std::min(targets.size(), pages.size() - done);
             const long result = ::move_pages(0, some, const_cast<void**>(pages.data() + done),
                                              targets.data(), statuses.data() + done, MPOL_MF_MOVE);
-            if (result < 0) return errno;
+            // A full node fails the call; since Linux 4.17, a positive result is the number of pages
+            // that were not moved. Neither says which.
+            const bool full = result < 0 && errno == ENOMEM;
+            if (result < 0 && !full) return errno;
+            if (result > 0) some = tried_pages(statuses.subspan(done, some));
+            settle(pages.subspan(done, some), target, full ? -ENOMEM : -EBUSY,
+                   statuses.subspan(done, some));
             done += some;
         }
         return 0;
@@ -219,25 +271,16 @@ class LinuxOs final : public Os {
         return figures;
     }
 
-  private:
-    static std::vector<int> allowed_cpu_numbers() {
-        std::vector<int> numbers;
-        // A machine may have more CPUs than cpu_set_t has bits.
-        for (unsigned cpus = CPU_SETSIZE; cpus <= (1U << 20); cpus *= 4) {
-            const std::size_t bytes = CPU_ALLOC_SIZE(cpus);
-            const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(
-                CPU_ALLOC(cpus), [](cpu_set_t* s) { CPU_FREE(s); });
-            if (::sched_getaffinity(0, bytes, set.get()) != 0) {
-                if (errno == EINVAL) continue;
-                break;
-            }
-            for (unsigned cpu = 0; cpu < cpus; ++cpu)
-                if (CPU_ISSET_S(cpu, bytes, set.get())) numbers.push_back(static_cast<int>(cpu));
-            break;
-        }
-        if (numbers.empty()) numbers.push_back(0);
-        return numbers;
+    std::uint64_t resident_bytes() noexcept override {
+        static const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+        std::array<char, 128> text{};
+        if (file < 0 || ::pread(file, text.data(), text.size() - 1, 0) <= 0) return 0;
+        unsigned long long pages = 0;  // "total resident shared …", in pages
+        std::sscanf(text.data(), "%*u %llu", &pages);
+        return pages * page_bytes;
     }
+
+    void release_libc_memory() noexcept override { ::malloc_trim(0); }
 };
 
 }  // namespace

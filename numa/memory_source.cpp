@@ -19,4 +19,9 @@ MemorySource::MemorySource(Os& os, MemoryMode mode, std::uint32_t groups, HugePa
                            std::strerror(status) + "); small pages are used");
 }
 
+void MemorySource::set_short() noexcept {
+    if (short_.exchange(true, std::memory_order_relaxed) || !region_) return;
+    os_.advise_huge(reinterpret_cast<void*>(region_->base()), region_->bytes(), false);
+}
+
 }  // namespace nw

@@ -33,11 +33,20 @@ class MemorySource {
     const Region* region() const noexcept { return region_ ? &*region_ : nullptr; }
     const std::vector<std::string>& notices() const noexcept { return notices_; }
 
-    // An LP that asks for a block of 1 MiB or more is refused (bad_alloc) when the segments of all
-    // groups would exceed this: a mis-speculated resize must fail in its handler, not kill the run.
-    // Set before the workers start; default: no limit.
-    void set_segment_bytes_max(std::uint64_t bytes) noexcept { segment_bytes_max_ = bytes; }
-    std::uint64_t segment_bytes_max() const noexcept { return segment_bytes_max_; }
+    // What the process may have resident: --memory-cap. Who keeps to it is the engine
+    // (engine/memory_budget.hpp). Here an LP that asks for a block of 1 MiB or more is refused
+    // (bad_alloc) when the segments of all groups would exceed it: a mis-speculated resize must fail
+    // in its handler, not kill the run. Set before the workers start; default: no limit.
+    void set_memory_cap(std::uint64_t bytes) noexcept { memory_cap_ = bytes; }
+    std::uint64_t memory_cap() const noexcept { return memory_cap_; }
+
+    // Memory is short from now on: platform heaps split large free chunks before they take fresh
+    // memory, no group asks for huge pages any more, and new pages are small ones, so that what
+    // becomes resident is what is used. Huge pages that exist stay. Thread: any.
+    void set_short() noexcept;
+    bool is_short() const noexcept {
+        return short_.load(std::memory_order_relaxed);
+    }
 
     // Bytes of all active segments. Address space: pages never touched cost nothing.
     std::uint64_t segment_bytes() const noexcept {
@@ -53,7 +62,8 @@ class MemorySource {
     std::optional<LibcSegments> libc_segments_;  // MemoryMode::libc
     HugePages huge_pages_;
     std::vector<std::string> notices_;
-    std::uint64_t segment_bytes_max_ = UINT64_MAX;
+    std::uint64_t memory_cap_ = UINT64_MAX;
+    std::atomic<bool> short_{false};
     std::atomic<std::uint64_t> segment_bytes_{0};
 };
 

@@ -4,6 +4,7 @@
 //
 // Answers are status codes, never exceptions: a machine without NUMA, a container that forbids
 // move_pages and a full node are ordinary, to be counted and said once, not to end the run.
+// Thread: any, several at once.
 #pragma once
 
 #include <cstddef>
@@ -56,7 +57,13 @@ class Os {
     // The nodes that have memory, ordered; at least one. Numbers may have gaps.
     virtual std::vector<NodeId> nodes() = 0;
     virtual std::size_t node_count() { return nodes().size(); }
+    // What the node can still give without swapping: free pages, and files that nobody uses.
     virtual std::uint64_t free_bytes(NodeId node) noexcept = 0;
+    virtual std::uint64_t total_bytes(NodeId node) noexcept = 0;  // 0: no memory, or no such node
+    // 10 from a node to itself, 20 to one twice as far; 0: unknown.
+    virtual int distance(NodeId from, NodeId to) noexcept = 0;
+    // Whether the kernel moves pages by itself, to where it sees them used, and so against us.
+    virtual bool kernel_balances_nodes() noexcept = 0;
 
     // Both concern the calling thread.
     virtual Status bind_thread(int cpu) noexcept = 0;
@@ -64,15 +71,22 @@ class Os {
     // process was started with.
     virtual Status prefer_local_memory() noexcept = 0;
 
-    // Moves each page to `target`. statuses[i] becomes the node that page i is on, or a negative
-    // errno: -ENOENT never touched, -EBUSY try again, -ENOMEM target full.
+    // Moves each page to `target`. statuses[i] becomes `target`, or a negative errno that says why
+    // page i is not there: -ENOENT never touched, -EBUSY try again, -ENOMEM target full, and
+    // others. Of a huge page any part moves all, and all must be named to be reported.
+    // Any status but 0 is about the call as a whole: it is not allowed (EPERM, ENOSYS), or there is
+    // no such node (ENODEV), or not for us (EACCES); the statuses of the pages then mean nothing.
     // Requires: statuses.size() == pages.size().
     virtual Status move_pages(std::span<void* const> pages, NodeId target,
                               std::span<int> statuses) noexcept = 0;
-    // The same statuses without moving.
+    // statuses[i] becomes the node that page i is on, or a negative errno as above.
     virtual Status query_pages(std::span<void* const> pages, std::span<int> statuses) noexcept = 0;
 
     virtual MemoryFigures memory() noexcept = 0;
+    // MemoryFigures::resident alone. Cost: about a microsecond.
+    virtual std::uint64_t resident_bytes() noexcept { return memory().resident; }
+    // Gives the kernel what libc's malloc holds and does not use. Cost: milliseconds.
+    virtual void release_libc_memory() noexcept {}
 };
 
 // The kernel this program runs on.

@@ -46,7 +46,11 @@ void PlatformHeap::free_slow(void* address, std::size_t bytes) noexcept {
 }
 
 void* PlatformHeap::cut(std::size_t bytes) {
-    if (static_cast<std::size_t>(bump_end_ - bump_) < bytes) {
+    if (segments_.source().is_short()) [[unlikely]] {
+        void* const part = split_larger(bytes);
+        if (part != nullptr) return part;
+    }
+    if (static_cast<std::size_t>(bump_end_ - bump_) < bytes && !take_spare(bytes)) {
         // A large chunk gets a segment to itself rather than the rest of this one being lost.
         const bool alone = bytes * 4 > refill_bytes_;
         const std::size_t segment_bytes = alone ? bytes : refill_bytes_;

@@ -6,8 +6,10 @@
 // to be used is the one in the cache); fresh ones are cut from a segment that doubles with the
 // group's size. More than 1 MiB is a segment of its own, given back when freed.
 //
-// A chunk never changes its class: a group whose demand wanders through many classes keeps the peak
-// of each.
+// A chunk keeps its class: a group whose demand wanders through many classes keeps the peak of each.
+// That is different where memory is short (platform_heap_release.cpp): then a free chunk of a larger
+// class is split before fresh memory is taken, and release_free_pages() joins free neighbours and
+// gives whole pages back.
 #pragma once
 
 #include <array>
@@ -15,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <vector>
 
 #include "base/prefetch.hpp"
 #include "numa/segments.hpp"
@@ -77,11 +80,34 @@ class PlatformHeap {
     // Bytes of the segments that chunks are cut from, in use or not.
     std::size_t held_bytes() const noexcept { return held_bytes_; }
 
+    // Bytes that were in use and wait in the lists: memory that costs nothing to use.
+    std::size_t free_bytes() const noexcept {
+        const std::size_t fresh = static_cast<std::size_t>(bump_end_ - bump_) + spare_bytes_;
+        return held_bytes_ - live_bytes_ - fresh;
+    }
+
+    // Joins free neighbours, and gives back the pages in which nothing is live. Returns their bytes.
+    // Cost: a cache miss for each free chunk, a system call for each run of pages.
+    std::size_t release_free_pages();
+
+    // Of live_bytes(), what its owner uses for the histories of LPs. The owner says so: it is asked
+    // for in the report of memory by kind, and all chunks look alike from here.
+    void count_history(std::ptrdiff_t bytes) noexcept {
+        history_bytes_ += static_cast<std::size_t>(bytes);
+    }
+    std::size_t history_bytes() const noexcept { return history_bytes_; }
+
     void validate() const;
 
   private:
+    class FreeMap;
     struct Chunk {
         Chunk* next;
+    };
+    // Pages given back: as good as fresh.
+    struct Range {
+        std::byte* base;
+        std::size_t bytes;
     };
     static constexpr std::size_t small_classes = small_max / alignment + 1;
     static constexpr std::size_t classes = small_classes + 4 * 10;
@@ -90,6 +116,11 @@ class PlatformHeap {
     void* allocate_slow(std::size_t bytes);
     void free_slow(void* address, std::size_t bytes) noexcept;
     void* cut(std::size_t bytes);
+    bool take_spare(std::size_t bytes) noexcept;
+    void* split_larger(std::size_t bytes) noexcept;
+    void put_back(std::byte* begin, std::byte* end) noexcept;
+    void give_back(std::byte* begin, std::byte* end);
+    static std::size_t bytes_of_class(std::size_t c) noexcept;
 
     std::array<Chunk*, classes> free_{};
     std::byte* bump_ = nullptr;  // [bump_, bump_end_) is fresh
@@ -97,6 +128,9 @@ class PlatformHeap {
     std::size_t refill_bytes_ = 4 * page_bytes;
     std::size_t live_bytes_ = 0;
     std::size_t held_bytes_ = 0;
+    std::vector<Range> spare_;  // libc's memory
+    std::size_t spare_bytes_ = 0;
+    std::size_t history_bytes_ = 0;
     SegmentTable& segments_;
 };
 

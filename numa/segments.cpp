@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <mutex>
 #include <new>
+#include <utility>
 
 #include "base/check.hpp"
 #include "numa/heap_scope.hpp"
+#include "numa/slot_layout.hpp"
 
 namespace nw {
 namespace {
@@ -31,8 +34,9 @@ SegmentTable::SegmentTable(MemorySource& source, GroupId group) : source_(source
     if (const Region* region = source.region()) {
         NW_CHECK(index(group) < region->groups());
         huge_asked_ = source.huge_pages() != HugePages::automatic;
-        cursor_ = region->slot(group).data();
-        slot_end_ = cursor_ + region->slot_bytes();
+        const std::span<std::byte> range = SlotLayout{region->slot(group)}.segments();
+        begin_ = cursor_ = range.data();
+        end_ = begin_ + range.size();
     }
 }
 
@@ -48,8 +52,7 @@ void* SegmentTable::allocate_segment(std::size_t bytes, SegmentKind kind) noexce
     if (bytes > SIZE_MAX / 2) return nullptr;
     bytes = round_up(std::max(bytes, std::size_t{1}), libc && state ? span_bytes : page_bytes);
     if (state && bytes >= limited_bytes &&
-        (bytes > source_.segment_bytes_max() ||
-         source_.segment_bytes() > source_.segment_bytes_max() - bytes))
+        (bytes > source_.memory_cap() || source_.segment_bytes() > source_.memory_cap() - bytes))
         return nullptr;
     if (count_ == capacity_ && !make_room()) return nullptr;
     void* base = nullptr;
@@ -58,7 +61,10 @@ void* SegmentTable::allocate_segment(std::size_t bytes, SegmentKind kind) noexce
     else
         base = state ? LibcSegments::allocate(bytes) : LibcSegments::allocate_unlisted(bytes);
     if (base == nullptr) return nullptr;
-    map_[count_++] = {static_cast<std::byte*>(base), bytes, kind};
+    {
+        const std::lock_guard guard(lock_);
+        map_[count_++] = {static_cast<std::byte*>(base), bytes, kind};
+    }
     active_bytes_ += bytes;
     source_.count_segment(static_cast<std::int64_t>(bytes));
     return base;
@@ -72,8 +78,11 @@ void SegmentTable::release_segment(void* base) noexcept {
     if (entry == map_) return;
     --entry;
     const Segment segment = *entry;
-    *entry = *(end - 1);
-    --count_;
+    {
+        const std::lock_guard guard(lock_);
+        *entry = *(end - 1);
+        --count_;
+    }
     active_bytes_ -= segment.bytes;
     source_.count_segment(-static_cast<std::int64_t>(segment.bytes));
     if (source_.mode() == MemoryMode::numa) {
@@ -86,6 +95,17 @@ void SegmentTable::release_segment(void* base) noexcept {
     }
 }
 
+void SegmentTable::copy_entries(std::vector<Segment>& entries) const {
+    // Memory for the copy is had without the lock.
+    for (std::size_t wanted = 0;; entries.reserve(2 * wanted)) {
+        const std::lock_guard guard(lock_);
+        wanted = count_;
+        if (wanted > entries.capacity()) continue;
+        entries.assign(map_, map_ + count_);
+        return;
+    }
+}
+
 void SegmentTable::discard(void* base, std::size_t bytes) noexcept {
     source_.os().discard(base, bytes);
 }
@@ -94,10 +114,16 @@ void SegmentTable::discard(void* base, std::size_t bytes) noexcept {
 bool SegmentTable::make_room() noexcept {
     const PlatformScope platform;
     const std::size_t wanted = std::max<std::size_t>(4, capacity_ * 2);
-    void* const grown = std::realloc(map_, wanted * sizeof(Segment));
+    auto* grown = static_cast<Segment*>(std::malloc(wanted * sizeof(Segment)));
     if (grown == nullptr) return false;
-    map_ = static_cast<Segment*>(grown);
-    capacity_ = wanted;
+    std::copy_n(map_, count_, grown);
+    {
+        // Whoever copies the table out must not be in the old one when it goes.
+        const std::lock_guard guard(lock_);
+        std::swap(map_, grown);
+        capacity_ = wanted;
+    }
+    std::free(grown);
     return true;
 }
 
@@ -128,7 +154,7 @@ std::byte* SegmentTable::take_free_range(std::size_t bytes, std::size_t alignmen
 
 std::byte* SegmentTable::take_fresh_range(std::size_t bytes, std::size_t alignment) noexcept {
     std::byte* const base = align_up(cursor_, alignment);
-    if (base >= slot_end_ || static_cast<std::size_t>(slot_end_ - base) < bytes) return nullptr;
+    if (base >= end_ || static_cast<std::size_t>(end_ - base) < bytes) return nullptr;
     give_range(cursor_, static_cast<std::size_t>(base - cursor_));
     cursor_ = base + bytes;
     if (!huge_asked_) [[unlikely]]
@@ -138,10 +164,19 @@ std::byte* SegmentTable::take_fresh_range(std::size_t bytes, std::size_t alignme
 
 // Of the whole slot, so that neighbouring large groups still make one mapping.
 void SegmentTable::ask_for_huge_pages() noexcept {
+    if (static_cast<std::size_t>(cursor_ - begin_) < huge_worthy_bytes) return;
     const std::span<std::byte> slot = source_.region()->slot(group_);
-    if (static_cast<std::size_t>(cursor_ - slot.data()) < huge_worthy_bytes) return;
     huge_asked_ = true;
+    if (source_.is_short()) return;
     source_.os().advise_huge(slot.data(), slot.size(), true);
+}
+
+void SegmentTable::discard_fresh() noexcept {
+    if (!has_huge_pages()) return;
+    const auto after = (reinterpret_cast<std::uintptr_t>(cursor_) | (huge_page_bytes - 1)) + 1;
+    const auto end = std::min(after, reinterpret_cast<std::uintptr_t>(end_));
+    const std::size_t bytes = end - reinterpret_cast<std::uintptr_t>(cursor_);
+    if (bytes != 0) discard(cursor_, bytes);
 }
 
 // Keeps a range for reuse, merged with its neighbours. When even the list has no memory the range
@@ -196,13 +231,14 @@ void SegmentTable::validate() const {
         NW_CHECK(ranges[i].base + ranges[i].bytes <= ranges[i + 1].base);
     for (std::size_t i = 0; i + 1 < free_ranges_.size(); ++i)
         NW_CHECK(free_ranges_[i].base + free_ranges_[i].bytes < free_ranges_[i + 1].base);
-    if (const Region* region = source_.region()) {
+    if (source_.region() != nullptr) {
         // Every page below the cursor is active or free: nothing is lost.
         std::size_t covered = 0;
         for (const Range& r : ranges) covered += r.bytes;
-        const auto slot = region->slot(group_);
-        NW_CHECK(covered == static_cast<std::size_t>(cursor_ - slot.data()));
+        NW_CHECK(covered == static_cast<std::size_t>(cursor_ - begin_));
         NW_CHECK(ranges.empty() || ranges.back().base + ranges.back().bytes == cursor_);
+        NW_CHECK(ranges.empty() || ranges.front().base == begin_);
+        NW_CHECK(cursor_ <= end_);
     }
 }
 

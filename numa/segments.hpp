@@ -6,10 +6,12 @@
 // taken on allocation, the last entry is copied down on release, the table doubles when full.
 // Entries are dense: entry i is active iff i < entries().size().
 //
-// Address space is cut from the group's slot by one cursor for both kinds, so that a small group
-// needs few page-table pages; released ranges are discarded, merged and reused first-fit, by state
+// Address space is cut from the group's slot (slot_layout.hpp) by one cursor for both kinds, so that a
+// small group needs few page-table pages; released ranges are discarded, merged and reused first-fit, by state
 // only when the slot has nothing fresh left.
-// One owner thread. It may be called with an LP heap current: its own tables are libc's.
+// One owner thread. It may be called with an LP heap current: its own tables are libc's. Others may
+// copy the table out (copy_entries): the owner holds a lock while it changes an entry, they hold it
+// while they copy, and never while they use what they copied.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +21,7 @@
 
 #include <numawarp/ids.hpp>
 
+#include "base/spin_lock.hpp"
 #include "numa/memory_source.hpp"
 
 namespace nw {
@@ -50,11 +53,21 @@ class SegmentTable {
     void release_segment(void* base) noexcept;
     // Gives the pages of [base, base + bytes) back, keeping the range. Requires: whole pages.
     void discard(void* base, std::size_t bytes) noexcept;
+    // Gives back what a huge page at the cursor holds beyond it.
+    void discard_fresh() noexcept;
 
     std::span<const Segment> entries() const noexcept { return {map_, count_}; }
+    // The active entries as of now. A segment may be released the moment after: its addresses then
+    // have no pages, or those of a younger segment of the same group. Thread: any. Throws
+    // std::bad_alloc. Cost: the owner can be held up while 24 bytes a segment are copied.
+    void copy_entries(std::vector<Segment>& entries) const;
     std::size_t active_bytes() const noexcept { return active_bytes_; }
     MemorySource& source() const noexcept { return source_; }
     GroupId group() const noexcept { return group_; }
+    // Whether the slot's pages may be huge ones.
+    bool has_huge_pages() const noexcept {
+        return source_.region() != nullptr && source_.huge_pages() != HugePages::off && huge_asked_;
+    }
 
     void validate() const;
 
@@ -73,13 +86,17 @@ class SegmentTable {
 
     MemorySource& source_;
     GroupId group_;
+    // The owner writes map_, count_ and capacity_ under the lock, and reads them without.
+    mutable SpinLock lock_;
     Segment* map_ = nullptr;
     std::size_t count_ = 0;
     std::size_t capacity_ = 0;
     std::size_t active_bytes_ = 0;
-    bool huge_asked_ = true;       // nothing (more) to ask of the kernel
-    std::byte* cursor_ = nullptr;  // [cursor_, slot_end_) was never handed out
-    std::byte* slot_end_ = nullptr;
+    bool huge_asked_ = true;  // nothing (more) to ask of the kernel
+    std::byte* begin_ =
+        nullptr;  // of the slot's part that is for segments: begin_ ≤ cursor_ ≤ end_
+    std::byte* cursor_ = nullptr;  // [cursor_, end_) was never handed out
+    std::byte* end_ = nullptr;
     std::vector<Range> free_ranges_;  // by address; none touches another or cursor_
 };
 

@@ -29,6 +29,7 @@ Block* StateSpans::allocate_block(std::size_t bytes) noexcept {
     }
     const std::size_t first = next_unit_;
     next_unit_ += wanted;
+    used_bytes_ += wanted * unit_bytes;
     for (std::size_t unit = first; unit < next_unit_; ++unit)
         span_->block_at[unit] = static_cast<std::uint16_t>(first);
     return reinterpret_cast<Block*>(reinterpret_cast<std::byte*>(span_) + first * unit_bytes);
@@ -39,6 +40,7 @@ Block* StateSpans::allocate_segment_block(std::size_t data_offset,
     auto* const base = static_cast<std::byte*>(segments_.allocate_segment(
         segment_block_offset + data_offset + data_bytes, SegmentKind::state));
     if (base == nullptr) return nullptr;
+    used_bytes_ += segment_block_offset + data_offset + data_bytes;
     const std::uint64_t magic = segment_magic ^ span_address(base);
     std::memcpy(base, &magic, sizeof magic);
     return reinterpret_cast<Block*>(base + segment_block_offset);

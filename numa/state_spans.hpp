@@ -67,6 +67,9 @@ class StateSpans {
     // Gives the whole pages inside [data, data + bytes) of a segment block back to the kernel.
     void discard(std::byte* data, std::size_t bytes) noexcept;
 
+    // Of all blocks; one whose pages were discarded still counts.
+    std::size_t used_bytes() const noexcept { return used_bytes_; }
+
     // The block that the address lies in, or nullptr if it is no LP's memory. For a segment block
     // only addresses in its first 64 KiB are recognised (a chunk begins nowhere else).
     // Requires: is_group_memory(address).
@@ -79,6 +82,7 @@ class StateSpans {
     SegmentTable& segments_;
     SpanHeader* span_ = nullptr;  // the one being cut
     std::size_t next_unit_ = units;
+    std::size_t used_bytes_ = 0;
 };
 
 // True if the address lies in the region, or in a segment from libc: only then may its 64 KiB be

@@ -1,8 +1,8 @@
 # The packages that numawarp needs, and how they get onto a machine. Sourced by jobs/run, tests/run
 # and .ci/run; this is the only list.
 #
-# A package is missing if what we need of it cannot be found (a command, or a header that the
-# compiler sees), not if dpkg does not know it: libraries may have come some other way.
+# A package is missing if what we need of it cannot be found (a command, a header that the compiler
+# sees, or a Python module), not if dpkg does not know it: libraries may have come some other way.
 
 # set    package              found by                            what for
 packages='
@@ -22,6 +22,11 @@ test     catch2               header catch2/catch.hpp|catch2/catch_all.hpp  unit
 test     python3              command python3                     checks of the source tree
 test     spin                 command spin                        model checker, for the GVT
 test     clang-format         command clang-format                layout of the sources
+plots    python3-matplotlib   python matplotlib                   figures of jobs/run paper-numa
+guest    qemu-system-x86      command qemu-system-x86_64          a machine with several NUMA nodes
+guest    python3              command python3                     starts it
+guest    numactl              command numactl                     shows nodes, binds memory
+guest    zstd                 command zstd                        unpacks kernel modules of Ubuntu
 '
 
 # header_exists HEADER[|HEADER]: one of them can be included.
@@ -29,6 +34,16 @@ header_exists() {
     local header
     for header in ${1//|/ }; do
         echo "#include <$header>" | g++ -std=c++20 -E -x c++ - >/dev/null 2>&1 && return 0
+    done
+    return 1
+}
+
+# python_with MODULE: prints a python3 that has it. Debian's packages are for /usr/bin/python3, which
+# need not be the first one in PATH.
+python_with() {
+    local python
+    for python in python3 /usr/bin/python3; do
+        "$python" -c "import $1" >/dev/null 2>&1 && echo "$python" && return 0
     done
     return 1
 }
@@ -41,6 +56,7 @@ missing_packages() {
         case $kind in
             command) command -v "$probe" >/dev/null || echo "$package" ;;
             header) header_exists "$probe" || echo "$package" ;;
+            python) python_with "$probe" >/dev/null || echo "$package" ;;
         esac
     done <<<"$packages"
 }

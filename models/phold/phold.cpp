@@ -1,6 +1,7 @@
 #include "phold.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -14,13 +15,14 @@ namespace {
 // --rollback copy needs the state's size at compile time, so there is one class for each of these.
 constexpr std::size_t state_sizes[] = {0, 8, 16, 64, 256, 1024, 2048, 4096};
 
-template <std::size_t... Index>
+template <bool WithHotSpot, std::size_t... Index>
 nw::ProcessFactory process_of_size(std::uint32_t state_bytes, const Parameters* parameters,
                                    std::index_sequence<Index...>) {
     nw::ProcessFactory found;
-    static_cast<void>(((state_sizes[Index] == state_bytes &&
-                        (found = nw::process<Process<state_sizes[Index]>>(parameters), true)) ||
-                       ...));
+    static_cast<void>(
+        ((state_sizes[Index] == state_bytes &&
+          (found = nw::process<Process<state_sizes[Index], WithHotSpot>>(parameters), true)) ||
+         ...));
     if (!found.build) {
         std::string legal;
         for (std::size_t size : state_sizes)
@@ -50,6 +52,23 @@ void Model::options(nw::Options& options) {
                 "bytes of state in each LP: 0, 8, 16, 64, 256, 1024, 2048 or 4096");
     options.add("touch", touch_bytes_,
                 "bytes of the state that each event changes, or all of a smaller state");
+    options.add("hot-spot", parameters_.hot_share,
+                "share of the events that a wandering window of LPs takes; 0: no window");
+    options.add("hot-spot-lps", hot_lps_, "share of the LPs that are in the window at a time");
+    options.add("hot-spot-period", hot_period_,
+                "virtual time in which the window goes once around all LPs");
+}
+
+void Model::set_up_hot_spot() {
+    Parameters& p = parameters_;
+    require(p.hot_share >= 0 && p.hot_share <= 1, "hot-spot", p.hot_share, "must be from 0 to 1");
+    require(hot_lps_ > 0 && hot_lps_ < 1, "hot-spot-lps", hot_lps_, "must be above 0 and below 1");
+    require(hot_period_ > 0, "hot-spot-period", hot_period_, "must be above 0");
+    if (p.hot_share == 0) return;
+    require(p.lps >= 2, "hot-spot", p.hot_share, "must be 0 where there is only one LP");
+    const double width = std::round(hot_lps_ * p.lps);
+    p.hot_spot = HotSpot(p.lps, static_cast<std::uint32_t>(std::clamp(width, 1.0, p.lps - 1.0)),
+                         hot_period_);
 }
 
 nw::Setup Model::setup() {
@@ -67,13 +86,16 @@ nw::Setup Model::setup() {
             "must be a multiple of 8");
     p.touched_words = std::min(touch_bytes_, state_bytes_) / sizeof(std::uint64_t);
 
+    set_up_hot_spot();
+
     nw::Setup setup;
     setup.lps = p.lps;
     setup.until = 5000;
     setup.lookahead = p.lookahead;
     setup.payload_bytes_max = p.payload_bytes;
-    setup.process =
-        process_of_size(state_bytes_, &p, std::make_index_sequence<std::size(state_sizes)>{});
+    const auto sizes = std::make_index_sequence<std::size(state_sizes)>{};
+    setup.process = p.hot_share > 0 ? process_of_size<true>(state_bytes_, &p, sizes)
+                                    : process_of_size<false>(state_bytes_, &p, sizes);
     setup.preferred_rollback = nw::Rollback::copy;
     return setup;
 }

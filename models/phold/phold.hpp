@@ -6,6 +6,11 @@
 // It measures the engine and not itself: on_event allocates nothing and computes next to nothing.
 // The LP's state flows into the type and payload of what it sends, so that a state restored wrongly
 // shows in the run's digest.
+//
+// With a hot spot, load shifts: a share of the events in flight, the hot ones, live in a window of LPs
+// that wanders (hot_spot.hpp), the others outside of it. Whoever is on the wrong side of the window at
+// its next time is sent to the right one; otherwise all is as ever. Processes with and without a hot
+// spot are two classes, so that a run without one does not pay for it.
 #pragma once
 
 #include <array>
@@ -15,6 +20,8 @@
 #include <span>
 
 #include <numawarp/model.hpp>
+
+#include "models/phold/hot_spot.hpp"
 
 namespace phold {
 
@@ -30,7 +37,15 @@ struct Parameters {
     std::uint32_t events_per_lp = 1;
     std::uint32_t payload_bytes = 0;
     std::uint32_t touched_words = 0;  // at most the state's
+    double hot_share = 0;             // of the events in flight; 0: there is no hot spot
+    HotSpot hot_spot;
 };
+
+// Of n events in flight ⌊share · n⌋ are hot, evenly spread over their numbers.
+inline bool starts_hot(double share, std::uint64_t number) noexcept {
+    const auto n = static_cast<double>(number);
+    return std::floor(share * (n + 1)) > std::floor(share * n);
+}
 
 template <std::size_t Bytes>
 struct State {
@@ -40,14 +55,21 @@ struct State {
 template <>
 struct State<0> {};
 
-template <std::size_t Bytes>
+template <std::size_t Bytes, bool WithHotSpot>
 class Process final : public nw::PlainStateProcess<State<Bytes>> {
   public:
     Process(nw::LpId, const Parameters* parameters) : parameters_(parameters) {}
 
     void on_start(nw::Context& context) override {
-        for (std::uint32_t i = 0; i < parameters_->events_per_lp; ++i)
-            send(context, context.self());
+        for (std::uint32_t i = 0; i < parameters_->events_per_lp; ++i) {
+            if constexpr (WithHotSpot) {
+                const std::uint64_t events = parameters_->events_per_lp;
+                const std::uint64_t number = nw::index(context.self()) * events + i;
+                send_by_heat(context, starts_hot(parameters_->hot_share, number), false);
+            } else {
+                send(context, context.self(), draw_delay(context), mark());
+            }
+        }
     }
 
     void on_event(nw::Context& context, const nw::Event& event) override {
@@ -56,10 +78,16 @@ class Process final : public nw::PlainStateProcess<State<Bytes>> {
             for (std::uint32_t i = 0; i < parameters_->touched_words; ++i)
                 this->state.words[i] += change + i;
         }
-        nw::LpId target = context.self();
-        if (context.random().chance(parameters_->remote))
-            target = nw::LpId(static_cast<std::uint32_t>(context.random().below(parameters_->lps)));
-        send(context, target);
+        const bool leaves = context.random().chance(parameters_->remote);
+        if constexpr (WithHotSpot) {
+            send_by_heat(context, (event.type() & 1) != 0, leaves);
+        } else {
+            nw::LpId target = context.self();
+            if (leaves)
+                target =
+                    nw::LpId(static_cast<std::uint32_t>(context.random().below(parameters_->lps)));
+            send(context, target, draw_delay(context), mark());
+        }
     }
 
     void on_reverse(nw::Context&, const nw::Event& event) override {
@@ -76,11 +104,30 @@ class Process final : public nw::PlainStateProcess<State<Bytes>> {
         return std::bit_cast<std::uint64_t>(event.time());
     }
 
-    void send(nw::Context& context, nw::LpId target) {
-        std::uint64_t mark = 0;
-        if constexpr (Bytes > 0) mark = this->state.words[0];
-        const double delay =
-            parameters_->lookahead + context.random().exponential(parameters_->mean);
+    std::uint64_t mark() const noexcept {
+        if constexpr (Bytes > 0)
+            return this->state.words[0];
+        else
+            return 0;
+    }
+
+    double draw_delay(nw::Context& context) const {
+        return parameters_->lookahead + context.random().exponential(parameters_->mean);
+    }
+
+    // The lowest bit of the type says which events are hot.
+    void send_by_heat(nw::Context& context, bool hot, bool leaves) {
+        const HotSpot& spot = parameters_->hot_spot;
+        const double delay = draw_delay(context);
+        const nw::VirtualTime arrival = context.now() + delay;
+        nw::LpId target = context.self();
+        if (leaves || spot.contains(arrival, target) != hot)
+            target = hot ? spot.draw_inside(arrival, context.random())
+                         : spot.draw_outside(arrival, context.random());
+        send(context, target, delay, mark() << 1 | (hot ? 1 : 0));
+    }
+
+    void send(nw::Context& context, nw::LpId target, double delay, std::uint64_t mark) {
         const auto type = static_cast<nw::EventType>(mark);
         if (parameters_->payload_bytes == 0)
             context.schedule(target, delay, type);
@@ -107,9 +154,13 @@ class Model final : public nw::Model {
     nw::Setup setup() override;
 
   private:
+    void set_up_hot_spot();
+
     Parameters parameters_;
     std::uint32_t state_bytes_ = 0;
     std::uint32_t touch_bytes_ = 16;
+    double hot_lps_ = 0.1;  // share of the LPs
+    double hot_period_ = 1000;
 };
 
 }  // namespace phold

@@ -33,6 +33,9 @@ namespace nw {
     ROW(batches_sent,       "batches",    "mpi",    "batches sent to other ranks")                 \
     ROW(bytes_sent,         "bytes",      "mpi",    "bytes sent to other ranks")                   \
     ROW(checkpoints_bytes_peak,"bytes",   "memory", "most bytes held by checkpoints at a time")    \
+    ROW(mail_spilled_bytes, "bytes",      "memory", "memory of libc's taken for mail that did not fit its group's slot") \
+    ROW(groups_moved,       "groups",     "numa",   "LP groups handed to another worker by rebinding") \
+    ROW(rebindings,         "rebindings", "numa",   "times rebinding moved any group")             \
     ROW(output_rows,        "rows",       "",       "rows of committed output")
 // clang-format on
 

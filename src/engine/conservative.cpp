@@ -21,6 +21,9 @@
 namespace nw {
 namespace {
 
+// Between two looks at the memory in use.
+constexpr std::uint64_t events_per_look = 2048;
+
 // What a worker says before each window. All decide from all of these alone, so that they decide
 // alike: a worker that left while another went on would be waited for forever.
 struct alignas(64) Minimum {
@@ -127,7 +130,12 @@ void run_conservative(EngineRun& run) {
                         "at time {} the declared lookahead of {} is lost in rounding; legal: one "
                         "that makes a difference there",
                         earliest, run.plan.setup.lookahead));
-                const std::uint64_t executed = executor.run(horizon, UINT64_MAX);
+                std::uint64_t executed = 0;
+                for (std::uint64_t some = events_per_look; some == events_per_look;) {
+                    some = executor.run(horizon, events_per_look);
+                    executed += some;
+                    executor.mind_memory();
+                }
                 run.progress.committed_events.fetch_add(executed, std::memory_order_relaxed);
                 run.progress.executed_events.fetch_add(executed, std::memory_order_relaxed);
                 executor.hand_over_output(horizon);

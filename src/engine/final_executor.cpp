@@ -18,6 +18,11 @@ constexpr std::size_t prefetch_far = 12;
 constexpr std::size_t prefetch_near = 4;
 constexpr std::size_t rows_worth_handing_over = 1024;
 
+constexpr std::uint64_t lps_between_mail = 64;
+
+// Beyond --memory-cap, free memory is given back whenever the run has grown by this share of it.
+constexpr std::uint64_t releases_per_cap = 256;
+
 }  // namespace
 
 FinalExecutor::FinalExecutor(ExecutorWorld& world, std::uint32_t self)
@@ -35,28 +40,46 @@ void FinalExecutor::set_up() {
         if (partition.first_owner(g).worker != self_) continue;
         world_.groups[g] = std::make_unique<Group>(world_.memory, g);
         groups_.push_back(world_.groups[g].get());
-        build_lps(*groups_.back(), world_.plan);
+        build_lps(*groups_.back(), world_.plan, world_.budget);
     }
 }
 
 void FinalExecutor::start() {
+    std::uint64_t started = 0;
     for (Group* group : groups_) {
         for (std::uint32_t i = 0; i < group->count; ++i) {
             LpRecord& lp = group->lps[i];
             key_ = {0, 0, lp.id, 0};
             run_hook(lp, 0, "on_start()");
             if (!lp.ended) ++lps_not_ended_;
+            world_.budget.note_started();
+            // Mail goes out and in on the way, so that it never piles up.
+            if (++started % lps_between_mail != 0) continue;
+            send_mail();
+            fetch_mail();
         }
     }
     send_mail();
+}
+
+// Nothing here is kept for longer than it must be: all that helps is to give back what is free.
+void FinalExecutor::mind_memory() {
+    MemoryBudget& budget = world_.budget;
+    if (budget.level(MemoryBudget::Clock::now()) == MemoryBudget::Level::ample) return;
+    if (!budget.wants_release()) return;
+    if (budget.used_bytes() >= released_at_ + budget.cap_bytes() / releases_per_cap) {
+        for (Group* group : groups_) group->heap.release_free_pages();
+        if (self_ == 0) world_.memory.os().release_libc_memory();
+        budget.check(last_time_);
+        released_at_ = budget.used_bytes();
+    }
 }
 
 void FinalExecutor::run_on_end(LpRecord& lp, VirtualTime end_time) {
     may_schedule_ = false;
     key_ = {end_time, 0, lp.id, 0};
     run_hook(lp, end_time, "on_end()");
-    for (const OutputWriter::Row& row : rows_)
-        world_.output.write(row.table, row.values.data(), row.values.size());
+    for (const OutputWriter::Row& row : rows_) world_.output.write(row);
     rows_.clear();
 }
 
@@ -224,7 +247,7 @@ void FinalExecutor::fetch_mail() {
     while (mail != nullptr) {
         BottomHalf* next = mail->next_ready;
         Group& group = *world_.groups[mail->group()];
-        const MailBuffer& events = mail->drain();
+        const std::span<const std::byte> events = mail->drain();
         for_each_wire_event(events.data(), events.size(), [&](const WireEvent& wire) {
             pending_.push(new_event(group, wire, wire.payload()).entry());
         });

@@ -10,8 +10,10 @@
 
 #include "base/counters.hpp"
 #include "engine/group.hpp"
+#include "engine/memory_budget.hpp"
 #include "engine/output_writer.hpp"
 #include "engine/run_plan.hpp"
+#include "event/mail_buffer.hpp"
 #include "event/pending_set.hpp"
 #include "lp/event_sink.hpp"
 #include "numa/fault_guard.hpp"
@@ -25,6 +27,7 @@ struct ExecutorWorld {
     OutputWriter& output;
     std::vector<std::unique_ptr<Group>> groups;
     std::vector<ReadyList> ready_lists;  // by executor
+    MemoryBudget budget{plan, memory, 1};
 };
 
 class alignas(64) FinalExecutor final : private detail::EventSink {
@@ -45,6 +48,10 @@ class alignas(64) FinalExecutor final : private detail::EventSink {
         return world_.plan.setup.process.has_end_condition && lps_not_ended_ == 0;
     }
     bool dropped_beyond_end() const noexcept { return dropped_beyond_end_; }
+
+    // To be called every few thousand events. Throws MachineError when the run does not fit into
+    // --memory-cap.
+    void mind_memory();
 
     void send_mail();   // to the bottom halves of the other executors' groups
     void fetch_mail();  // from one's own
@@ -85,6 +92,7 @@ class alignas(64) FinalExecutor final : private detail::EventSink {
     EventKey key_{};
     EventRecord* sent_ = nullptr;  // chain of what it scheduled for this executor's LPs
     bool may_schedule_ = true;
+    std::uint64_t released_at_ = 0;  // bytes in use when free memory was last given back
 
     VirtualTime last_time_ = 0;
     std::uint64_t lps_not_ended_ = 0;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <unordered_set>
 
+#include "engine/load_meter.hpp"
 #include "event/bottom_half.hpp"
 #include "lp/lp_record.hpp"
 #include "numa/group_memory.hpp"
@@ -12,7 +13,7 @@ namespace nw {
 
 struct Group {
     Group(MemorySource& source, std::uint32_t id)
-        : memory(source, GroupId{id}), heap(memory.platform()), mail(id) {}
+        : memory(source, GroupId{id}), heap(memory.platform()), mail(id, memory.mail()) {}
 
     GroupMemory memory;
     PlatformHeap& heap;
@@ -21,6 +22,7 @@ struct Group {
     // Anti-events whose twins are not in the history, by identity: each waits until its twin comes
     // up for execution.
     std::unordered_set<std::uint64_t> waiting_antis;
+    LoadMeter load;
     BottomHalf mail;
 };
 

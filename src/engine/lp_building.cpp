@@ -9,7 +9,7 @@
 
 namespace nw {
 
-void build_lps(Group& group, const RunPlan& plan) {
+void build_lps(Group& group, const RunPlan& plan, MemoryBudget& budget) {
     const std::vector<std::uint32_t> members = plan.partition.members(group.mail.group());
     group.lps = static_cast<LpRecord*>(group.heap.allocate(members.size() * sizeof(LpRecord)));
     for (const std::uint32_t lp : members) {
@@ -28,6 +28,7 @@ void build_lps(Group& group, const RunPlan& plan) {
             throw SetupError(fmt::format("building LP {} failed: {}", lp, failure));
         NW_CHECK(record.process != nullptr);
         ++group.count;
+        budget.note_built();
     }
 }
 

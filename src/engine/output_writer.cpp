@@ -103,12 +103,16 @@ void encode_row(std::span<const OutputValue> row, std::byte* to) noexcept {
     }
 }
 
+OutputWriter::OutputWriter(RowSpool& spool, std::uint32_t workers)
+    : spool_(&spool),
+      bounds_(std::make_unique<std::atomic<VirtualTime>[]>(workers)),
+      workers_(workers) {}
+
 OutputWriter::OutputWriter(const std::vector<OutputTable>& tables, const std::string& directory,
                            std::uint32_t workers)
     : bounds_(std::make_unique<std::atomic<VirtualTime>[]>(workers)),
       workers_(workers),
       directory_(directory) {
-    for (std::uint32_t w = 0; w < workers; ++w) bounds_[w] = 0;
     if (directory.empty()) return;
     for (const OutputTable& table : tables) {
         const std::string path = directory + "/" + table.name + ".csv";
@@ -152,16 +156,20 @@ void OutputWriter::write_below(VirtualTime bound) {
     auto end = std::find_if(waiting_.begin(), waiting_.end(),
                             [&](const Row& row) { return row.key.time >= bound; });
     for (auto row = waiting_.begin(); row != end; ++row)
-        write(row->table, row->values.data(), row->values.size());
+        write(*row);
     waiting_.erase(waiting_.begin(), end);
 }
 
-void OutputWriter::write(std::size_t table, const std::byte* values, std::size_t bytes) {
-    if (wanted()) *files_[table] << csv_line(values, bytes);
+void OutputWriter::write(const Row& row) {
+    if (spool_ != nullptr)
+        spool_->write(row);
+    else if (wanted())
+        *files_[row.table] << csv_line(row.values.data(), row.values.size());
 }
 
 void OutputWriter::finish() {
     write_below(time_infinity);
+    if (spool_ != nullptr) spool_->finish();
     for (auto& file : files_) {
         file->flush();
         if (!file->good())

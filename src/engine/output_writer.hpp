@@ -5,6 +5,9 @@
 //
 // Rows are bytes until then: per value a kind byte, and 8 bytes or a length and text.
 //
+// Where there are several ranks, each spools its rows, and the first writes the tables when the run is
+// over (output_merge.hpp).
+//
 // Thread: hand_over from any worker, under a mutex, only when there is something to hand over; the
 // bound alone is an atomic store.
 #pragma once
@@ -21,6 +24,7 @@
 
 #include <numawarp/model.hpp>
 
+#include "engine/row_spool.hpp"
 #include "event/event_key.hpp"
 
 namespace nw {
@@ -33,17 +37,16 @@ void encode_row(std::span<const OutputValue> row, std::byte* to) noexcept;
 
 class OutputWriter {
   public:
-    struct Row {
-        EventKey key;
-        std::uint32_t table;
-        std::vector<std::byte> values;
-    };
+    using Row = OutputRow;
 
     // An empty directory: rows are counted and dropped. Throws SetupError if a file cannot be made.
     OutputWriter(const std::vector<OutputTable>& tables, const std::string& directory,
                  std::uint32_t workers);
 
-    bool wanted() const noexcept { return !files_.empty(); }
+    // The rows go to `spool`, which outlives this, and not to tables.
+    OutputWriter(RowSpool& spool, std::uint32_t workers);
+
+    bool wanted() const noexcept { return spool_ != nullptr || !files_.empty(); }
 
     // Takes the rows (leaves the vector empty) and the worker's new bound.
     void hand_over(std::uint32_t worker, std::vector<Row>& rows, VirtualTime bound);
@@ -54,7 +57,7 @@ class OutputWriter {
     }
 
     // For rows that come in order already, from one thread, with nothing handed over left.
-    void write(std::size_t table, const std::byte* values, std::size_t bytes);
+    void write(const Row& row);
 
     // Writes all that was handed over and flushes the files. Throws MachineError if the disk is full.
     void finish();
@@ -62,6 +65,7 @@ class OutputWriter {
   private:
     void write_below(VirtualTime bound);
 
+    RowSpool* spool_ = nullptr;
     std::vector<std::unique_ptr<std::ofstream>> files_;  // by table
     std::unique_ptr<std::atomic<VirtualTime>[]> bounds_;
     std::uint32_t workers_;

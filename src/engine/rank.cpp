@@ -12,10 +12,6 @@ constexpr std::size_t batches_received_per_step = 16;
 // return, or be an endless loop in a state that was never to be; only the user can tell.
 constexpr std::chrono::seconds watchdog_patience{10};
 
-// Of --memory-cap; beyond it workers run ahead only in memory that they already have.
-constexpr double memory_share_careful = 0.8;
-constexpr std::chrono::milliseconds resident_look_interval{20};
-
 WindowControl window_of(const Config& config) {
     switch (config.window_mode) {
         case WindowMode::automatic:
@@ -31,18 +27,26 @@ WindowControl window_of(const Config& config) {
 }  // namespace
 
 Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, OutputWriter& output,
-           LiveProgress& progress, const std::atomic<int>& stop_signal)
+           LiveProgress& progress, const std::atomic<int>& stop_signal,
+           std::vector<NodeId> worker_nodes)
     : plan_(plan),
       transport_(transport),
       memory_(memory),
+      memory_budget_(plan, memory, transport.ranks()),
       output_(output),
       progress_(progress),
       stop_signal_(stop_signal),
       gvt_(transport, plan.workers, plan.config.gvt_interval_ms, window_of(plan.config)),
       groups_(plan.partition.groups()),
-      ready_lists_(plan.workers) {
+      owners_(plan.partition.groups()),
+      ready_lists_(plan.workers),
+      worker_nodes_(worker_nodes.empty() ? std::vector<NodeId>(plan.workers)
+                                         : std::move(worker_nodes)),
+      handed_over_(plan.workers),
+      rebinding_(plan.config.rebind_seconds, plan.config.check_rebind, plan.config.seed,
+                 worker_nodes_) {
     for (std::uint32_t g = 0; g < plan.partition.groups(); ++g)
-        owners_.push_back(plan.partition.first_owner(g));
+        owners_[g] = plan.partition.first_owner(g);
     for (std::uint32_t w = 0; w < plan.workers; ++w)
         workers_.push_back(std::make_unique<Worker>(*this, WorkerId{w}));
 }
@@ -70,6 +74,11 @@ void Rank::net_step(GvtRounds::Clock::time_point now) {
             deliver(batch.data(), batch.size());
         });
     }
+    // Handing groups over takes memory for a moment: not when it is short.
+    if (gvt_.gathered() && memory_budget_.level(now) == MemoryBudget::Level::ample) {
+        rebinding_.make_plan(gvt_.opened(), now, groups_,
+                             [this](std::uint32_t g) { return owner(g).worker; });
+    }
     gvt_.step(now);
     const std::string overdue = gvt_.overdue(now, watchdog_patience);
     net_role_.unlock();
@@ -86,22 +95,29 @@ void Rank::deliver(const std::byte* events, std::size_t size) {
     for_each_wire_event(events, size, [&](const WireEvent& wire) {
         const std::uint32_t g = plan_.partition.place(wire.target).group;
         groups_[g]->mail.push(reinterpret_cast<const std::byte*>(&wire), wire.bytes(),
-                              ready_lists_[owners_[g].worker]);
+                              ready_list_of_group(g));
     });
 }
 
-bool Rank::near_memory_cap(GvtRounds::Clock::time_point now) noexcept {
-    const double careful = memory_share_careful * static_cast<double>(memory_.segment_bytes_max());
-    if (static_cast<double>(memory_.segment_bytes()) <= careful) return false;
-    // Segments are address space; what counts is what was touched.
-    const auto ticks = now.time_since_epoch().count();
-    const auto seen_at = resident_seen_at_.load(std::memory_order_relaxed);
-    if (GvtRounds::Clock::duration(ticks - seen_at) >= resident_look_interval) {
-        resident_seen_at_.store(ticks, std::memory_order_relaxed);
-        resident_near_cap_.store(static_cast<double>(memory_.os().memory().resident) > careful,
-                                 std::memory_order_relaxed);
-    }
-    return resident_near_cap_.load(std::memory_order_relaxed);
+void Rank::bind(const Group& group, std::uint32_t worker) noexcept {
+    const auto rank = static_cast<std::uint16_t>(index(id()));
+    owners_[group.mail.group()].store({rank, static_cast<std::uint16_t>(worker)},
+                                      std::memory_order_relaxed);
+}
+
+void Rank::hand_over(Handover&& handover, std::uint32_t to) {
+    const std::lock_guard lock(handover_mutex_);
+    for (const Group* group : handover.groups) bind(*group, to | in_transit);
+    handed_over_[to].push_back(std::move(handover));
+}
+
+std::vector<Handover> Rank::take_over(std::uint32_t w) {
+    std::vector<Handover> taken;
+    const std::lock_guard lock(handover_mutex_);
+    taken.swap(handed_over_[w]);
+    for (const Handover& handover : taken)
+        for (const Group* group : handover.groups) bind(*group, w);
+    return taken;
 }
 
 void Rank::fail(std::exception_ptr failure) {

@@ -3,7 +3,9 @@
 //
 //     mail of a group, ready list of a worker   any worker → owner
 //     GVT rounds                                slots: their worker → net role; result: net role → all
-//     net role                                  a try-lock; transport and outgoing batches
+//     net role                                  a try-lock; transport, outgoing batches, rebinding
+//     owners of groups                          the old and the new owner in turn → all
+//     handed-over groups of a worker            old owner → new owner, under a mutex
 //     failure                                   first to come, under a mutex
 #pragma once
 
@@ -15,9 +17,12 @@
 #include <vector>
 
 #include "engine/group.hpp"
+#include "engine/memory_budget.hpp"
 #include "engine/output_writer.hpp"
+#include "engine/rebinding.hpp"
 #include "engine/run_plan.hpp"
 #include "engine/simulation.hpp"
+#include "event/mail_buffer.hpp"
 #include "gvt/gvt_rounds.hpp"
 #include "net/transport.hpp"
 
@@ -25,10 +30,19 @@ namespace nw {
 
 class Worker;
 
+// Groups on their way from one worker to another, with all that the old owner kept for them.
+struct Handover {
+    std::vector<Group*> groups;
+    std::vector<PendingEntry> pending;   // events for their LPs
+    std::vector<LpRecord*> uncommitted;  // of their LPs
+};
+
 class Rank {
   public:
+    // `worker_nodes`: the NUMA node of each worker; none given: all on node 0.
     Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, OutputWriter& output,
-         LiveProgress& progress, const std::atomic<int>& stop_signal);
+         LiveProgress& progress, const std::atomic<int>& stop_signal,
+         std::vector<NodeId> worker_nodes = {});
     ~Rank();
 
     const RunPlan& plan() const noexcept { return plan_; }
@@ -36,7 +50,11 @@ class Rank {
     OutputWriter& output() noexcept { return output_; }
     Worker& worker(std::uint32_t w) noexcept { return *workers_[w]; }
     Group* group(std::uint32_t g) noexcept { return groups_[g].get(); }
-    Partition::Owner owner(std::uint32_t g) const noexcept { return owners_[g]; }
+    // The owner of a group, here or on another rank. While a group is handed over it has none, and
+    // this is unlike every worker.
+    Partition::Owner owner(std::uint32_t g) const noexcept {
+        return owners_[g].load(std::memory_order_relaxed);
+    }
     RankId id() const noexcept { return transport_.rank(); }
     int stop_signal() const noexcept { return stop_signal_.load(std::memory_order_relaxed); }
 
@@ -54,6 +72,27 @@ class Rank {
     void deliver(const std::byte* events, std::size_t size);
 
     ReadyList& ready_list(std::uint32_t w) noexcept { return ready_lists_[w]; }
+    // Where the mail of a group is announced.
+    ReadyList& ready_list_of_group(std::uint32_t g) noexcept {
+        return ready_lists_[addressee(g).worker];
+    }
+
+    // Who gets the mail of a group: its owner, or who is about to own it.
+    Partition::Owner addressee(std::uint32_t g) const noexcept {
+        Partition::Owner owner = this->owner(g);
+        owner.worker &= static_cast<std::uint16_t>(~in_transit);
+        return owner;
+    }
+
+    // Rebinding. The plan of the round whose result was learnt last, if it has one.
+    const Rebinding& rebinding() const noexcept { return rebinding_; }
+    NodeId node_of_worker(std::uint32_t w) const noexcept { return worker_nodes_[w]; }
+    // Thread: the groups' owner, which gives up everything that belongs to them.
+    void hand_over(Handover&& handover, std::uint32_t to);
+    // Thread: worker w. What was handed over to it since the last call; it owns that now. Who finds
+    // a group's mail on its ready list, and does not own the group, finds it here: the mail went
+    // there because the handover had been posted. Or it has handed the group over itself.
+    std::vector<Handover> take_over(std::uint32_t w);
 
     // The first failure ends the run; of model failures the one earliest in virtual time is kept.
     void fail(std::exception_ptr failure);
@@ -64,26 +103,32 @@ class Rank {
 
     LiveProgress& progress() noexcept { return progress_; }
 
-    // Whether the process holds so much of the memory that it may take that workers should run ahead
-    // only in what they already have. Cost: a comparison until segments come near the cap, then a
-    // look at the kernel's figures now and then.
-    bool near_memory_cap(GvtRounds::Clock::time_point now) noexcept;
+    MemoryBudget& memory_budget() noexcept { return memory_budget_; }
+    void release_libc_memory() noexcept { memory_.os().release_libc_memory(); }
 
   private:
     const RunPlan& plan_;
     Transport& transport_;
     MemorySource& memory_;
+    MemoryBudget memory_budget_;
     OutputWriter& output_;
     LiveProgress& progress_;
     const std::atomic<int>& stop_signal_;
     GvtRounds gvt_;
 
     std::vector<std::unique_ptr<Group>> groups_;  // by global number; null where not ours
-    std::vector<Partition::Owner> owners_;
+    void bind(const Group& group, std::uint32_t worker) noexcept;
+
+    static constexpr std::uint16_t in_transit = 0x8000;  // in Owner::worker, on top of the receiver
+    std::vector<std::atomic<Partition::Owner>> owners_;
     std::vector<ReadyList> ready_lists_;  // by worker
+    std::vector<NodeId> worker_nodes_;
+    std::mutex handover_mutex_;
+    std::vector<std::vector<Handover>> handed_over_;  // by receiver, under handover_mutex_
     std::vector<std::unique_ptr<Worker>> workers_;
 
     SpinLock net_role_;  // by try_lock only
+    Rebinding rebinding_;
     struct OutgoingBatch {
         RankId destination;
         std::vector<std::byte> bytes;
@@ -91,9 +136,6 @@ class Rank {
     std::mutex outgoing_mutex_;
     std::vector<OutgoingBatch> outgoing_;
     std::atomic<bool> has_outgoing_{false};
-
-    std::atomic<GvtRounds::Clock::rep> resident_seen_at_{0};
-    std::atomic<bool> resident_near_cap_{false};
 
     std::atomic<bool> failed_{false};
     std::mutex failure_mutex_;

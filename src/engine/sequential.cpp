@@ -8,8 +8,8 @@
 namespace nw {
 namespace {
 
-// Between two looks at the stop signal and the progress line.
-constexpr std::uint64_t events_per_look = 8192;
+// Between two looks at the stop signal, the progress line and the memory in use.
+constexpr std::uint64_t events_per_look = 2048;
 
 }  // namespace
 
@@ -28,6 +28,7 @@ void run_sequential(EngineRun& run) {
         while (!executor.all_ended() && executor.next_time() < until &&
                run.stop_signal.load(std::memory_order_relaxed) == 0) {
             executor.run(until, events_per_look);
+            executor.mind_memory();
             const std::uint64_t executed = executor.counters()[Counter::executed_events];
             executor.hand_over_output(executor.last_time());
             run.progress.gvt.store(executor.last_time(), std::memory_order_relaxed);

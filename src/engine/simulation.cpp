@@ -41,6 +41,7 @@ RunResult simulate(Model&, const Setup& setup, const Config& config, LiveProgres
     const RunPlan plan(setup, config, 1, workers);
 
     RunResult result;
+    result.numa.nodes = topology.nodes();
     const std::uint64_t memory_cap =
         config.memory_cap_bytes > 0
             ? config.memory_cap_bytes
@@ -48,11 +49,12 @@ RunResult simulate(Model&, const Setup& setup, const Config& config, LiveProgres
                                          static_cast<double>(os.memory().available));
     try {
         MemorySource memory(os, config.memory, plan.partition.groups(), config.huge_pages);
-        memory.set_segment_bytes_max(memory_cap);
+        memory.set_memory_cap(memory_cap);
         result.notices = memory.notices();
         OutputWriter output(setup.outputs, config.output_directory, workers);
-        EngineRun run{plan,     memory,      output, {topology.place_workers(workers), config.pin},
-                      progress, stop_signal, result};
+        const WorkerPlaces places{topology.place_workers(workers), config.pin,
+                                  config.memory == MemoryMode::numa};
+        EngineRun run{plan, memory, output, places, progress, stop_signal, result};
         switch (config.engine) {
             case EngineKind::sequential:
                 run_sequential(run);

@@ -11,6 +11,7 @@
 #include "base/counters.hpp"
 #include "base/digest.hpp"
 #include "engine/config.hpp"
+#include "engine/numa_report.hpp"
 
 namespace nw {
 
@@ -20,13 +21,20 @@ struct LiveProgress {
     std::atomic<double> gvt{0};
     std::atomic<std::uint64_t> committed_events{0};
     std::atomic<std::uint64_t> executed_events{0};
+    std::atomic<std::uint64_t> groups_moved{0};
 
-    // Called by any worker, rarely, with one line that the user should see while the run goes on.
-    // May be empty. Set before the run.
+    // Called by any thread of the run, rarely, with one line that the user should see while it goes
+    // on. May be empty. Set before the run.
     std::function<void(const std::string&)> warn;
+
+    // How often the user has asked where the run's pages are. While the engine watches placement it
+    // answers, by warn().
+    std::atomic<std::uint32_t> placement_requests{0};
+    std::atomic<bool> placement_watched{false};
 };
 
 struct WorkerReport {
+    std::uint32_t rank = 0;
     Counters counters;
     double busy_seconds = 0;  // CPU time of the worker's thread
     int core = -1;            // -1: not pinned
@@ -53,6 +61,7 @@ struct RunResult {
     double setup_seconds = 0;
     std::uint64_t resident_peak_bytes = 0;
     std::uint64_t segments_bytes = 0;
+    NumaReport numa;
     Counters totals;
     std::vector<WorkerReport> workers;
     std::vector<std::string> notices;  // one line each: what fell back and why

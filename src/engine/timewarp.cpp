@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "engine/engines.hpp"
+#include "engine/placement_watch.hpp"
 #include "engine/rank.hpp"
 #include "engine/stopwatch.hpp"
 #include "engine/worker.hpp"
@@ -29,11 +30,37 @@ void turn_until_finished(Rank& rank, Worker& worker) {
     }
 }
 
+// Each worker builds its own groups, whose pages are then born beside it. The baseline does not know
+// of nodes: one thread builds everything (docs/decisions/0016).
+void build_groups(Rank& rank, std::uint32_t w) {
+    if (rank.plan().config.memory == MemoryMode::numa) {
+        rank.worker(w).build_groups();
+    } else if (w == 0) {
+        for (std::uint32_t i = 0; i < rank.plan().workers; ++i) rank.worker(i).build_groups();
+    }
+}
+
+std::vector<NodeId> nodes_of(const WorkerPlaces& where) {
+    std::vector<NodeId> nodes;
+    for (const Place& place : where.places) nodes.push_back(place.node);
+    return nodes;
+}
+
+std::vector<GroupMemory*> memory_of_groups(Rank& rank) {
+    std::vector<GroupMemory*> memory;
+    for (std::uint32_t g = 0; g < rank.plan().partition.groups(); ++g)
+        if (Group* group = rank.group(g)) memory.push_back(&group->memory);
+    return memory;
+}
+
 }  // namespace
 
 void run_timewarp(EngineRun& run) {
     SingleRank transport;
-    Rank rank(run.plan, transport, run.memory, run.output, run.progress, run.stop_signal);
+    Rank rank(run.plan, transport, run.memory, run.output, run.progress, run.stop_signal,
+              nodes_of(run.places));
+    PlacementWatch placement(run.memory.os(), run.plan.config, run.places, run.progress,
+                             run.result.numa.nodes, run.result.notices);
     const std::uint32_t workers = run.plan.workers;
     std::vector<WorkerTally> tallies(workers);
     std::barrier barrier(static_cast<std::ptrdiff_t>(workers));
@@ -49,8 +76,10 @@ void run_timewarp(EngineRun& run) {
         run.memory.os(), run.places,
         [&](std::uint32_t w) {
             Worker& worker = rank.worker(w);
-            guarded([&] { worker.set_up(); });
+            guarded([&] { worker.adopt_thread(); });
+            guarded([&] { build_groups(rank, w); });
             barrier.arrive_and_wait();  // every group exists: events may be sent
+            if (w == 0) guarded([&] { placement.begin(memory_of_groups(rank)); });
             guarded([&] { worker.start(); });
             barrier.arrive_and_wait();
             const Stopwatch watch;
@@ -58,11 +87,14 @@ void run_timewarp(EngineRun& run) {
             barrier.arrive_and_wait();  // nobody is executing: the run is over
             if (w == 0) result.wall_seconds = watch.wall_seconds();
             tallies[w].busy_seconds = watch.thread_cpu_seconds();
+            if (w == 0) guarded([&] { placement.last_look(); });
+            barrier.arrive_and_wait();  // what was looked at may go
             if (rank.failed()) worker.report_earlier_failures();
             guarded([&] { worker.wind_up(); });
         },
         result.notices);
     rank.rethrow_failure();
+    placement.finish(result.numa, result.notices);
 
     result.reason = rank.worker(0).end_reason();
     result.end_time = rank.worker(0).end_time();
@@ -88,6 +120,7 @@ void run_timewarp(EngineRun& run) {
         worker.add_digest(result.digest);
         tallies[w].counters = worker.counters();
         tallies[w].groups = &worker.groups();
+        result.numa.memory += worker.memory_kinds();
         report_worker(result, run.places, w, tallies[w]);
     }
     NW_CHECK(balance == 0);  // everything that was sent was received

@@ -24,6 +24,9 @@ constexpr std::uint32_t batch_events = 128;
 constexpr std::size_t prefetch_far = 12;
 constexpr std::size_t prefetch_near = 4;
 
+// One execution in so many is timed, for the load of its group: two looks at the clock take some 40 ns.
+constexpr std::uint32_t events_between_timed = 61;
+
 }  // namespace
 
 Worker::Worker(Rank& rank, WorkerId id)
@@ -32,10 +35,14 @@ Worker::Worker(Rank& rank, WorkerId id)
       self_{static_cast<std::uint16_t>(index(rank.id())), static_cast<std::uint16_t>(index(id))},
       stride_(rank.plan().state_keeping.entry_stride),
       keeper_(rank.plan().state_keeping),
-      worker_outboxes_(rank.plan().workers) {}
+      worker_outboxes_(rank.plan().workers),
+      until_timed_(rank.rebinding().on() ? events_between_timed : 0) {}
 
 Worker::~Worker() {
     for (Group* group : groups_) destroy_lps(*group);
+    // A failure may have ended the run while groups were on their way.
+    for (const Handover& handover : rank_.take_over(self_.worker))
+        for (Group* group : handover.groups) destroy_lps(*group);
 }
 
 void Worker::add_digest(Digest& sum) const noexcept {
@@ -46,20 +53,33 @@ void Worker::add_digest(Digest& sum) const noexcept {
 
 // --- Set-up ----------------------------------------------------------------------------------------
 
-void Worker::set_up() {
+void Worker::adopt_thread() {
     warm_up();
     guard_.adopt_thread();
+}
+
+void Worker::build_groups() {
     for (std::uint32_t g = 0; g < plan_.partition.groups(); ++g) {
         if (!(plan_.partition.first_owner(g) == self_)) continue;
         Group& group = rank_.make_group(g);
+        group.memory.set_home(rank_.node_of_worker(self_.worker));
         groups_.push_back(&group);
-        build_lps(group, plan_);
+        build_lps(group, plan_, rank_.memory_budget());
     }
 }
 
 void Worker::start() {
+    // Mail goes out and in on the way, so that it never piles up.
+    constexpr std::uint64_t lps_between_mail = 64;
+    std::uint64_t started = 0;
     for (Group* group : groups_) {
-        for (std::uint32_t i = 0; i < group->count; ++i) run_on_start(*group, group->lps[i]);
+        for (std::uint32_t i = 0; i < group->count; ++i) {
+            run_on_start(*group, group->lps[i]);
+            rank_.memory_budget().note_started();
+            if (++started % lps_between_mail != 0) continue;
+            flush_outboxes(false);
+            drain_mail();
+        }
     }
     flush_outboxes(true);
 }
@@ -84,7 +104,7 @@ void Worker::run_on_start(Group& group, LpRecord& lp) {
     take_rows(entry, EventKey{0, 0, lp.id, 0});
     free_extras(group, entry);
     if (plan_.config.check_rollback > 0) lp.heap->set_zero_fill();
-    keeper_.start(lp, group.heap);
+    keeper_.begin(lp);
     if (!lp.ended) ++lps_not_ended_;
     running_ = {};
 }
@@ -101,11 +121,17 @@ bool Worker::turn(GvtRounds::Clock::time_point now) {
         // running stands in running_. The turn begins again.
         fail_running(leave_crashed_handler(guard_));
     }
+    if (awaited_ > 0) take_over();
     bool worked = drain_mail();
     if (phase_ == Phase::running) worked |= execute_batch();
     flush_outboxes(false);
     cut();
     worked |= commit_some();
+    const MemoryBudget::Level level = rank_.memory_budget().level(now_);
+    if (level != MemoryBudget::Level::ample) [[unlikely]]
+        mind_memory(level);
+    if (now_ >= trim_due_) trim_mail();
+    if (!leaving_.empty() && commit_done_) hand_over();
     if (nothing_in_flight_ && commit_done_) phase_ = Phase::finished;
     if (!worked) {
         // Only a new GVT (or mail) can change anything here: ask for one now.
@@ -120,8 +146,16 @@ bool Worker::drain_mail() {
     if (mail == nullptr) return false;
     while (mail != nullptr) {
         BottomHalf* next = mail->next_ready;  // before drain(): a writer may list it again after
+        if (!(rank_.owner(mail->group()) == self_)) [[unlikely]] {
+            take_over();
+            if (!(rank_.owner(mail->group()) == self_)) {
+                rank_.ready_list_of_group(mail->group()).push(*mail);
+                mail = next;
+                continue;
+            }
+        }
         Group& group = *rank_.group(mail->group());
-        const MailBuffer& events = mail->drain();
+        const std::span<const std::byte> events = mail->drain();
         for_each_wire_event(events.data(), events.size(),
                             [&](const WireEvent& wire) { take_in(wire, group); });
         mail = next;
@@ -147,7 +181,8 @@ void Worker::take_in(const WireEvent& wire, Group& group) {
 // A straggler is noticed here, when it comes up as the smallest, and not when it arrives: several of
 // them cost one rollback.
 bool Worker::execute_batch() {
-    std::uint32_t left = batch_events;
+    const std::uint32_t allowed = std::min(batch_events, events_ahead_);
+    std::uint32_t left = allowed;
     for (; left > 0; --left) {
         const PendingEntry* top = pending_.top();
         if (top == nullptr) break;
@@ -161,7 +196,9 @@ bool Worker::execute_batch() {
         prefetch_upcoming();
         execute_next(entry);
     }
-    return left < batch_events;
+    if (events_ahead_ != unlimited) [[unlikely]]
+        spend_ahead(allowed - left);
+    return left < allowed;
 }
 
 // What the next events will need, fetched in two steps: first the LP's record and the event, then,
@@ -199,6 +236,12 @@ void Worker::execute_next(const PendingEntry& entry) {
     if (before(entry, lp.last_key)) set_back_before(group, lp, entry.key());
     if (plan_.config.check_rollback > 0 && is_chosen_for_check(event) && !lp.failed) {
         check_rollback(group, lp, event);
+    } else if (--until_timed_ == 0) {
+        until_timed_ = events_between_timed;
+        const auto start = GvtRounds::Clock::now();
+        execute(group, lp, event);
+        group.load.sample(
+            std::chrono::duration<double, std::nano>(GvtRounds::Clock::now() - start).count());
     } else {
         execute(group, lp, event);
     }
@@ -284,6 +327,7 @@ std::string Worker::describe_event(const EventRecord& event) {
 void Worker::cut() {
     const bool open = rank_.gvt().opened() != epochs_.epoch();
     if (!open || epochs_.epoch() != epochs_.seen() || nothing_in_flight_) return;
+    if (!leaving_.empty() || awaited_ != 0) return;
     flush_outboxes(true);
     Contribution& slot = rank_.gvt().slot(self_.worker);
     slot = {};
@@ -295,6 +339,7 @@ void Worker::cut() {
     slot.not_ended = lps_not_ended_;
     slot.end_key = end_key_;
     slot.dropped_beyond_end = dropped_beyond_end_;
+    slot.events_ahead = events_ahead_max_;
     slot.stop = static_cast<std::uint64_t>(rank_.stop_signal());
     rank_.gvt().arrive(self_.worker);
 }

@@ -9,6 +9,8 @@
 //     worker_sends.cpp     from schedule() to outboxes
 //     worker_rollback.cpp  taking back
 //     worker_commit.cpp    making final
+//     worker_handover.cpp  groups that come and go
+//     worker_memory.cpp    near --memory-cap
 //
 // Thread: its own; only the constructor runs elsewhere.
 #pragma once
@@ -17,6 +19,7 @@
 #include <vector>
 
 #include "base/counters.hpp"
+#include "engine/memory_kinds.hpp"
 #include "engine/rank.hpp"
 #include "event/pending_set.hpp"
 #include "gvt/epoch_counts.hpp"
@@ -31,8 +34,11 @@ class alignas(64) Worker final : private detail::EventSink {
     Worker(Rank& rank, WorkerId id);
     ~Worker();
 
-    // Builds the worker's groups. All workers have done so before the first start().
-    void set_up();
+    // Makes ready what belongs to the worker's thread. Thread: its own, before anything else there.
+    void adopt_thread();
+    // Builds the worker's groups, with pages on the node of the calling thread. All workers' are there
+    // before the first start(). Thread: its own, or one for all (docs/decisions/0016).
+    void build_groups();
 
     // Runs on_start of its LPs.
     void start();
@@ -54,6 +60,7 @@ class alignas(64) Worker final : private detail::EventSink {
     LpRecord& lp(std::uint32_t id) const noexcept;
 
     const Counters& counters() const noexcept { return counters_; }
+    const MemoryKinds& memory_kinds() const noexcept { return memory_look_.largest(); }
     void add_digest(Digest& sum) const noexcept;
     EndReason end_reason() const noexcept { return end_reason_; }
     VirtualTime end_time() const noexcept { return end_time_; }  // up to which the run came
@@ -108,20 +115,39 @@ class alignas(64) Worker final : private detail::EventSink {
     bool is_chosen_for_check(const EventRecord& event) const noexcept;
     void check_rollback(Group& group, LpRecord& lp, EventRecord& event);
 
+    // --- groups that come and go (worker_handover.cpp) ---
+    void note_moves();
+    void hand_over();
+    void part_senders(const std::vector<std::uint32_t>& worker_of);
+    void take_over();
+    static std::uint32_t not_ended(const Group& group) noexcept;
+
+    // --- near --memory-cap (worker_memory.cpp) ---
+    void plan_ahead(std::uint32_t others);
+    std::uint64_t events_uncommitted() const noexcept;
+    std::uint64_t free_heap_bytes() noexcept;
+    void spend_ahead(std::uint32_t events) noexcept;
+    void stay_at_gvt() noexcept;
+    void mind_memory(MemoryBudget::Level level);
+    void forget_some();
+    void forget(Group& group, LpRecord& lp);
+    void release_some(bool full);
+
     // --- making final (worker_commit.cpp) ---
     void learn_gvt();
-    bool is_full() const noexcept;
     void end_at(EndReason reason, const EventKey& bound);
     void begin_commit(const EventKey& bound);
     bool commit_some();
     void commit_batch();
     void prefetch_commits() noexcept;
     void commit(Group& group, LpRecord& lp);
+    void free_history_before(Group& group, LpRecord& lp, History::Ordinal needed) noexcept;
     bool commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry);
     void report_failure(const EventRecord& event, const HistoryEntry& entry);
     void fail_in_commit(const std::string& what);
     void scan_for_end(VirtualTime bound);
     void take_rows(const HistoryEntry& entry, const EventKey& key);
+    void trim_mail();
 
     Group& group_of(const LpRecord& lp) const noexcept {
         return *rank_.group(plan_.partition.place(lp.id).group);
@@ -135,6 +161,7 @@ class alignas(64) Worker final : private detail::EventSink {
         uncommitted_.push_back(&lp);
     }
     Extra& new_extra(Group& group, HistoryEntry& entry, Extra::Kind kind, std::size_t bytes);
+    void new_anti_event(Group& group, HistoryEntry& entry, const EventHeader& event);
     void free_extras(Group& group, HistoryEntry& entry) noexcept;
 
     Rank& rank_;
@@ -150,6 +177,7 @@ class alignas(64) Worker final : private detail::EventSink {
     StateKeeper keeper_;
     EpochCounts epochs_;
     Counters counters_;
+    MemoryLook memory_look_;
     FaultGuard guard_;
     FaultGuard undo_guard_;  // of handlers called while taking back, perhaps amid guard_'s batch
     std::string failure_;    // of the handler that failed last
@@ -174,6 +202,8 @@ class alignas(64) Worker final : private detail::EventSink {
     std::vector<MailBuffer> worker_outboxes_;  // by worker of this rank
     std::vector<RankOutbox> rank_outboxes_;    // by rank; grows to the highest spoken to
     GvtRounds::Clock::time_point now_{};       // of this turn
+    GvtRounds::Clock::time_point trim_due_{};  // when the next walk of trim_mail() begins
+    std::size_t trimmed_ = 0;                  // groups that the walk under way has done
 
     std::vector<EventRecord*> to_cancel_;  // processed events whose LPs must be set back
     std::vector<Group*> groups_;
@@ -181,6 +211,24 @@ class alignas(64) Worker final : private detail::EventSink {
     std::vector<LpRecord*> committing_;   // the same, of the commit under way
     EventKey commit_bound_{};             // entries before it are final
     std::vector<OutputWriter::Row> rows_;
+
+    // Memory.
+    static constexpr std::uint32_t unlimited = UINT32_MAX;
+    std::uint32_t events_ahead_ = unlimited;    // may still be executed before the next GVT
+    std::uint32_t events_ahead_max_ = unlimited;  // uncommitted, by this worker's own memory
+    std::int64_t uncommitted_taken_over_ = 0;   // events: with groups that came, less those that left
+    bool thrifty_ = false;                      // LPs keep nothing of what is final
+    std::size_t forgotten_groups_ = 0;          // in groups_: before it all was forgotten
+    std::size_t forgotten_lps_ = 0;             // of the next group
+    std::size_t released_groups_ = 0;           // in groups_: the last that was looked at
+    GvtRounds::Clock::time_point next_release_{};
+    GvtRounds::Clock::time_point heaps_counted_at_{};
+    std::uint64_t free_heap_bytes_ = 0;
+
+    // Rebinding. The next cut waits until what leaves has left and what comes has come.
+    std::vector<GroupMove> leaving_;
+    std::int64_t awaited_ = 0;       // below 0: come before this worker learnt the plan
+    std::uint32_t until_timed_ = 0;  // events until one is timed for its group's load
 
     // Ending.
     VirtualTime previous_gvt_ = 0;

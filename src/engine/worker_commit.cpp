@@ -22,6 +22,12 @@ namespace {
 // LPs committed in one turn, so that a long commit does not delay the next cut. Unmeasured guess.
 constexpr std::size_t commit_lps_per_turn = 512;
 
+// Once in so long every group gives back the pages of its mail if none has come meanwhile: so many
+// groups a turn, of which each may cost two system calls. Unmeasured guesses.
+constexpr std::chrono::seconds mail_trim_interval{1};
+constexpr std::chrono::milliseconds mail_trim_interval_thrifty{20};
+constexpr std::size_t mail_trims_per_turn = 256;
+
 EventKey start_of(VirtualTime time) noexcept { return {time, 0, 0, 0}; }
 
 EventKey just_after(EventKey key) noexcept {
@@ -49,10 +55,9 @@ void Worker::learn_gvt() {
     }
 
     // Strictly ahead of GVT even where adding the window is lost in rounding.
-    const bool held_back = rank_.near_memory_cap(now_) && is_full();
-    if (held_back) ++counters_[Counter::memory_stops];
-    const VirtualTime window = held_back ? 0 : result.window;
-    horizon_ = std::min(plan_.until, std::max(gvt_ + window, std::nextafter(gvt_, time_infinity)));
+    horizon_ =
+        std::min(plan_.until, std::max(gvt_ + result.window, std::nextafter(gvt_, time_infinity)));
+    plan_ahead(result.sums.events_ahead);
     generation_limit_ = result.generation + result.generations;
     VirtualTime bound = gvt_;
     if (plan_.setup.process.has_end_condition) {
@@ -75,16 +80,7 @@ void Worker::learn_gvt() {
     } else {
         begin_commit(start_of(bound));
     }
-}
-
-// Whether most of what this worker's groups hold is in use: running ahead would need new memory.
-bool Worker::is_full() const noexcept {
-    std::size_t live = 0, held = 0;
-    for (const Group* group : groups_) {
-        live += group->heap.live_bytes();
-        held += group->heap.held_bytes();
-    }
-    return live > held - held / 4;
+    if (phase_ == Phase::running && rank_.rebinding().plan().round == epochs_.seen()) note_moves();
 }
 
 void Worker::end_at(EndReason reason, const EventKey& bound) {
@@ -113,6 +109,7 @@ bool Worker::commit_some() {
     commit_batch();
     if (!committing_.empty() || rank_.failed()) return true;
     commit_done_ = true;
+    if (memory_look_.is_due(now_)) memory_look_.look(now_, groups_, keeper_.bytes());
     rank_.output().hand_over(self_.worker, rows_, commit_bound_.time);
     const std::uint64_t committed = counters_[Counter::committed_events];
     const std::uint64_t executed = counters_[Counter::executed_events];
@@ -156,14 +153,21 @@ inline void Worker::prefetch_commits() noexcept {
 }
 
 void Worker::commit(Group& group, LpRecord& lp) {
+    const History::Ordinal first = lp.committed;
     while (lp.committed != lp.history.tail()) {
         HistoryEntry& entry = entry_at(lp, lp.committed);
         if (!before(entry.event->key(), commit_bound_)) break;
         if (!commit_entry(group, lp, entry)) return;
         ++lp.committed;
     }
-    if (!keeper_.worth_trimming(lp)) return;
-    const History::Ordinal needed = keeper_.trim(lp, lp.committed, group.heap);
+    group.load.commit(lp.committed - first);
+    if (thrifty_ && lp.committed == lp.history.tail()) [[unlikely]]
+        forget(group, lp);
+    else if (keeper_.worth_trimming(lp))
+        free_history_before(group, lp, keeper_.trim(lp, lp.committed, group.heap));
+}
+
+void Worker::free_history_before(Group& group, LpRecord& lp, History::Ordinal needed) noexcept {
     while (lp.history.head() != needed) {
         // The events lie where they were made, long ago for the cache. (Beyond the last one kept the
         // ring holds an older entry: a useless hint at worst.)
@@ -240,6 +244,15 @@ void Worker::take_rows(const HistoryEntry& entry, const EventKey& key) {
     std::reverse(rows_.begin() + first, rows_.end());  // extras are chained newest first
 }
 
+// A group that rebinding moves meanwhile may be left out once.
+void Worker::trim_mail() {
+    const std::size_t end = std::min(groups_.size(), trimmed_ + mail_trims_per_turn);
+    for (; trimmed_ < end; ++trimmed_) groups_[trimmed_]->mail.trim();
+    if (trimmed_ < groups_.size()) return;
+    trimmed_ = 0;
+    trim_due_ = now_ + (thrifty_ ? mail_trim_interval_thrifty : mail_trim_interval);
+}
+
 // Looks at what has become final for the first event after which its LP would let the run end.
 void Worker::scan_for_end(VirtualTime bound) {
     const auto scan = [&](const std::vector<LpRecord*>& lps) {
@@ -269,7 +282,9 @@ LpRecord& Worker::lp(std::uint32_t id) const noexcept {
 }
 
 void Worker::wind_up() {
+    memory_look_.look(now_, groups_, keeper_.bytes());
     for (Group* group : groups_) {
+        counters_[Counter::mail_spilled_bytes] += group->memory.mail().spilled_bytes();
         for (std::uint32_t i = 0; i < group->count; ++i) {
             LpRecord& lp = group->lps[i];
             if (lp.committed != lp.history.tail()) restore_state(*group, lp, lp.committed);
@@ -293,9 +308,9 @@ void Worker::run_on_end(LpRecord& lp, VirtualTime end_time) {
     if (!well || entry.sent_count > 0)
         throw ModelError(fmt::format("LP {} at time {} in on_end(): {}", lp.id, end_time,
                                      well ? "schedule() when the run is over" : failure_));
-    take_rows(entry, start_of(end_time));
-    for (const OutputWriter::Row& row : rows_)
-        rank_.output().write(row.table, row.values.data(), row.values.size());
+    // Behind all rows of events, and among ranks in the order of LPs.
+    take_rows(entry, EventKey{time_infinity, 0, lp.id, 0});
+    for (const OutputWriter::Row& row : rows_) rank_.output().write(row);
     rows_.clear();
     free_extras(group, entry);
     running_ = {};

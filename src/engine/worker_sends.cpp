@@ -51,11 +51,7 @@ void Worker::schedule(Context& context, LpId target, VirtualTime delay, EventTyp
     const PlatformScope platform;
     const WireEvent wire{header, 0, WireKind::event, {}};
     staged_.append(wire, payload.data());
-    // The anti-event, ready to go.
-    WireEvent anti{header, 0, WireKind::anti_event, {}};
-    anti.payload_bytes = 0;
-    Extra& record = new_extra(*running_.group, entry, Extra::Kind::remote_send, sizeof anti);
-    std::memcpy(record.content(), &anti, sizeof anti);
+    new_anti_event(*running_.group, entry, header);
     // Counted only now: the payload was the model's to read, and could have been a bad pointer.
     ++lp.sequence;
     ++entry.sent_count;
@@ -101,6 +97,14 @@ Extra& Worker::new_extra(Group& group, HistoryEntry& entry, Extra::Kind kind, st
     return extra;
 }
 
+// The anti-event of what the execution sent, ready to go.
+void Worker::new_anti_event(Group& group, HistoryEntry& entry, const EventHeader& event) {
+    WireEvent anti{event, 0, WireKind::anti_event, {}};
+    anti.payload_bytes = 0;
+    Extra& record = new_extra(group, entry, Extra::Kind::remote_send, sizeof anti);
+    std::memcpy(record.content(), &anti, sizeof anti);
+}
+
 void Worker::free_extras(Group& group, HistoryEntry& entry) noexcept {
     while (Extra* extra = entry.extras) {
         entry.extras = extra->next;
@@ -116,7 +120,7 @@ void Worker::publish_staged() {
 
 void Worker::publish(WireEvent wire, const std::byte* payload) {
     wire.epoch = epochs_.send({wire.time, wire.generation});
-    const Partition::Owner owner = rank_.owner(plan_.partition.place(wire.target).group);
+    const Partition::Owner owner = rank_.addressee(plan_.partition.place(wire.target).group);
     if (owner.rank == self_.rank) {
         ++counters_[Counter::events_crossed];
         worker_outboxes_[owner.worker].append(wire, payload);

@@ -28,7 +28,7 @@ void run_worker_threads(Os& os, const WorkerPlaces& where,
             if (where.pin) {
                 const Status bound = os.bind_thread(where.places[w].cpu);
                 if (bound != 0) bind_refused = bound;
-                const Status local = os.prefer_local_memory();
+                const Status local = where.local_memory ? os.prefer_local_memory() : 0;
                 if (local != 0) policy_refused = local;
             }
             body(w);

@@ -14,10 +14,11 @@ namespace nw {
 struct WorkerPlaces {
     std::vector<Place> places;  // by worker
     bool pin = true;
+    bool local_memory = true;  // bound workers take memory from their own nodes
 };
 
 // Runs body(w) on thread w for each place and joins them. Before body, the thread is bound to its
-// CPU and takes its memory from its own node; a refusal of either becomes a notice, once.
+// CPU and posts its memory policy; a refusal of either becomes a notice, once.
 // Rethrows the first exception of the lowest worker that had one.
 void run_worker_threads(Os& os, const WorkerPlaces& where,
                         const std::function<void(std::uint32_t)>& body,

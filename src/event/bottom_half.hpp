@@ -2,35 +2,24 @@
 // and Quaglia, PADS 2015, §3.3): many writers append to the live buffer under a spin lock, the one
 // reader swaps live and expired at the start of its era and reads the expired one without a lock.
 //
+// Both buffers lie in the group's own slot, at addresses that stay the same whatever is swapped and
+// however they grow (slot_buffer.hpp), so that the migration daemon moves them with the group. A
+// group without mail has no page for it: pages come with the first event and go when trim() finds
+// that no mail came for a while.
+//
 // A worker owns thousands of groups and must not poll them: the first event of an era puts the
 // bottom half on its owner's ready list.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
+#include <span>
 
-#include "event/mail_buffer.hpp"
+#include "base/spin_lock.hpp"
+#include "event/slot_buffer.hpp"
 
 namespace nw {
-
-inline void spin_pause() noexcept {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-}
-
-class SpinLock {
-  public:
-    void lock() noexcept {
-        while (locked_.exchange(true, std::memory_order_acquire))
-            while (locked_.load(std::memory_order_relaxed)) spin_pause();
-    }
-    bool try_lock() noexcept { return !locked_.exchange(true, std::memory_order_acquire); }
-    void unlock() noexcept { locked_.store(false, std::memory_order_release); }
-
-  private:
-    std::atomic<bool> locked_{false};
-};
 
 class BottomHalf;
 
@@ -51,30 +40,59 @@ class ReadyList {
 
 class alignas(64) BottomHalf {
   public:
-    explicit BottomHalf(std::uint32_t group) : group_(group) {}
+    // `pages` are the group's, and outlive this.
+    BottomHalf(std::uint32_t group, MailPages& pages) noexcept
+        : group_(group),
+          live_(pages, MailBufferId::a),
+          pages_(pages),
+          expired_(pages, MailBufferId::b) {}
 
     std::uint32_t group() const noexcept { return group_; }
 
     // Thread: any. `size` bytes of wire events for LPs of this group; `owner` is the ready list of
-    // the worker that owns the group now.
+    // the worker that owns the group now. Throws std::bad_alloc.
     void push(const std::byte* events, std::size_t size, ReadyList& owner) {
-        lock_.lock();
-        live_.append(events, size);
-        const bool first = !listed_;
-        listed_ = true;
-        lock_.unlock();
+        bool first = false;
+        {
+            const std::lock_guard writing(lock_);
+            live_.append(events, size, pages_);
+            first = !listed_;
+            listed_ = true;
+        }
         if (first) owner.push(*this);
     }
 
-    // Thread: the owner, after taking this from its ready list. The returned events are valid until
-    // the next call.
-    const MailBuffer& drain() noexcept {
-        expired_.clear();
-        lock_.lock();
-        swap(live_, expired_);
-        listed_ = false;
-        lock_.unlock();
-        return expired_;
+    // Thread: the owner, after taking this from its ready list. The returned wire events are valid
+    // until the next drain() or trim().
+    std::span<const std::byte> drain() noexcept {
+        expired_.clear(pages_);
+        had_mail_ = true;
+        {
+            const std::lock_guard swapping(lock_);
+            swap(live_, expired_);
+            listed_ = false;
+        }
+        return {expired_.data(), expired_.size()};
+    }
+
+    // Gives the memory of both buffers back if no mail has come since the last call. Thread: the
+    // owner, when it has done with what drain() returned; now and then.
+    void trim() noexcept {
+        if (had_mail_) {
+            had_mail_ = false;
+            trimmed_ = false;
+            return;
+        }
+        if (trimmed_) return;
+        expired_.release(pages_);
+        {
+            const std::lock_guard swapping(lock_);
+            if (listed_) return;
+            swap(live_, expired_);
+        }
+        // What was live, and empty, is ours now: no writer waits for the kernel.
+        expired_.release(pages_);
+        trimmed_ = true;
     }
 
     BottomHalf* next_ready = nullptr;  // belongs to the ready list while listed
@@ -82,10 +100,16 @@ class alignas(64) BottomHalf {
   private:
     SpinLock lock_;
     bool listed_ = false;  // on (or on the way to) a ready list; under lock_
-    MailBuffer live_;      // under lock_
     std::uint32_t group_;
-    alignas(64) MailBuffer expired_;  // the owner's alone
+    SlotBuffer live_;  // under lock_
+    MailPages& pages_;
+    // From here on the owner's alone.
+    alignas(64) SlotBuffer expired_;
+    bool had_mail_ = false;  // since the last trim()
+    bool trimmed_ = true;    // there is nothing to give back unless had_mail_
 };
+
+static_assert(sizeof(BottomHalf) == 128);
 
 inline void ReadyList::push(BottomHalf& mail) noexcept {
     BottomHalf* head = head_.load(std::memory_order_relaxed);

@@ -246,6 +246,21 @@ void PendingSet::begin_period() noexcept {
     period_start_ = next_;
 }
 
+// Leaves the set without an entry in any place; size() is then the caller's to set.
+std::vector<PendingEntry> PendingSet::take_all() {
+    std::vector<PendingEntry> all(run_next_, run_end_);
+    all.insert(all.end(), late_.begin(), late_.end());
+    late_.clear();
+    run_next_ = run_end_;
+    for (PendingEntry*& tail : tails_storage_) {
+        pool_.consume(tail, [&all](const PendingEntry& entry) { all.push_back(entry); });
+        tail = nullptr;
+    }
+    std::fill(ring_used_.begin(), ring_used_.end(), 0);
+    far_used_ = 0;
+    return all;
+}
+
 // Arranges all entries anew: in buckets of a width that suits them, or in the heap if they are few.
 // Cost: O(size).
 void PendingSet::rebuild() {

@@ -76,6 +76,16 @@ class PendingSet {
         return entry != nullptr ? entry->time : time_infinity;
     }
 
+    // Removes the entries for which wanted(entry), in no particular order, and appends them to
+    // `taken`. Cost: O(size).
+    template <class Wanted>
+    void take_if(Wanted&& wanted, std::vector<PendingEntry>& taken) {
+        std::vector<PendingEntry> all = take_all();
+        for (const PendingEntry& entry : all) (wanted(entry) ? taken : late_).push_back(entry);
+        size_ = late_.size();
+        rebuild();
+    }
+
     // The entry k places after the front of the sorted run, or null: a hint for prefetching, since
     // late arrivals come in between.
     const PendingEntry* upcoming(std::size_t k) const noexcept {
@@ -115,6 +125,7 @@ class PendingSet {
     void sort_by_cell();
 
     bool out_of_shape() noexcept;
+    std::vector<PendingEntry> take_all();
     void rebuild();
     void begin_period() noexcept;
     void set_shape(VirtualTime first, const std::vector<double>& sample);

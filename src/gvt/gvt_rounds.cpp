@@ -27,8 +27,7 @@ void GvtRounds::step(Clock::time_point now) {
         return;
     }
     if (!reducing_) {
-        // Pairs with the release in arrive(): the slots are filled.
-        if (arrived_.load(std::memory_order_acquire) != workers_) return;
+        if (!gathered()) return;
         arrived_.store(0, std::memory_order_relaxed);
         Contribution own;
         for (const Slot& slot : slots_) own.combine(slot.contribution);

@@ -54,6 +54,13 @@ class GvtRounds {
         arrived_.fetch_add(1, std::memory_order_acq_rel);
     }
 
+    // Thread: the holder of the net role. Whether all workers have cut the round that is open and
+    // step() will now reduce it: until then, none of them learns its result.
+    bool gathered() const noexcept {
+        return !reducing_ && opened() != done_.load(std::memory_order_relaxed) &&
+               arrived_.load(std::memory_order_acquire) == workers_;  // pairs with arrive()
+    }
+
     // Thread: the holder of the net role. Cost: a few loads when nothing is due.
     void step(Clock::time_point now);
 

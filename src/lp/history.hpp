@@ -80,7 +80,10 @@ class History {
     void drop_first() noexcept { ++head_; }
 
     void release(std::uint32_t stride, PlatformHeap& heap) noexcept {
-        if (entries_ != nullptr) heap.free(entries_, std::size_t{capacity()} * stride);
+        if (entries_ != nullptr) {
+            heap.free(entries_, std::size_t{capacity()} * stride);
+            heap.count_history(-ring_bytes(capacity(), stride));
+        }
         entries_ = nullptr;
         mask_ = no_capacity;
     }
@@ -90,9 +93,15 @@ class History {
 
     std::uint32_t capacity() const noexcept { return mask_ + 1; }  // 0 or a power of two
 
+    static std::ptrdiff_t ring_bytes(std::uint32_t capacity, std::uint32_t stride) noexcept {
+        return static_cast<std::ptrdiff_t>(
+            PlatformHeap::chunk_bytes(std::size_t{capacity} * stride));
+    }
+
     void grow(std::uint32_t stride, PlatformHeap& heap) {
         const std::uint32_t capacity = this->capacity() == 0 ? 2 : this->capacity() * 2;
         auto* entries = static_cast<std::byte*>(heap.allocate(std::size_t{capacity} * stride));
+        heap.count_history(ring_bytes(capacity, stride));
         for (Ordinal p = head_; p != tail_; ++p)
             std::memcpy(entries + std::size_t{p & (capacity - 1)} * stride, &at(p, stride), stride);
         release(stride, heap);

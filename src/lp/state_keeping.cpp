@@ -53,18 +53,16 @@ StateKeepingRules StateKeepingRules::choose(Rollback method, const ProcessFactor
     return rules;
 }
 
-void StateKeeper::start(LpRecord& lp, PlatformHeap& heap) {
-    if (!uses_checkpoints()) return;
-    lp.checkpoints = new (heap.allocate(sizeof(Checkpoints))) Checkpoints{};
-    if (rules_.checkpoint_every > 0) lp.checkpoints->interval = rules_.checkpoint_every;
-    take(lp, lp.history.tail(), heap);
-}
-
 void StateKeeper::take_due(LpRecord& lp, PlatformHeap& heap) {
     const History::Ordinal position = lp.history.tail() - 1;  // the entry about to be executed
     if (lp.failed) {
         ++lp.checkpoint_due;  // not a state to keep
         return;
+    }
+    if (lp.checkpoints == nullptr) {
+        lp.checkpoints = new (heap.allocate(sizeof(Checkpoints))) Checkpoints{};
+        lp.checkpoints->adapted_at = lp.committed;
+        if (rules_.checkpoint_every > 0) lp.checkpoints->interval = rules_.checkpoint_every;
     }
     Checkpoints& kept = *lp.checkpoints;
     const bool measured = kept.checkpoint_ns == 0 || (taken_ & 7) == 0;
@@ -90,8 +88,17 @@ void StateKeeper::take(LpRecord& lp, History::Ordinal position, PlatformHeap& he
     lp.checkpoints->newest = checkpoint;
     lp.checkpoint_due = position + lp.checkpoints->interval;
     ++taken_;
+    taken_bytes_ += checkpoint->bytes;
     bytes_ += checkpoint->bytes;
     bytes_peak_ = std::max(bytes_peak_, bytes_);
+}
+
+std::uint64_t StateKeeper::bytes_held(const LpRecord& lp) noexcept {
+    std::uint64_t bytes = 0;
+    if (lp.checkpoints == nullptr) return bytes;
+    for (const Checkpoint* c = lp.checkpoints->newest; c != nullptr; c = c->older)
+        bytes += c->bytes;
+    return bytes;
 }
 
 void StateKeeper::drop(LpRecord& lp, Checkpoint* checkpoint, PlatformHeap& heap) noexcept {
@@ -139,6 +146,24 @@ History::Ordinal StateKeeper::trim(LpRecord& lp, History::Ordinal position, Plat
     base->older = nullptr;
     adapt(lp);
     return base->position;
+}
+
+void StateKeeper::forget(LpRecord& lp, PlatformHeap& heap) noexcept {
+    if (!uses_checkpoints()) return;
+    if (lp.checkpoints != nullptr) {
+        for (Checkpoint* old = lp.checkpoints->newest; old != nullptr;) {
+            Checkpoint* older = old->older;
+            drop(lp, old, heap);
+            old = older;
+        }
+        heap.free(lp.checkpoints, sizeof(Checkpoints));
+        lp.checkpoints = nullptr;
+    }
+    begin(lp);
+}
+
+std::size_t StateKeeper::bytes_per_event() const noexcept {
+    return rules_.entry_stride + (taken_ > 0 ? taken_bytes_ / taken_ : 0);
 }
 
 void StateKeeper::adapt(LpRecord& lp) noexcept {

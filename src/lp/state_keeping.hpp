@@ -12,6 +12,7 @@
 // with sends silenced (coast forward); that is the worker's part.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -64,8 +65,9 @@ class StateKeeper {
     const StateKeepingRules& rules() const noexcept { return rules_; }
     bool uses_checkpoints() const noexcept { return !rules_.undo_in_entry; }
 
-    // Called once, after the LP was built. Requires: nothing executed yet.
-    void start(LpRecord& lp, PlatformHeap& heap);
+    // Called once, after the LP was built. Nothing is kept of an LP before its first event.
+    // Requires: nothing that was executed may still be rolled back, and nothing is kept.
+    void begin(LpRecord& lp) noexcept { lp.checkpoint_due = lp.history.tail(); }
 
     // Called before the event of the newest entry is executed.
     void save(LpRecord& lp, HistoryEntry& entry, PlatformHeap& heap) {
@@ -92,6 +94,14 @@ class StateKeeper {
     // history is not needed any more (coasting starts at a checkpoint, which may be older).
     History::Ordinal trim(LpRecord& lp, History::Ordinal position, PlatformHeap& heap);
 
+    // Drops all that is kept of an LP whose past is final, as if it had never executed anything: its
+    // next event will be preceded by a checkpoint. For when memory is short.
+    // Requires: history empty.
+    void forget(LpRecord& lp, PlatformHeap& heap) noexcept;
+
+    // About what an executed event takes besides itself and what it sends, until it is committed.
+    std::size_t bytes_per_event() const noexcept;
+
     // Whether trim() would free enough to be worth touching the LP's checkpoints.
     bool worth_trimming(const LpRecord& lp) const noexcept {
         constexpr std::uint32_t entries_worth_it = 8;
@@ -109,7 +119,15 @@ class StateKeeper {
         if (lp.checkpoints != nullptr) prefetch(lp.checkpoints->newest);
     }
 
+    // The LP, with its checkpoints, goes to another worker's keeper, or comes from one.
+    void hand_over(const LpRecord& lp) noexcept { bytes_ -= bytes_held(lp); }
+    void take_over(const LpRecord& lp) noexcept {
+        bytes_ += bytes_held(lp);
+        bytes_peak_ = std::max(bytes_peak_, bytes_);
+    }
+
     std::uint64_t checkpoints_taken() const noexcept { return taken_; }
+    std::uint64_t bytes() const noexcept { return bytes_; }  // held now
     std::uint64_t bytes_peak() const noexcept { return bytes_peak_; }
 
   private:
@@ -124,6 +142,7 @@ class StateKeeper {
         for (; i < rules_.state_bytes; ++i) to[i] = from[i];
     }
 
+    static std::uint64_t bytes_held(const LpRecord& lp) noexcept;
     void take_due(LpRecord& lp, PlatformHeap& heap);
     void take(LpRecord& lp, History::Ordinal position, PlatformHeap& heap);
     void adapt(LpRecord& lp) noexcept;
@@ -131,6 +150,7 @@ class StateKeeper {
 
     StateKeepingRules rules_;
     std::uint64_t taken_ = 0;
+    std::uint64_t taken_bytes_ = 0;
     std::uint64_t bytes_ = 0;  // held now
     std::uint64_t bytes_peak_ = 0;
 };

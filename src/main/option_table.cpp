@@ -93,6 +93,15 @@ class Builder {
         return spec;
     }
 
+    // A share: a number from 0 to 1.
+    void add_share(std::string name, double& target, std::string help) {
+        OptionSpec& spec = add(std::move(name), "P", fmt::format("{}", target), std::move(help));
+        spec.set = [&target](std::string_view text) {
+            target = parse_number_in(text, 0, Bound::included, 1);
+        };
+        spec.value = [&target] { return json(target); };
+    }
+
     OptionSpec& add_text(std::string name, std::string values, std::string& target,
                          std::string help) {
         OptionSpec& spec = add(std::move(name), std::move(values), target, std::move(help));
@@ -110,16 +119,6 @@ class Builder {
         };
         spec.value = [&target, word] { return number_or(target == 0, word, target); };
         return spec;
-    }
-
-    // A feature of the contract that is not built: the one value that means "without it" is taken.
-    void add_not_built(std::string name, const char* feature, std::string help) {
-        OptionSpec& spec = add(std::move(name), "off", "off", std::move(help));
-        spec.set = [feature](std::string_view text) {
-            if (text != "off")
-                throw IllegalValue(fmt::format("{} is not built yet; must be off", feature));
-        };
-        spec.value = [] { return json("off"); };
     }
 
   private:
@@ -199,15 +198,26 @@ void add_time_warp(Builder& table, Config& config) {
     table.add_count_or("lps-per-group", "auto", config.lps_per_group,
                        std::numeric_limits<std::uint32_t>::max(),
                        "LPs that share memory pages and move together");
-    table.add_not_built("rebind", "rebinding of LP groups",
-                        "moving LP groups to other workers: not built yet, must be off");
-    OptionSpec& check = table.add(
-        "check-rollback", "P", "0",
-        "force a rollback after a share P of the events and check that the state comes back equal");
-    check.set = [&config](std::string_view text) {
-        config.check_rollback = parse_number_in(text, 0, Bound::included, 1);
+    OptionSpec& rebind =
+        table.add("rebind", "SECONDS|off", fmt::format("{}", config.rebind_seconds),
+                  "how often LP groups are rebalanced over the workers");
+    rebind.set = [&config](std::string_view text) {
+        config.rebind_seconds = text == "off" ? 0 : parse_seconds_or(text, "off");
     };
-    check.value = [&config] { return json(config.check_rollback); };
+    rebind.value = [&config] {
+        return number_or(config.rebind_seconds == 0, "off", config.rebind_seconds);
+    };
+    table.add_share(
+        "check-rollback", config.check_rollback,
+        "force a rollback after a share P of the events and check that the state comes back equal");
+    table.add_share("check-rebind", config.check_rebind,
+                    "move a share P of the groups, drawn at random, whenever they are rebalanced");
+}
+
+std::string text_of(const PagemigdOptions& pagemigd) {
+    if (pagemigd.automatic) return "auto";
+    if (pagemigd.threads == 0) return "off";
+    return fmt::format("{}@{}", pagemigd.threads, pagemigd.period_seconds);
 }
 
 void add_memory(Builder& table, Config& config) {
@@ -216,8 +226,11 @@ void add_memory(Builder& table, Config& config) {
                     "segments placed by NUMA node, or plain malloc");
     table.add_words("huge-pages", config.huge_pages, huge_page_words,
                     "transparent huge pages for the segments");
-    table.add_not_built("pagemigd", "page migration",
-                        "moving pages to their worker's node: not built yet, must be off");
+    OptionSpec& pagemigd = table.add("pagemigd", "THREADS@SECONDS|auto|off", "auto",
+                                     "threads and period of the daemon that moves pages to their "
+                                     "worker's node; auto: 1@1 on several nodes, else off");
+    pagemigd.set = [&config](std::string_view text) { config.pagemigd = parse_pagemigd(text); };
+    pagemigd.value = [&config] { return json(text_of(config.pagemigd)); };
     OptionSpec& cap =
         table.add("memory-cap", "SIZE", "80 % of what is free",
                   "memory that the run may take in a rank, as 8G; it slows down rather than dies");

@@ -12,6 +12,9 @@ namespace nw {
 
 namespace {
 
+constexpr double seconds_most = 86'400;
+constexpr std::uint32_t pagemigd_threads_most = 64;
+
 template <class T>
 std::optional<T> read_all(std::string_view text) {
     T value{};
@@ -53,6 +56,30 @@ double parse_number_in(std::string_view text, double least, Bound at_least, doub
     else
         rule += fmt::format("{} {}", at_least == Bound::included ? " to" : ", up to", most);
     throw IllegalValue(rule);
+}
+
+double parse_seconds_or(std::string_view text, std::string_view word) {
+    try {
+        return parse_number_in(text, 0, Bound::excluded, seconds_most);
+    } catch (const IllegalValue& illegal) {
+        throw IllegalValue(fmt::format("{}; or {}", illegal.what(), word));
+    }
+}
+
+PagemigdOptions parse_pagemigd(std::string_view text) {
+    if (text == "auto") return {};
+    if (text == "off") return {.automatic = false, .threads = 0};
+    const std::size_t at = std::min(text.find('@'), text.size());
+    const auto threads = read_all<std::uint32_t>(text.substr(0, at));
+    const auto seconds = read_finite(text.substr(std::min(at + 1, text.size())));
+    const bool legal = threads && *threads >= 1 && *threads <= pagemigd_threads_most && seconds &&
+                       *seconds > 0 && *seconds <= seconds_most;
+    if (!legal)
+        throw IllegalValue(
+            fmt::format("must be THREADS@SECONDS, as in 2@5, with 1 to {} threads and a period "
+                        "above 0, up to {} s; or auto, or off",
+                        pagemigd_threads_most, seconds_most));
+    return {.automatic = false, .threads = *threads, .period_seconds = *seconds};
 }
 
 std::uint64_t parse_size(std::string_view text, std::uint64_t least) {

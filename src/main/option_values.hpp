@@ -13,6 +13,8 @@
 
 #include <numawarp/time.hpp>
 
+#include "numa/memory_options.hpp"
+
 namespace nw {
 
 class IllegalValue : public std::runtime_error {
@@ -28,6 +30,12 @@ double parse_number(std::string_view text);
 // A finite number in [least, most], or in (least, most].
 enum class Bound : std::uint8_t { included, excluded };
 double parse_number_in(std::string_view text, double least, Bound at_least, double most);
+
+// A period: above 0, and at most a day. `word` is what else the option takes, for the message.
+double parse_seconds_or(std::string_view text, std::string_view word);
+
+// "2@5", "auto", "off"
+PagemigdOptions parse_pagemigd(std::string_view text);
 
 // "512M", "8G", "1.5g", "65536": bytes, in powers of 1024.
 std::uint64_t parse_size(std::string_view text, std::uint64_t least);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "main/human.hpp"
+#include "main/report_numa.hpp"
 
 namespace nw {
 
@@ -82,6 +83,11 @@ void write_time_warp(Lines out, const RunFacts& facts) {
                                                         1, facts.count(Counter::gvt_rounds)))));
 }
 
+// A line, where there is something to say.
+void line_if_any(Lines out, std::string_view label, const std::string& text) {
+    if (!text.empty()) line(out, label, "{}", text);
+}
+
 void write_workers(Lines out, const RunFacts& facts) {
     const auto& workers = facts.result.workers;
     const std::size_t shown =
@@ -97,7 +103,7 @@ void write_workers(Lines out, const RunFacts& facts) {
                        number_or_dash(worker.core), number_or_dash(worker.node),
                        with_thousands(worker.lps),
                        with_thousands(worker.counters[Counter::committed_events]),
-                       human_share(efficiency_of(worker.counters)),
+                       human_share(worker_efficiency_of(worker.counters)),
                        human_share(worker.busy_seconds / facts.result.wall_seconds));
     }
     if (shown < workers.size())
@@ -118,16 +124,22 @@ std::string report_text(const RunFacts& facts) {
     const Lines out(text);
     const RunResult& result = facts.result;
     write_what_ran(out, facts);
+    text += topology_table(facts);
     write_speed(out, facts);
     if (facts.settings.config.engine == EngineKind::timewarp) write_time_warp(out, facts);
     line(out, "memory", "{} at most; {} in segments, {} in checkpoints",
          human_bytes(result.resident_peak_bytes), human_bytes(result.segments_bytes),
          human_bytes(facts.count(Counter::checkpoints_bytes_peak)));
+    line_if_any(out, "by kind", memory_kinds_line(facts));
+    line_if_any(out, "placement", placement_line(facts));
+    line_if_any(out, "pagemigd", pagemigd_line(facts));
+    line_if_any(out, "rebinding", rebinding_line(facts));
     line(out, "digest", "{}", result.digest.hex());
     if (!facts.settings.config.output_directory.empty())
         line(out, "output", "{}", facts.settings.config.output_directory);
     if (!facts.settings.stats_file.empty())
         line(out, "statistics", "{}", facts.settings.stats_file);
+    text += placement_table(facts);
     write_workers(out, facts);
     if (facts.settings.verbose) write_counters(out, facts);
     for (const std::string& notice : result.notices) fmt::format_to(out, "  notice: {}\n", notice);

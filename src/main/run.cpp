@@ -47,6 +47,7 @@ RunResult simulate_with_progress(Model& model, const Setup& setup, const Setting
                                  const StopSignals& signals) {
     LiveProgress live;
     live.warn = [](const std::string& line) { fmt::print(stderr, "numawarp: {}\n", line); };
+    const PlacementSignal placement_signal(live);
     const ProgressLine line(settings.quiet ? ProgressMode::off : settings.progress,
                             settings.config.until.value_or(setup.until), live);
     return simulate(model, setup, settings.config, live, signals.received());

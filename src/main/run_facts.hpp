@@ -1,6 +1,8 @@
 // What is known of a run when it is over: what the report and the statistics are made from.
 #pragma once
 
+#include <algorithm>
+
 #include "engine/simulation.hpp"
 #include "main/option_table.hpp"
 
@@ -30,6 +32,15 @@ inline double efficiency_of(const Counters& counters) noexcept {
     const std::uint64_t executed = counters[Counter::executed_events];
     if (executed == 0) return 1;
     return static_cast<double>(counters[Counter::committed_events]) / static_cast<double>(executed);
+}
+
+// The same of one worker, by what it undid: what it executed another may have committed, or undone,
+// since groups change their worker.
+inline double worker_efficiency_of(const Counters& counters) noexcept {
+    const std::uint64_t executed = counters[Counter::executed_events];
+    if (executed == 0) return 1;
+    const std::uint64_t undone = std::min(executed, counters[Counter::rolled_back_events]);
+    return static_cast<double>(executed - undone) / static_cast<double>(executed);
 }
 
 }  // namespace nw

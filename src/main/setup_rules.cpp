@@ -58,6 +58,11 @@ void check_choices(const Model& model, const Setup& setup, const Config& config)
             "--engine conservative: must be sequential or timewarp with model {}, which declares "
             "no lookahead",
             model.name()));
+    if (config.check_rebind > 0 && config.rebind_seconds == 0)
+        throw SetupError(
+            fmt::format("--check-rebind {}: must be 0 with --rebind off, since "
+                        "groups move only when they are rebalanced",
+                        config.check_rebind));
     if (!config.until && std::isinf(setup.until) && !process.has_end_condition)
         throw SetupError(fmt::format(
             "--until: must be given with model {}, which has no end of its own", model.name()));

@@ -1,8 +1,11 @@
 #include "main/signals.hpp"
 
+#include <cerrno>
 #include <cstdint>
+#include <string_view>
 
 #include <time.h>
+#include <unistd.h>
 
 namespace nw {
 
@@ -15,6 +18,24 @@ std::atomic<std::int64_t> first_at_ns{0};  // 0: none has come
 static_assert(std::atomic<int>::is_always_lock_free &&
                   std::atomic<std::int64_t>::is_always_lock_free,
               "a signal handler must not wait for a lock");
+
+std::atomic<LiveProgress*> asked_of{nullptr};
+static_assert(std::atomic<LiveProgress*>::is_always_lock_free);
+
+// What may be done in a signal handler on any thread, amid a model's event: two atomics, or a write.
+void on_placement_signal(int) {
+    LiveProgress* live = asked_of.load();
+    if (live != nullptr && live->placement_watched.load(std::memory_order_relaxed)) {
+        live->placement_requests.fetch_add(1, std::memory_order_relaxed);
+        return;
+    }
+    constexpr std::string_view answer =
+        "numawarp: placement: not watched (it is by Time Warp on several NUMA nodes, or with "
+        "--pagemigd, once set-up is over)\n";
+    const int errno_before = errno;
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, answer.data(), answer.size());
+    errno = errno_before;
+}
 
 std::int64_t monotonic_ns() {
     timespec now{};
@@ -49,6 +70,20 @@ StopSignals::StopSignals() {
 StopSignals::~StopSignals() {
     sigaction(SIGINT, &old_interrupt_, nullptr);
     sigaction(SIGTERM, &old_terminate_, nullptr);
+}
+
+PlacementSignal::PlacementSignal(LiveProgress& live) {
+    asked_of.store(&live);
+    struct sigaction action {};
+    action.sa_handler = on_placement_signal;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGUSR2, &action, &old_action_);
+}
+
+PlacementSignal::~PlacementSignal() {
+    sigaction(SIGUSR2, &old_action_, nullptr);
+    asked_of.store(nullptr);
 }
 
 const std::atomic<int>& StopSignals::received() const noexcept { return received_signal; }

@@ -2,12 +2,17 @@
 // that comes half a second later or more kills the process, as if nobody had listened; what comes
 // sooner is the same request once more, since `timeout` and shells signal a process and then its
 // group.
+//
+// SIGUSR2 asks where the run's pages are. The answer is a line on standard error, given by whoever
+// watches placement, or by the signal handler itself where nobody does.
 #pragma once
 
 #include <atomic>
 #include <csignal>
 
 #include <signal.h>
+
+#include "engine/simulation.hpp"
 
 namespace nw {
 
@@ -26,6 +31,18 @@ class StopSignals {
   private:
     struct sigaction old_interrupt_ {};
     struct sigaction old_terminate_ {};
+};
+
+// Listens for SIGUSR2 while it lives. One at a time in a process, as above.
+class PlacementSignal {
+  public:
+    explicit PlacementSignal(LiveProgress& live);
+    ~PlacementSignal();
+    PlacementSignal(const PlacementSignal&) = delete;
+    PlacementSignal& operator=(const PlacementSignal&) = delete;
+
+  private:
+    struct sigaction old_action_ {};
 };
 
 }  // namespace nw

@@ -51,12 +51,73 @@ Json workers_detail(const RunFacts& facts) {
                        {"lps", report.lps},
                        {"groups", report.groups},
                        {"busy_seconds", report.busy_seconds},
-                       {"efficiency", efficiency_of(report.counters)}};
+                       {"efficiency", worker_efficiency_of(report.counters)}};
         for (std::size_t i = 0; i < counter_count; ++i)
             worker[std::string(counter_table[i].name)] = report.counters[Counter{i}];
         workers.push_back(std::move(worker));
     }
     return workers;
+}
+
+Json topology(const RunFacts& facts) {
+    Json nodes = Json::array();
+    for (const NodeInfo& info : facts.result.numa.nodes)
+        nodes.push_back({{"node", index(info.node)},
+                         {"cores", info.cores},
+                         {"cpus", info.cpus},
+                         {"total_bytes", info.total_bytes},
+                         {"free_bytes", info.free_bytes},
+                         {"distances", info.distances}});
+    return nodes;
+}
+
+Json placement(const RunFacts& facts) {
+    const auto& report = facts.result.numa.placement;
+    if (!report) return nullptr;
+    Json kinds = Json::object();
+    for (const PageKind kind : {PageKind::state, PageKind::platform, PageKind::mail}) {
+        const PagePlacement& pages = report->of(kind);
+        Json by_node = Json::array();
+        for (const NodeInfo& info : facts.result.numa.nodes)
+            by_node.push_back(pages.resident_bytes(info.node));
+        kinds[name_of(kind)] = {{"resident_bytes", pages.resident_bytes()},
+                                {"remote_share", pages.remote_share()},
+                                {"bytes_by_node", std::move(by_node)}};
+    }
+    return kinds;
+}
+
+Json remote_page_share(const RunFacts& facts) {
+    const auto& report = facts.result.numa.placement;
+    return report ? Json(report->remote_share()) : Json(nullptr);
+}
+
+Json placement_history(const RunFacts& facts) {
+    Json samples = Json::array();
+    for (const PlacementSample& sample : facts.result.numa.history)
+        samples.push_back({{"seconds", sample.seconds},
+                           {"groups_moved", sample.groups_moved},
+                           {"pages_moved", sample.pages_moved},
+                           {"passes", sample.passes},
+                           {"remote_page_share", sample.remote_page_share}});
+    return samples;
+}
+
+Json pagemigd(const RunFacts& facts) {
+    const PagemigdReport& report = facts.result.numa.pagemigd;
+    return {{"threads", report.threads},
+            {"period_seconds", report.period_seconds},
+            {"passes", report.figures.passes},
+            {"busy_seconds", static_cast<double>(report.figures.busy_ns) / 1e9}};
+}
+
+Json memory_by_kind(const RunFacts& facts) {
+    const MemoryKinds& kinds = facts.result.numa.memory;
+    return {{"state", kinds.state},
+            {"events", kinds.events},
+            {"history", kinds.history},
+            {"snapshots", kinds.snapshots},
+            {"bottom_halves", kinds.bottom_halves}};
 }
 
 struct Field {
@@ -111,13 +172,53 @@ constexpr Field fields_after_counters[] = {
      [](const RunFacts& facts) { return Json(facts.result.resident_peak_bytes); }},
     {"memory", "segments_bytes", "bytes", "memory in the LPs' segments at the end",
      [](const RunFacts& facts) { return Json(facts.result.segments_bytes); }},
-    {"numa", "nodes", "nodes", "NUMA nodes that the workers run on",
+    {"memory", "by_kind", "object",
+     "bytes of state, events, history, snapshots and bottom_halves: for each worker when their sum "
+     "was highest (seen every 100 ms), summed over workers; Time Warp only",
+     memory_by_kind},
+    {"numa", "nodes", "nodes", "NUMA nodes whose cores this process may use",
      [](const RunFacts& facts) { return Json(facts.result.nodes); }},
+    {"numa", "topology", "array",
+     "every node with node, cores, cpus (those that this process may use), total_bytes, free_bytes "
+     "(at the start; 0 and 0: no memory), distances (to each node of this array; 0: unknown)",
+     topology},
+    {"numa", "remote_page_share", "share",
+     "pages that are not on the node of their group's worker at the end, as the kernel answers for "
+     "a sample; null: not asked, since there is one node",
+     remote_page_share},
+    {"numa", "placement", "object",
+     "the same by kind (state, engine, mail), each with resident_bytes, remote_share, "
+     "bytes_by_node "
+     "(in the order of topology); null: not asked",
+     placement},
+    {"numa", "pages_shared", "pages",
+     "pages that belong to more than one group, over all segments; null: not asked",
+     [](const RunFacts& facts) {
+         const auto& pages = facts.result.numa.pages_shared;
+         return pages ? Json(*pages) : Json(nullptr);
+     }},
+    {"numa", "pages_moved", "pages", "pages that the daemon took to another node",
+     [](const RunFacts& facts) { return Json(facts.result.numa.pagemigd.figures.pages_moved); }},
+    {"numa", "pages_busy", "pages", "moves that the kernel put off; tried again a period later",
+     [](const RunFacts& facts) { return Json(facts.result.numa.pagemigd.figures.pages_busy); }},
+    {"numa", "pages_no_room", "pages", "moves that found their node full",
+     [](const RunFacts& facts) { return Json(facts.result.numa.pagemigd.figures.pages_no_room); }},
+    {"numa", "pages_failed", "pages", "moves that the kernel refused for other reasons",
+     [](const RunFacts& facts) { return Json(facts.result.numa.pagemigd.figures.pages_failed); }},
+    {"numa", "pagemigd", "object",
+     "the daemon: threads (0: none), period_seconds, passes and busy_seconds (CPU time) of all "
+     "threads",
+     pagemigd},
+    {"numa", "placement_history", "array",
+     "samples during the run, at most 1,000, with seconds (of the event loop), groups_moved, "
+     "pages_moved and passes of the daemon so far, remote_page_share",
+     placement_history},
     {"", "options", "object", "every option of engine and model with the value that was in force",
      options_used},
     {"", "workers_detail", "array",
-     "for each worker core, node (null: not pinned), lps, groups, busy_seconds (CPU time), "
-     "efficiency and every counter",
+     "for each worker core, node (null: not pinned), lps, groups (both at the end), busy_seconds "
+     "(CPU time), efficiency (share of executed_events that it did not roll back) and every "
+     "counter",
      workers_detail},
     {"", "notices", "array of texts", "what fell back, and why",
      [](const RunFacts& facts) { return Json(facts.result.notices); }},

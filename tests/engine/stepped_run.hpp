@@ -73,10 +73,14 @@ class SteppedRun {
         std::uint32_t workers = 2;  // a rank
         NetworkWeather weather{};
         double laziness = 0.3;  // share of times at which one worker gets all turns for a while
+        // Of a --memory-cap, what is pretended to be in use; 0: there is none. Now and then it is
+        // drawn anew, up to a little beyond this.
+        double memory_used = 0;
     };
 
     // Requires: config.gvt_interval_ms is 0 or so long that it never passes (workers that run idle
-    // ask for rounds), and config.checkpoint_every is not 0, or a replay is not exact.
+    // ask for rounds), config.checkpoint_every is not 0, and rebinding is off or random: what follows
+    // from measured times could not be replayed.
     // `directory`: one folder a rank for output, or none.
     SteppedRun(const Setup& setup, const Config& config, const Machine& machine, std::uint64_t seed,
                const std::vector<std::string>& directories = {})
@@ -86,6 +90,7 @@ class SteppedRun {
           plan_(setup, config, machine.ranks, machine.workers),
           memory_(os_, config.memory, plan_.partition.groups()),
           network_(machine.ranks, seed, machine.weather) {
+        if (machine.memory_used > 0) memory_.set_memory_cap(memory_cap);
         for (std::uint32_t r = 0; r < machine.ranks; ++r) {
             transports_.push_back(std::make_unique<WatchedTransport>(network_.rank(r)));
             outputs_.push_back(std::make_unique<OutputWriter>(
@@ -109,7 +114,10 @@ class SteppedRun {
     template <class Condition>
     void run_until(Condition&& reached) {
         if (steps_ == 0) {
-            for (Worker* worker : workers_) worker->set_up();
+            for (Worker* worker : workers_) {
+                worker->adopt_thread();
+                worker->build_groups();
+            }
             for (Worker* worker : workers_) worker->start();
         }
         while (!finished() && !reached()) {
@@ -125,9 +133,9 @@ class SteppedRun {
     void end() {
         for (const auto& output : outputs_) output->finish();
         for (std::uint32_t lp = 0; lp < plan_.setup.lps; ++lp) {
-            const Partition::Owner owner =
-                plan_.partition.first_owner(plan_.partition.place(lp).group);
-            Worker& worker = ranks_[owner.rank]->worker(owner.worker);
+            const std::uint32_t group = plan_.partition.place(lp).group;
+            Rank& rank = *ranks_[plan_.partition.first_owner(group).rank];
+            Worker& worker = rank.worker(rank.owner(group).worker);
             worker.run_on_end(worker.lp(lp), end_time());
         }
         for (const auto& output : outputs_) output->finish();
@@ -158,6 +166,13 @@ class SteppedRun {
         for (const Worker* worker : workers_) sum += worker->balance();
         return sum;
     }
+    // Of all bottom halves.
+    std::size_t mail_bytes() const {
+        std::size_t sum = 0;
+        for (const Worker* worker : workers_)
+            for (const Group* group : worker->groups()) sum += group->memory.mail().touched_bytes();
+        return sum;
+    }
     bool network_is_idle() const { return network_.idle(); }
     std::uint64_t early_anti_events() const {
         std::uint64_t sum = 0;
@@ -169,6 +184,8 @@ class SteppedRun {
 
   private:
     static constexpr std::uint64_t steps_max = 5'000'000;
+    static constexpr std::uint64_t memory_cap = std::uint64_t{256} << 20;
+    static constexpr std::uint64_t steps_between_memory_draws = 300;
 
     bool finished() const {
         return std::all_of(workers_.begin(), workers_.end(),
@@ -179,6 +196,10 @@ class SteppedRun {
     // machine to itself, as if the others were descheduled.
     void step() {
         ++steps_;
+        if (machine_.memory_used > 0 && steps_ % steps_between_memory_draws == 1) {
+            const double share = machine_.memory_used * static_cast<double>(700 + dice_.below(350));
+            os_.set_memory({.resident = static_cast<std::uint64_t>(share / 1000 * memory_cap)});
+        }
         if (favoured_turns_ > 0) {
             --favoured_turns_;
         } else {

@@ -39,17 +39,23 @@ Config draw_config(Dice& dice, const RandomShape& shape) {
     config.window_mode = windows[dice.below(3)];
     if (config.window_mode == WindowMode::fixed) config.window = dice.chance(0.5) ? 0.5 : 3;
     if (!conservative && dice.chance(0.3)) config.check_rollback = dice.chance(0.5) ? 0.05 : 0.5;
+    const double looks[] = {0, 0.0002, 0.002, 0.02};
+    config.rebind_seconds = looks[dice.below(4)];
+    const double shares[] = {0, 0.1, 0.8};
+    config.check_rebind = shares[dice.below(3)];
     return config;
 }
 
 std::string describe(const Config& config) {
     return fmt::format(
         "engine {}, workers {}, seed {}, LPs a group {}, rollback {}, checkpoint every {}, GVT "
-        "every {} ms, window mode {} of {}, memory {}, pin {}, check rollback {}",
+        "every {} ms, window mode {} of {}, memory {}, pin {}, check rollback {}, rebinding of {} "
+        "every {} s",
         static_cast<int>(config.engine), config.workers, config.seed, config.lps_per_group,
         config.rollback ? static_cast<int>(*config.rollback) : -1, config.checkpoint_every,
         config.gvt_interval_ms, static_cast<int>(config.window_mode), config.window,
-        static_cast<int>(config.memory), config.pin, config.check_rollback);
+        static_cast<int>(config.memory), config.pin, config.check_rollback, config.check_rebind,
+        config.rebind_seconds);
 }
 
 // Returns what the engine counted.
@@ -98,6 +104,7 @@ void compare_cases(std::uint64_t first_seed, std::size_t cases) {
     REQUIRE(sums[Counter::events_crossed] > 0);
     REQUIRE(sums[Counter::window_stops] > 0);
     REQUIRE(sums[Counter::output_rows] > 0);
+    REQUIRE(sums[Counter::groups_moved] > 0);
 }
 
 TEST_CASE("every engine gives the sequential result for random models and options") {

@@ -27,13 +27,14 @@ struct Case {
         return fmt::format(
             "{} ranks of {} workers, delay up to {}, stalls {} of up to {}, laziness {}; seed {}, "
             "LPs a group {}, rollback {}, checkpoint every {}, GVT every {} ms, window mode {} of "
-            "{}, check rollback {}",
+            "{}, check rollback {}, rebinding of {} every {} s, memory used {}",
             machine.ranks, machine.workers, machine.weather.delay_max,
             machine.weather.stall_probability, machine.weather.stall_max, machine.laziness,
             config.seed, config.lps_per_group,
             config.rollback ? static_cast<int>(*config.rollback) : -1, config.checkpoint_every,
             config.gvt_interval_ms, static_cast<int>(config.window_mode), config.window,
-            config.check_rollback);
+            config.check_rollback, config.check_rebind, config.rebind_seconds,
+            machine.memory_used);
     }
 };
 
@@ -65,6 +66,9 @@ Case draw_case(Dice& dice) {
     config.window_mode = windows[dice.below(3)];
     if (config.window_mode == WindowMode::fixed) config.window = dice.chance(0.5) ? 0.5 : 3;
     if (dice.chance(0.2)) config.check_rollback = dice.chance(0.5) ? 0.05 : 0.5;
+    config.rebind_seconds = dice.chance(0.4) ? 0 : dice.chance(0.5) ? 0.0005 : 0.01;
+    config.check_rebind = dice.chance(0.5) ? 0.2 : 0.9;
+    machine.memory_used = dice.chance(0.3) ? 1 : 0;
     return drawn;
 }
 
@@ -141,6 +145,8 @@ void compare_cases(std::uint64_t first_seed, std::size_t cases) {
     REQUIRE(sums.counters[Counter::events_sent] > 0);
     REQUIRE(sums.counters[Counter::events_crossed] > 0);
     REQUIRE(sums.counters[Counter::forced_rollbacks] > 0);
+    REQUIRE(sums.counters[Counter::groups_moved] > 0);
+    REQUIRE(sums.counters[Counter::memory_stops] > 0);
 }
 
 TEST_CASE("ranks and workers in any order of turns give the sequential result") {

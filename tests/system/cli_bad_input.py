@@ -41,8 +41,14 @@ refused(2, ["--engine conservative", "lookahead"], "queues", "--engine", "conser
 refused(2, ["--engine conservative", "lookahead"],
         "phold", "--lookahead", "0", "--engine", "conservative")
 refused(2, ["--memory-cap 12parsecs", "8G"], "phold", "--memory-cap", "12parsecs")
-refused(2, ["--pagemigd 2@5", "not built yet", "off"], "phold", "--pagemigd", "2@5")
-refused(2, ["--rebind 1", "not built yet", "off"], "phold", "--rebind", "1")
+for daemon in ["2", "0@5", "65@5", "2@0", "2@nan", "2@1e9", "-1@5", "on", "2@5@6"]:
+    refused(2, [f"--pagemigd {daemon}", "THREADS@SECONDS", "1 to 64", "auto", "off"],
+            "phold", "--pagemigd", daemon)
+for period in ["0", "-1", "nan", "1e6", "on"]:
+    refused(2, [f"--rebind {period}", "above 0", "off"], "phold", "--rebind", period)
+refused(2, ["--check-rebind 2", "from 0 to 1"], "phold", "--check-rebind", "2")
+refused(2, ["--check-rebind 0.5", "--rebind off"],
+        "phold", "--check-rebind", "0.5", "--rebind", "off")
 refused(2, ["--trace t.json", "not built yet"], "phold", "--trace", "t.json")
 
 # The configuration file.
@@ -66,6 +72,10 @@ refused(2, ["--lookahead -1"], "phold", "--lookahead", "-1")
 refused(2, ["--mean nan", "finite"], "phold", "--mean", "nan")
 refused(2, ["--mean 0"], "phold", "--mean", "0", "--lookahead", "0")
 refused(2, ["--payload 5000", "4096"], "phold", "--payload", "5000")
+refused(2, ["--hot-spot 1.5", "from 0 to 1"], "phold", "--hot-spot", "1.5")
+refused(2, ["--hot-spot 0.5", "only one LP"], "phold", "--hot-spot", "0.5", "--lps", "1")
+refused(2, ["--hot-spot-lps 0", "above 0 and below 1"], "phold", "--hot-spot-lps", "0")
+refused(2, ["--hot-spot-period 0", "above 0"], "phold", "--hot-spot-period", "0")
 refused(2, ["--stations 0", "at least 1"], "queues", "--stations", "0")
 refused(2, ["--service-mean", "above 0"], "queues", "--service-mean", "0")
 

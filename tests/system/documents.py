@@ -13,6 +13,8 @@ from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(root / "tests/support"))
+sys.path.insert(0, str(root / "tests/guest"))
+import topology  # noqa: E402
 from programs import Programs  # noqa: E402
 
 programs = Programs()
@@ -56,6 +58,22 @@ def usage_of(script):
     return done.stdout if done.returncode == 0 else ""
 
 
+def guest_works(arguments):
+    """The topology is a known one, and so is a program of ours that is to run there."""
+    topology.parse(arguments[0])
+    inner = arguments[arguments.index("--") + 1:]
+    return not inner[0].startswith("build/bin/") or command_works(inner)
+
+
+def paper_numa_works(arguments):
+    """Its options are known; a series itself is the business of paper_numa.py beside us."""
+    done = subprocess.run([sys.executable, root / "jobs/paper_numa", "--help"],
+                          capture_output=True, text=True)
+    known = set(re.findall(r"--[\w-]+", done.stdout))
+    return done.returncode == 0 and all(word in known for word in arguments
+                                        if word.startswith("--"))
+
+
 def command_works(words):
     command, *arguments = words
     if command.startswith("build/bin/"):
@@ -63,6 +81,10 @@ def command_works(words):
     if command == "./jobs/run":
         if arguments[0] in ("bench", "list"):
             return re.search(rf"^  {arguments[0]} ", usage_of(command), re.MULTILINE) is not None
+        if arguments[0] == "guest":
+            return guest_works(arguments[1:])
+        if arguments[0] == "paper-numa":
+            return paper_numa_works(arguments[1:])
         return run_model(arguments[0], arguments[1:])
     if command == "./tests/run":
         return all(word in usage_of(command) for word in ["ctest", *arguments])

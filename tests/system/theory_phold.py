@@ -2,7 +2,9 @@
 """PHOLD against renewal theory: each of the n = lps * events-per-lp events in flight makes a chain
 whose steps are L + Exp(X), of mean m = L + X and coefficient of variation c = X/m. The number of
 steps before T has mean T/m + (c^2 - 1)/2 and variance c^2 T/m, for large T (Feller, volume II,
-XI.3). The sum over n independent chains must lie within 4 standard deviations."""
+XI.3). The sum over n independent chains must lie within 4 standard deviations. A hot spot moves
+events between LPs but not in time, so nothing of this changes; and it takes its share of the
+events, and of its workers' load, to where the window is."""
 
 import math
 import sys
@@ -13,12 +15,15 @@ from programs import Programs  # noqa: E402
 
 programs = Programs()
 
-for lps, events, lookahead, mean, until in [
-        (1024, 1, 0.1, 0.9, 200), (64, 16, 0.1, 0.9, 200), (256, 4, 0, 1, 200), (64, 1, 2, 0.5, 3000)]:
+lines = [(1024, 1, 0.1, 0.9, 200, 0), (64, 16, 0.1, 0.9, 200, 0), (256, 4, 0, 1, 200, 0),
+         (64, 1, 2, 0.5, 3000, 0), (1024, 1, 0.1, 0.9, 200, 0.6), (64, 16, 0, 1, 200, 1)]
+for lps, events, lookahead, mean, until, hot in lines:
     for seed in [1, 2]:
         options = ["--lps", lps, "--events-per-lp", events, "--lookahead", lookahead,
-                   "--mean", mean, "--until", until, "--seed", seed, "--state", 16]
-        runs = {engine: programs.statistics_of("phold", "--engine", engine, "--workers", 2, *options)
+                   "--mean", mean, "--until", until, "--seed", seed, "--state", 16,
+                   "--hot-spot", hot, "--hot-spot-period", 100]
+        runs = {engine: programs.statistics_of("phold", "--engine", engine, "--workers", 2,
+                                               *options)
                 for engine in ["sequential", "timewarp"]}
         step = lookahead + mean
         variation = mean / step
@@ -26,9 +31,30 @@ for lps, events, lookahead, mean, until in [
         deviation = math.sqrt(lps * events * variation ** 2 * until / step)
         committed = runs["sequential"]["committed_events"]
         programs.expect(abs(committed - expected) < 4 * deviation,
-                        f"lps {lps} x {events}, L {lookahead}, X {mean}, seed {seed}: {committed} "
-                        f"events, expected {expected:.0f} +- {deviation:.0f}")
+                        f"lps {lps} x {events}, L {lookahead}, X {mean}, hot spot {hot}, "
+                        f"seed {seed}: {committed} events, expected {expected:.0f} +- "
+                        f"{deviation:.0f}")
         programs.expect(runs["sequential"]["digest"] == runs["timewarp"]["digest"],
                         "    and Time Warp has the sequential digest")
+
+# Eight workers with an eighth of the LPs each, no rebinding: while the window (a tenth of the LPs)
+# goes from the first worker's LPs to the second's, those two execute what is hot.
+hot, eighth = 0.6, 250
+run = programs.statistics_of("phold", "--lps", 4000, "--workers", 8, "--until", eighth,
+                             "--hot-spot", hot, "--hot-spot-period", 8 * eighth, "--rebind", "off")
+total = run["committed_events"]
+shares = [worker["committed_events"] / total for worker in run["workers_detail"]]
+print("        shares of the workers:", " ".join(f"{share:.3f}" for share in shares))
+# The window's mean share in the first worker's LPs over this time, and in the second's, by
+# integration.
+steps = 1000
+in_first = sum(max(0, 1 / 8 - at) if at > 1 / 40 else 1 / 10
+               for at in ((n + 0.5) / steps / 8 for n in range(steps))) / steps
+in_second = 1 / 10 - in_first
+for number, in_window in [(0, in_first), (1, in_second), (2, 0), (7, 0)]:
+    expected = hot * in_window / 0.1 + (1 - hot) * (1 / 8 - in_window) / 0.9
+    programs.expect(abs(shares[number] - expected) < 0.01,
+                    f"worker {number} commits {shares[number]:.3f} of the events, "
+                    f"expected {expected:.3f}")
 
 programs.leave()

@@ -12,6 +12,7 @@
 #include <limits>
 #include <random>
 #include <set>
+#include <vector>
 
 #include "tests/support/catch.hpp"
 
@@ -46,6 +47,21 @@ class Twin {
         tested.pop();
         now = model.begin()->time;
         model.erase(model.begin());
+    }
+
+    // Takes out the entries of one target.
+    void take(std::uint32_t target) {
+        std::set<PendingEntry, Before> expected;
+        std::erase_if(model, [&](const PendingEntry& entry) {
+            if (entry.target != target) return false;
+            expected.insert(entry);
+            return true;
+        });
+        std::vector<PendingEntry> taken;
+        tested.take_if([&](const PendingEntry& entry) { return entry.target == target; }, taken);
+        REQUIRE(taken.size() == expected.size());
+        for (const PendingEntry& entry : taken) expected.erase(entry);
+        REQUIRE(expected.empty());
     }
 
     void check() {
@@ -110,6 +126,7 @@ void run_case(std::uint64_t seed, std::size_t operations) {
     for (std::size_t i = 0; i < operations; ++i) {
         step();
         if (i % 4096 == 0) twin.check();
+        if (yes(0.001)) twin.take(static_cast<std::uint32_t>(below(100)));
         if (yes(0.0002))
             while (twin.model.size() > below(wanted)) twin.pop();
     }
@@ -170,6 +187,20 @@ TEST_CASE("PendingSet: a thousand entries pushed back into the past come first, 
     for (int i = 0; i < 50'000; ++i) twin.push(i * 1e-3);
     for (int i = 0; i < 30'000; ++i) twin.pop();
     for (int i = 0; i < 10'000; ++i) twin.push(i * 3e-3);
+    twin.check();
+    while (!twin.model.empty()) twin.pop();
+}
+
+TEST_CASE("PendingSet: what is left after entries were taken out comes in order") {
+    Twin twin;
+    for (int i = 0; i < 50'000; ++i) twin.push(i * 1e-3);
+    for (int i = 0; i < 10'000; ++i) twin.pop();
+    for (std::uint32_t target = 0; target < 100; ++target) {
+        twin.take(target);
+        twin.check();
+    }
+    REQUIRE(twin.tested.empty());
+    for (int i = 0; i < 100; ++i) twin.push(60 - i);
     twin.check();
     while (!twin.model.empty()) twin.pop();
 }

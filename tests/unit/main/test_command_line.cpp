@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "main/command_line.hpp"
+#include "main/option_values.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/main/toy_model.hpp"
 
@@ -182,6 +183,11 @@ TEST_CASE("command line: what is refused is named with what would be legal") {
         {{"--checkpoint-every", "0"},
          "--checkpoint-every 0: must be a whole number from 1 to 1000000000, or auto"},
         {{"--check-rollback", "1.1"}, "--check-rollback 1.1: must be a number from 0 to 1"},
+        {{"--check-rebind", "-0.1"}, "--check-rebind -0.1: must be a number from 0 to 1"},
+        {{"--rebind", "0"}, "--rebind 0: must be a number above 0, up to 86400; or off"},
+        {{"--pagemigd", "65@1"},
+         "--pagemigd 65@1: must be THREADS@SECONDS, as in 2@5, with 1 to 64 threads and a period "
+         "above 0, up to 86400 s; or auto, or off"},
         {{"--pin", "true"}, "--pin true: must be on or off"},
         {{"--memory-cap", "8X"},
          "--memory-cap 8X: must be a number of bytes, at least 1048576, as in 8G, 512M or "
@@ -202,12 +208,40 @@ TEST_CASE("command line: what is refused is named with what would be legal") {
     for (const Row& row : rows) CHECK(complaint(row.arguments) == row.message);
 }
 
-TEST_CASE("command line: features that are not built may be switched off, and nothing else") {
-    CHECK(complaint({"--pagemigd", "off", "--rebind", "off"}).empty());
-    CHECK(complaint({"--pagemigd", "2@5"}) ==
-          "--pagemigd 2@5: page migration is not built yet; must be off");
-    CHECK(complaint({"--rebind", "1"}) ==
-          "--rebind 1: rebinding of LP groups is not built yet; must be off");
+TEST_CASE("command line: the daemon takes threads and period, or a word") {
+    Program program;
+    const nw::PagemigdOptions& pagemigd = program.settings.config.pagemigd;
+    CHECK(pagemigd.automatic);
+    program.read({"--pagemigd", "16@0.5"});
+    CHECK_FALSE(pagemigd.automatic);
+    CHECK(pagemigd.threads == 16);
+    CHECK(pagemigd.period_seconds == 0.5);
+    CHECK(program.table.find("pagemigd")->value() == "16@0.5");
+    program.read({"--pagemigd", "off"});
+    CHECK_FALSE(pagemigd.automatic);
+    CHECK(pagemigd.threads == 0);
+    CHECK(program.table.find("pagemigd")->value() == "off");
+    program.read({"--pagemigd", "auto"});
+    CHECK(pagemigd.automatic);
+    CHECK(program.table.find("pagemigd")->value() == "auto");
+    for (const char* wrong : {"", "2", "@", "2@", "@5", "0@5", "65@5", "-1@5", "2@0", "2@-1",
+                              "2@nan", "2@inf", "2@1e9", "1.5@5", "2@5@6", "2 @5", "on"})
+        CHECK_THROWS_AS(program.table.find("pagemigd")->set(wrong), nw::IllegalValue);
+    CHECK(pagemigd.automatic);
+}
+
+TEST_CASE("command line: rebinding takes a period or off, its check a share") {
+    Program program;
+    const nw::Config& config = program.settings.config;
+    program.read({"--rebind", "0.25", "--check-rebind", "0.5"});
+    CHECK(config.rebind_seconds == 0.25);
+    CHECK(config.check_rebind == 0.5);
+    program.read({"--rebind", "off"});
+    CHECK(config.rebind_seconds == 0);
+    CHECK(program.table.find("rebind")->value() == "off");
+}
+
+TEST_CASE("command line: a feature that is not built is refused") {
     CHECK(complaint({"--trace", "t.json"}) ==
           "--trace t.json: tracing is not built yet; leave this option out");
 }

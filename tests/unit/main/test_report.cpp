@@ -105,7 +105,12 @@ TEST_CASE("statistics: every key of the contract is there") {
         CHECK(json["memory"].contains(key));
     for (const char* key : {"events_sent", "batches_sent", "bytes_sent"})
         CHECK(json["mpi"].contains(key));
-    CHECK(json["numa"].contains("nodes"));
+    for (const char* key : {"nodes", "topology", "remote_page_share", "placement", "pages_shared",
+                            "pages_moved", "pages_busy", "pages_no_room", "pages_failed",
+                            "groups_moved", "rebindings", "pagemigd", "placement_history"})
+        CHECK(json["numa"].contains(key));
+    for (const char* key : {"state", "events", "history", "snapshots", "bottom_halves"})
+        CHECK(json["memory"]["by_kind"].contains(key));
 }
 
 TEST_CASE("statistics: numbers are those of the run") {
@@ -143,6 +148,90 @@ TEST_CASE("statistics: what is infinite is null") {
     run.result.until = nw::time_infinity;
     CHECK(run.json()["until"].is_null());
     CHECK(run.json()["options"]["until"].is_null());
+}
+
+namespace {
+
+// The same run on two nodes of three, where a quarter of the mail was remote.
+struct RunOnNodes : FinishedRun {
+    RunOnNodes() {
+        const auto gib = std::uint64_t{1} << 30;
+        result.numa.nodes = {{nw::NodeId{0}, {0, 1}, 2, 4 * gib, 3 * gib, {10, 20, 30}},
+                             {nw::NodeId{1}, {4, 5}, 2, 4 * gib, 2 * gib, {20, 10, 30}},
+                             {nw::NodeId{4}, {}, 0, 16 * gib, 16 * gib, {30, 30, 10}}};
+        result.workers[0].node = 0;
+        result.workers[1].node = 1;
+        nw::Placement placement;
+        // Of 51,200 pages of state every tenth was asked for, of the mail every page.
+        placement.kinds[0] = {51'200, 5'120, 5'120, 0, {2'560, 2'560}};
+        placement.kinds[2] = {2'000, 2'000, 1'280, 320, {1'280}};
+        result.numa.placement = placement;
+        result.numa.pages_shared = 0;
+        result.numa.history = {{0.5, 7, 1000, 3, 0.25}};
+        result.numa.pagemigd = {1, 0.5, {1234, 2, 3, 4, 7, 12, 1'000'000}};
+        result.numa.memory = {1 << 20, 2 << 20, 3 << 20, 4 << 20, 5 << 20};
+        result.totals[Counter::groups_moved] = 7;
+        result.totals[Counter::rebindings] = 1;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("statistics: nodes, placement and what was moved") {
+    const nlohmann::json json = RunOnNodes().json();
+    const nlohmann::json& numa = json["numa"];
+    CHECK(numa["topology"].size() == 3);
+    CHECK(numa["topology"][2]["node"] == 4);
+    CHECK(numa["topology"][2]["cpus"].empty());
+    CHECK(numa["topology"][1]["distances"] == nlohmann::json({20, 10, 30}));
+    CHECK(numa["remote_page_share"] == 320.0 / 6'400);
+    CHECK(numa["placement"]["mail"]["remote_share"] == 0.25);
+    CHECK(numa["placement"]["state"]["bytes_by_node"] == nlohmann::json({100 << 20, 100 << 20, 0}));
+    CHECK(numa["placement"]["engine"]["remote_share"] == 0);
+    CHECK(numa["pages_shared"] == 0);
+    CHECK(numa["pages_moved"] == 1234);
+    CHECK(numa["pages_no_room"] == 3);
+    CHECK(numa["groups_moved"] == 7);
+    CHECK(numa["rebindings"] == 1);
+    CHECK(numa["pagemigd"]["passes"] == 12);
+    CHECK(numa["placement_history"][0]["remote_page_share"] == 0.25);
+    CHECK(json["memory"]["by_kind"]["history"] == 3 << 20);
+}
+
+TEST_CASE("statistics: what nobody asked the kernel is null") {
+    const nlohmann::json numa = FinishedRun().json()["numa"];
+    CHECK(numa["remote_page_share"].is_null());
+    CHECK(numa["placement"].is_null());
+    CHECK(numa["pages_shared"].is_null());
+    CHECK(numa["pagemigd"]["threads"] == 0);
+    CHECK(numa["placement_history"].empty());
+}
+
+TEST_CASE("report: several nodes are shown with what lay there") {
+    const std::string report = RunOnNodes().report();
+    for (const char* part :
+         {"node cores  used workers     memory       free  distances",
+          "     1     2     1       1   4.00 GiB   2.00 GiB  20 10 30",
+          "     4     0     0       0   16.0 GiB   16.0 GiB  30 30 10",
+          "placement     95.0 % local",
+          "pagemigd      1,234 pages moved by 1 thread every 500 ms, 1.00 ms busy; 2 put off, 3 "
+          "without room, 4 refused",
+          "rebinding     7 groups moved in 1 rebinding\n",
+          "state 1.00 MiB, events 2.00 MiB, history 3.00 MiB, snapshots 4.00 MiB, mail 5.00 MiB",
+          "remote        0.0 %        0.0 %       25.0 %"})
+        CHECK(contains(report, part));
+    CHECK(lines_of(report) <= 35);
+}
+
+TEST_CASE("report: one node has a table only with --verbose") {
+    FinishedRun run;
+    run.result.numa.nodes = {{nw::NodeId{0}, {0}, 1, 1 << 30, 1 << 29, {10}}};
+    CHECK_FALSE(contains(run.report(), "distances"));
+    CHECK_FALSE(contains(run.report(), "placement"));
+    CHECK_FALSE(contains(run.report(), "pagemigd"));
+    CHECK_FALSE(contains(run.report(), "rebinding"));
+    run.settings.verbose = true;
+    CHECK(contains(run.report(), "distances"));
 }
 
 TEST_CASE("report: about twenty lines that hold what one wants to know") {

@@ -72,6 +72,16 @@ TEST_CASE("setup rules: an option that the model cannot serve is named with thos
           "lookahead");
 }
 
+TEST_CASE("setup rules: random rebinding needs rebinding") {
+    CHECK(complaint([](nw::Setup&, nw::Config& c) { c.check_rebind = 0.5; }) == "");
+    CHECK(complaint([](nw::Setup&, nw::Config& c) {
+              c.check_rebind = 0.5;
+              c.rebind_seconds = 0;
+          }) ==
+          "--check-rebind 0.5: must be 0 with --rebind off, since groups move only when they are "
+          "rebalanced");
+}
+
 TEST_CASE("setup rules: a run must have an end") {
     const std::string message =
         "--until: must be given with model toy, which has no end of its own";

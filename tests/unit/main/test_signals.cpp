@@ -3,6 +3,7 @@
 #include <csignal>
 
 #include <chrono>
+#include <string>
 #include <thread>
 
 #include <sys/wait.h>
@@ -28,7 +29,49 @@ int end_after_two_signals(std::chrono::milliseconds pause) {
     return status;
 }
 
+// What a process says on standard error to SIGUSR2, and how many requests reach the run.
+struct PlacementAnswer {
+    std::string line;
+    int requests = -1;
+};
+
+PlacementAnswer answer_to_placement_signal(bool watched) {
+    int errors[2] = {-1, -1};
+    REQUIRE(pipe(errors) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(errors[1], STDERR_FILENO);
+        nw::LiveProgress live;
+        const nw::PlacementSignal signal(live);
+        live.placement_watched = watched;
+        raise(SIGUSR2);
+        raise(SIGUSR2);
+        _exit(static_cast<int>(live.placement_requests));
+    }
+    close(errors[1]);
+    PlacementAnswer answer;
+    char byte = 0;
+    while (read(errors[0], &byte, 1) == 1) answer.line += byte;
+    close(errors[0]);
+    int status = -1;
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status)) answer.requests = WEXITSTATUS(status);
+    return answer;
+}
+
 }  // namespace
+
+TEST_CASE("signals: who asks for placement is heard where it is watched") {
+    const PlacementAnswer answer = answer_to_placement_signal(true);
+    CHECK(answer.requests == 2);
+    CHECK(answer.line.empty());
+}
+
+TEST_CASE("signals: where nobody watches placement the answer says so, and nothing else happens") {
+    const PlacementAnswer answer = answer_to_placement_signal(false);
+    CHECK(answer.requests == 0);
+    CHECK(answer.line.find("numawarp: placement: not watched") == 0);
+}
 
 TEST_CASE("signals: two at once are one request") {
     const int status = end_after_two_signals(std::chrono::milliseconds(0));

@@ -1,6 +1,7 @@
 // The fake kernel that later tests rely on keeps the real one's rules.
 #include <array>
 #include <cerrno>
+#include <vector>
 
 #include "numa/fake_os.hpp"
 #include "tests/support/catch.hpp"
@@ -41,6 +42,22 @@ TEST_CASE("FakeOs: move_pages moves touched pages and gives a status for each") 
     CHECK(os.move_pages(pages, NodeId{0}, statuses) == EPERM);
 }
 
+TEST_CASE("FakeOs: a page that is given back is nowhere, and its node has room again") {
+    FakeOs os(2, 2, 1, 4 * page_bytes);
+    void* base = nullptr;
+    REQUIRE(os.reserve(nullptr, 2 * page_bytes, base) == 0);
+    std::array<void*, 2> pages{base, static_cast<char*>(base) + page_bytes};
+    for (void* page : pages) os.touch(page, NodeId{1});
+    CHECK(os.free_bytes(NodeId{1}) == 2 * page_bytes);
+    REQUIRE(os.discard(base, page_bytes) == 0);
+    CHECK(os.free_bytes(NodeId{1}) == 3 * page_bytes);
+    std::array<int, 2> statuses{};
+    REQUIRE(os.query_pages(pages, statuses) == 0);
+    CHECK(statuses == std::array<int, 2>{-ENOENT, 1});
+    REQUIRE(os.unreserve(base, 2 * page_bytes) == 0);
+    CHECK(os.free_bytes(NodeId{1}) == 4 * page_bytes);
+}
+
 TEST_CASE("Linux: a page is nowhere until touched, and on a node afterwards") {
     void* base = nullptr;
     REQUIRE(linux_os().reserve(nullptr, 2 * page_bytes, base) == 0);
@@ -54,4 +71,38 @@ TEST_CASE("Linux: a page is nowhere until touched, and on a node afterwards") {
         WARN("this machine does not allow move_pages; not tested");
     }
     CHECK(linux_os().unreserve(base, 2 * page_bytes) == 0);
+}
+
+TEST_CASE("Linux: moving pages to where they are gives a status for each, over several calls") {
+    Os& os = linux_os();
+    const std::size_t count = 10'000;
+    void* base = nullptr;
+    REQUIRE(os.reserve(nullptr, count * page_bytes, base) == 0);
+    REQUIRE(os.advise_huge(base, count * page_bytes, false) == 0);
+    std::vector<void*> pages;
+    for (std::size_t i = 0; i < count; ++i) {
+        pages.push_back(static_cast<char*>(base) + i * page_bytes);
+        if (i % 3 == 0) *static_cast<char*>(pages.back()) = 1;
+    }
+    std::vector<int> statuses(count), after(count);
+    if (os.query_pages(pages, statuses) == 0 &&
+        os.move_pages(pages, NodeId{statuses[0]}, after) == 0) {
+        for (std::size_t i = 0; i < count; ++i) {
+            REQUIRE((statuses[i] >= 0) == (i % 3 == 0));
+            REQUIRE((after[i] == statuses[0] || after[i] == -ENOENT || after[i] == -EFAULT));
+            REQUIRE((after[i] >= 0) == (statuses[i] >= 0));
+        }
+        CHECK(os.move_pages(pages, NodeId{1000}, after) != 0);
+    } else {
+        WARN("this machine does not allow move_pages; not tested");
+    }
+    CHECK(os.unreserve(base, count * page_bytes) == 0);
+}
+
+TEST_CASE("Linux: a node has no more free memory than memory") {
+    Os& os = linux_os();
+    for (const NodeId node : os.nodes()) {
+        CHECK(os.free_bytes(node) > 0);
+        CHECK(os.free_bytes(node) < os.total_bytes(node));
+    }
 }

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <new>
+#include <vector>
 
 #include "numa/fake_os.hpp"
 #include "numa/platform_heap.hpp"
@@ -113,4 +115,92 @@ TEST_CASE("PlatformHeap: a group with one small object takes few pages") {
     PlatformHeap heap(segments);
     heap.allocate(64);
     CHECK(segments.active_bytes() <= 4 * page_bytes);
+}
+
+TEST_CASE("PlatformHeap: releasing and splitting keep every live chunk's bytes") {
+    const auto mode = GENERATE(MemoryMode::numa, MemoryMode::libc);
+    for (const std::uint64_t seed : test::test_seeds(10)) {
+        INFO("NUMAWARP_TEST_SEED=" << seed);
+        test::Dice dice(seed);
+        MemorySource source(linux_os(), mode, 1);
+        source.set_short();
+        SegmentTable segments(source, GroupId{0});
+        PlatformHeap heap(segments);
+        struct Live {
+            unsigned char* chunk;
+            std::size_t bytes;
+            unsigned char mark;
+        };
+        std::vector<Live> live;
+        std::size_t live_bytes = 0, released = 0;
+        const auto free_one = [&](std::size_t i) {
+            const Live dead = live[i];
+            const auto marked = std::count(dead.chunk, dead.chunk + dead.bytes, dead.mark);
+            REQUIRE(marked == static_cast<std::ptrdiff_t>(dead.bytes));
+            live_bytes -= PlatformHeap::chunk_bytes(dead.bytes);
+            heap.free(dead.chunk, dead.bytes);
+            live[i] = live.back();
+            live.pop_back();
+        };
+        for (int step = 0; step < 6000; ++step) {
+            // Waves: the heap fills for a while, then empties.
+            if (!live.empty() && dice.chance(step / 1000 % 2 == 0 ? 0.3 : 0.7)) {
+                free_one(dice.below(live.size()));
+            } else {
+                const std::size_t magnitude = std::size_t{1} << dice.below(20);
+                const std::size_t bytes = 1 + dice.below(step % 8 == 0 ? magnitude : 600);
+                auto* chunk = static_cast<unsigned char*>(heap.allocate(bytes));
+                const auto mark = static_cast<unsigned char>(1 + step % 255);
+                std::memset(chunk, mark, bytes);
+                live.push_back({chunk, bytes, mark});
+                live_bytes += PlatformHeap::chunk_bytes(bytes);
+            }
+            REQUIRE(heap.live_bytes() == live_bytes);
+            if (step % 500 != 499) continue;
+            const std::size_t free_before = heap.free_bytes();
+            const std::size_t now_released = heap.release_free_pages();
+            REQUIRE(heap.free_bytes() + now_released == free_before);
+            released += now_released;
+            heap.validate();
+            segments.validate();
+        }
+        REQUIRE(released > 0);
+        while (!live.empty()) free_one(0);
+        heap.release_free_pages();
+        heap.validate();
+        // What is being cut, and pages with a rest of an earlier one that was too small.
+        CHECK(heap.free_bytes() < 64 * page_bytes);
+    }
+}
+
+TEST_CASE("PlatformHeap: a segment without live chunks is released, and its pages leave memory") {
+    MemorySource source(linux_os(), MemoryMode::numa, 1);
+    SegmentTable segments(source, GroupId{0});
+    PlatformHeap heap(segments);
+    std::vector<void*> chunks;
+    for (int i = 0; i < 100'000; ++i) chunks.push_back(heap.allocate(200));
+    const std::size_t held = heap.held_bytes();
+    const std::uint64_t resident = linux_os().resident_bytes();
+    for (void* chunk : chunks) heap.free(chunk, 200);
+    CHECK(heap.release_free_pages() > held - held / 8);
+    CHECK(heap.held_bytes() < held / 4);
+    CHECK(linux_os().resident_bytes() + held / 2 < resident);
+    heap.validate();
+}
+
+TEST_CASE("PlatformHeap: where memory is short, a large free chunk serves small requests") {
+    MemorySource source(linux_os(), MemoryMode::numa, 1);
+    SegmentTable segments(source, GroupId{0});
+    PlatformHeap heap(segments);
+    heap.free(heap.allocate(4000), 4000);
+    const std::size_t held = heap.held_bytes();
+    const auto take_all = [&] {
+        std::size_t bytes = 0;
+        for (; heap.free_bytes() >= 192; bytes += 192) heap.allocate(192);
+        return bytes;
+    };
+    source.set_short();
+    CHECK(take_all() >= 4096 * 3 / 4);
+    CHECK(heap.held_bytes() == held);
+    heap.validate();
 }

@@ -1,9 +1,12 @@
 // The segment table against a std::map, in both modes.
+#include <atomic>
 #include <cstring>
 #include <map>
+#include <thread>
 
 #include "numa/fake_os.hpp"
 #include "numa/segments.hpp"
+#include "numa/slot_layout.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/numa/random_cases.hpp"
 
@@ -79,6 +82,31 @@ TEST_CASE("SegmentTable: releasing copies the last entry down") {
     CHECK(table.entries()[0].base == c);
 }
 
+TEST_CASE("SegmentTable: a copy taken by another thread has every segment that stays") {
+    MemorySource source(linux_os(), MemoryMode::numa, 1);
+    SegmentTable table(source, GroupId{0});
+    void* const first = table.allocate_segment(page_bytes, SegmentKind::state);
+    std::atomic<bool> done{false};
+    std::thread owner([&] {
+        // The table doubles, and entries take each other's places.
+        std::vector<void*> bases;
+        for (int i = 0; i < 2000; ++i)
+            bases.push_back(table.allocate_segment(page_bytes, SegmentKind::platform));
+        for (void* base : bases) table.release_segment(base);
+        done = true;
+    });
+    std::vector<Segment> copy;
+    do {
+        table.copy_entries(copy);
+        REQUIRE(!copy.empty());
+        REQUIRE(copy[0].base == first);
+        for (const Segment& segment : copy) REQUIRE(segment.bytes % page_bytes == 0);
+    } while (!done);
+    owner.join();
+    table.copy_entries(copy);
+    CHECK(copy.size() == 1);
+}
+
 TEST_CASE("SegmentTable: a released range is discarded, merged with its neighbours and reused") {
     FakeOs os(1, 1);
     MemorySource source(os, MemoryMode::numa, 1);
@@ -107,14 +135,15 @@ TEST_CASE("SegmentTable: a full slot gives nullptr and recovers") {
     REQUIRE(most != nullptr);
     CHECK(table.allocate_segment(std::size_t{2} << 20, SegmentKind::state) == nullptr);
     table.release_segment(most);
-    CHECK(table.allocate_segment(std::size_t{4} << 20, SegmentKind::state) == most);
+    const std::size_t all = SlotLayout{source.region()->slot(GroupId{1})}.segments().size();
+    CHECK(table.allocate_segment(all, SegmentKind::state) == most);
     CHECK(table.allocate_segment(1, SegmentKind::platform) == nullptr);
     table.validate();
 }
 
 TEST_CASE("SegmentTable: the source's limit refuses large state, not the platform's memory") {
     MemorySource source(linux_os(), MemoryMode::numa, 1);
-    source.set_segment_bytes_max(std::uint64_t{4} << 20);
+    source.set_memory_cap(std::uint64_t{4} << 20);
     SegmentTable table(source, GroupId{0});
     CHECK(table.allocate_segment(std::size_t{5} << 20, SegmentKind::state) == nullptr);
     CHECK(table.allocate_segment(std::size_t{3} << 20, SegmentKind::state) != nullptr);

@@ -1,9 +1,16 @@
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <set>
+#include <string>
+
+#include <hwloc.h>
+#include <unistd.h>
 
 #include "numa/fake_os.hpp"
+#include "numa/machine.hpp"
 #include "numa/topology.hpp"
 #include "tests/support/catch.hpp"
 
@@ -68,6 +75,124 @@ TEST_CASE("Topology: only CPUs of the cpuset are used, however lopsided it is") 
     for (const Place& place : places) cpus.insert(place.cpu);
     CHECK(cpus == std::set<int>{1, 2, 3, 9});
     CHECK(workers_per_node(topology.place_workers(2)).size() == 2);
+}
+
+TEST_CASE("Topology: a node without CPUs is shown, and no worker is placed there") {
+    FakeOs os(2, 2);
+    const NodeId far = os.add_memory_only_node(std::uint64_t{64} << 30);
+    for (int node : {0, 1}) os.set_distance(NodeId{node}, far, 30);
+    const Topology topology(os);
+    CHECK(topology.node_count() == 2);
+    REQUIRE(topology.nodes().size() == 3);
+    const NodeInfo& info = topology.nodes()[2];
+    CHECK(info.node == far);
+    CHECK(info.cpus.empty());
+    CHECK(info.cores == 0);
+    CHECK(info.total_bytes == std::uint64_t{64} << 30);
+    CHECK(info.distances == std::vector<int>{20, 20, 10});
+    CHECK(topology.nodes()[0].distances == std::vector<int>{10, 20, 30});
+    CHECK_FALSE(workers_per_node(topology.place_workers(9)).contains(far));
+}
+
+TEST_CASE("Topology: workers on a node without memory belong to the nearest that has some") {
+    FakeOs os(4, 2);
+    os.take_memory_away(NodeId{1});
+    os.set_distance(NodeId{1}, NodeId{0}, 30);
+    os.set_distance(NodeId{1}, NodeId{2}, 25);
+    os.set_distance(NodeId{1}, NodeId{3}, 15);
+    const Topology topology(os);
+    CHECK(topology.node_count() == 3);
+    REQUIRE(topology.nodes().size() == 4);
+    CHECK(topology.nodes()[1].total_bytes == 0);
+    CHECK(topology.nodes()[1].cpus == std::vector<int>{2, 3});
+    const auto places = topology.place_workers(8);
+    CHECK(workers_per_node(places) ==
+          std::map<NodeId, int>{{NodeId{0}, 2}, {NodeId{2}, 2}, {NodeId{3}, 4}});
+    CHECK(nodes_spanned(places) == 3);
+    CHECK(nodes_spanned(topology.place_workers(1)) == 1);
+}
+
+namespace {
+
+// The machine that hwloc is told of by an environment variable, while this lives.
+struct PretendedMachine {
+    PretendedMachine(const char* variable, const std::string& value) : variable_(variable) {
+        setenv(variable, value.c_str(), 1);
+    }
+    ~PretendedMachine() { unsetenv(variable_); }
+    PretendedMachine(const PretendedMachine&) = delete;
+    const char* variable_;
+};
+
+}  // namespace
+
+TEST_CASE("Machine: nodes, cores and hardware threads as hwloc describes them") {
+    const PretendedMachine pretended("HWLOC_SYNTHETIC",
+                                     "numa:4(memory=8GB) core:3 pu:2(indexes=core:pu)");
+    const Machine machine = read_machine();
+    REQUIRE(machine.nodes.size() == 4);
+    CHECK(machine.nodes[3].id == NodeId{3});
+    CHECK(machine.nodes[3].total_bytes > std::uint64_t{7} << 30);
+    REQUIRE(machine.cpus.size() == 24);
+    std::map<int, int> cpus_of_core;
+    std::map<NodeId, int> cpus_of_node;
+    for (const Cpu& cpu : machine.cpus) {
+        ++cpus_of_core[cpu.core];
+        ++cpus_of_node[cpu.node];
+    }
+    CHECK(cpus_of_core.size() == 12);
+    for (const auto& [core, cpus] : cpus_of_core) CHECK(cpus == 2);
+    for (const auto& [node, cpus] : cpus_of_node) CHECK(cpus == 6);
+    CHECK(machine.distance(NodeId{2}, NodeId{2}) == 10);
+    CHECK(machine.distance(NodeId{2}, NodeId{3}) == 0);  // hwloc knows none of such a machine
+}
+
+TEST_CASE("Machine: distances are the machine's, and need not be the same both ways") {
+    constexpr unsigned nodes = 3;
+    hwloc_uint64_t values[nodes][nodes] = {{10, 21, 31}, {22, 10, 41}, {32, 42, 10}};
+    const std::filesystem::path file =
+        std::filesystem::temp_directory_path() / ("numawarp-machine-" + std::to_string(getpid()));
+    hwloc_topology_t topology = nullptr;
+    REQUIRE(hwloc_topology_init(&topology) == 0);
+    REQUIRE(hwloc_topology_set_synthetic(topology, "numa:3(memory=1GB) core:1 pu:1") == 0);
+    REQUIRE(hwloc_topology_load(topology) == 0);
+    hwloc_obj_t objects[nodes];
+    for (unsigned i = 0; i < nodes; ++i)
+        objects[i] = hwloc_get_obj_by_type(topology, HWLOC_OBJ_NUMANODE, i);
+    const auto matrix = hwloc_distances_add_create(
+        topology, nullptr, HWLOC_DISTANCES_KIND_FROM_USER | HWLOC_DISTANCES_KIND_MEANS_LATENCY, 0);
+    REQUIRE(hwloc_distances_add_values(topology, matrix, nodes, objects, values[0], 0) == 0);
+    REQUIRE(hwloc_distances_add_commit(topology, matrix, 0) == 0);
+    REQUIRE(hwloc_topology_export_xml(topology, file.c_str(), 0) == 0);
+    hwloc_topology_destroy(topology);
+
+    const PretendedMachine pretended("HWLOC_XMLFILE", file);
+    const Machine machine = read_machine();
+    std::filesystem::remove(file);
+    REQUIRE(machine.nodes.size() == nodes);
+    for (unsigned from = 0; from < nodes; ++from)
+        for (unsigned to = 0; to < nodes; ++to)
+            CHECK(machine.distance(NodeId{static_cast<int>(from)}, NodeId{static_cast<int>(to)}) ==
+                  static_cast<int>(values[from][to]));
+    CHECK(machine.distance(NodeId{0}, NodeId{7}) == 0);
+}
+
+TEST_CASE("Machine: a CPU belongs to its narrowest node, and other nodes have none") {
+    // One memory beside both packages, without CPUs of its own.
+    const PretendedMachine pretended(
+        "HWLOC_SYNTHETIC", "[numa(memory=64GB)] package:2 [numa(memory=8GB)] core:2 pu:1");
+    const Machine machine = read_machine();
+    CHECK(machine.nodes.size() == 3);
+    std::map<NodeId, int> cpus_of_node;
+    for (const Cpu& cpu : machine.cpus) ++cpus_of_node[cpu.node];
+    CHECK(cpus_of_node.size() == 2);
+}
+
+TEST_CASE("Machine: without a description there is this one") {
+    const PretendedMachine pretended("HWLOC_XMLFILE", "/nonexistent/machine.xml");
+    const Machine machine = read_machine();
+    CHECK_FALSE(machine.cpus.empty());
+    CHECK_FALSE(machine.nodes.empty());
 }
 
 TEST_CASE("Linux: there is a CPU, a node, and memory; the thread can be bound where allowed") {

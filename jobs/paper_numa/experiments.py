@@ -1,0 +1,139 @@
+"""What is run: the experiments behind figures 6 to 9 of "NUMA Time Warp" (PADS 2015), section 4,
+scaled to this machine.
+
+The paper's machine had 32 cores on 8 NUMA nodes, and one worker a core. Here workers are the cores
+of this machine; daemon counts are the paper's times cores/32; and end times grow with the cores, so
+that a parallel run takes about as long everywhere: it must outlast many periods of the daemons,
+which are the paper's."""
+
+import dataclasses
+import random
+
+PAPER_CORES = 32
+PAPER_DAEMONS = (4, 8, 16, 32)
+PAPER_PERIODS = (2, 4, 6, 8, 10)  # seconds
+INTER_ARRIVALS = (120, 60, 45)  # seconds; figure 6
+
+# Virtual seconds for each core: on 2 cores of a 2023 server some 5 s (balanced, at an inter-arrival
+# of 45 s) and a minute (unbalanced) of one parallel run.
+BALANCED_UNTIL_A_CORE = 20 * 86400
+UNBALANCED_UNTIL_A_CORE = 12 * 3600
+# --quick shows that everything works: daemons and rebinding must wake up within a run of 0.1 s.
+QUICK = {"runs": 2, "until": {"balanced": 86400, "unbalanced": 1800}, "rebind": 0.05,
+         "periods": (0.02, 0.1), "balanced_period": 0.02}
+
+
+@dataclasses.dataclass(frozen=True)
+class Workload:
+    """What is simulated: all runs of a workload must have one digest."""
+
+    name: str
+    objects: int
+    inter_arrival: int  # seconds; 0: as the network says
+    until: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    """How a workload is run. memory is empty for the sequential engine."""
+
+    workload: Workload
+    memory: str
+    daemons: int = 0
+    period: float = 0
+    rebind: float = 0  # seconds; 0: off
+
+    @property
+    def name(self):
+        if not self.memory:
+            return "sequential"
+        return self.memory + (f" {self.daemons}@{self.period:g}" if self.daemons else "")
+
+    @property
+    def key(self):
+        return self.workload.name, self.name
+
+    def arguments(self, workers, seed):
+        """The command line of traffic, but for where its statistics go."""
+        words = ["--objects", self.workload.objects, "--inter-arrival", self.workload.inter_arrival,
+                 "--until", f"{self.workload.until:.17g}", "--seed", seed]
+        if not self.memory:
+            return [*words, "--engine", "sequential"]
+        daemons = f"{self.daemons}@{self.period:g}" if self.daemons else "off"
+        return [*words, "--engine", "timewarp", "--workers", workers, "--memory", self.memory,
+                "--pagemigd", daemons, "--rebind", f"{self.rebind:g}" if self.rebind else "off"]
+
+
+@dataclasses.dataclass
+class Plan:
+    """All that fixes a series; kept beside its runs, so that it can be resumed."""
+
+    workers: int
+    seed: int
+    runs: int
+    quick: bool
+    experiments: list  # of "balanced", "unbalanced"
+    until: dict  # experiment -> virtual seconds
+    rebind: float  # seconds, unbalanced only; 0: off
+    daemons: list
+    periods: list
+    balanced_daemons: int
+    balanced_period: float
+    machine: dict
+
+    def balanced(self):
+        """Figure 6: nothing to rebind; as many daemons as cores, every second, as in the paper."""
+        variants = []
+        for inter_arrival in INTER_ARRIVALS:
+            workload = Workload(f"balanced-{inter_arrival}", 137, inter_arrival,
+                                self.until["balanced"])
+            variants += [Variant(workload, ""), Variant(workload, "libc"),
+                         Variant(workload, "numa"),
+                         Variant(workload, "numa", self.balanced_daemons, self.balanced_period)]
+        return variants
+
+    def unbalanced(self):
+        """Figures 7 to 9: accidents shift the load, groups of LPs are rebound to follow it."""
+        workload = Workload("unbalanced", 1024, 0, self.until["unbalanced"])
+        parallel = {"rebind": self.rebind}
+        return [Variant(workload, ""), Variant(workload, "libc", **parallel),
+                Variant(workload, "numa", **parallel),
+                *(Variant(workload, "numa", daemons, period, **parallel)
+                  for daemons in self.daemons for period in self.periods)]
+
+    def variants(self):
+        return [variant for experiment in self.experiments
+                for variant in getattr(self, experiment)()]
+
+    def schedule(self):
+        """(run number, variant), in the order of execution: round after round, each in an order of
+        its own, so that a machine that gets slower or hotter does not favour a variant."""
+        for run in range(1, self.runs + 1):
+            order = self.variants()
+            random.Random(f"{self.seed}/{run}").shuffle(order)
+            yield from ((run, variant) for variant in order)
+
+
+def scaled(daemons, cores):
+    return max(1, round(daemons * cores / PAPER_CORES))
+
+
+def new_plan(options, machine):
+    """A plan for this machine. options: those of the command line; None is "as usual"."""
+    cores = machine["cores"]
+    daemons = sorted({scaled(daemons, cores) for daemons in PAPER_DAEMONS})
+    periods, balanced_period, runs, rebind = PAPER_PERIODS, 1, 5, 2
+    until = {"balanced": BALANCED_UNTIL_A_CORE * cores,
+             "unbalanced": UNBALANCED_UNTIL_A_CORE * cores}
+    if options.quick:
+        daemons = sorted({daemons[0], daemons[-1]})
+        periods, balanced_period = QUICK["periods"], QUICK["balanced_period"]
+        runs, rebind, until = QUICK["runs"], QUICK["rebind"], QUICK["until"]
+    if options.until is not None:
+        until = dict.fromkeys(until, options.until)
+    return Plan(workers=cores, seed=1 if options.seed is None else options.seed,
+                runs=options.runs or runs, quick=options.quick,
+                experiments=[options.only] if options.only else ["balanced", "unbalanced"],
+                until=until, rebind=rebind if options.rebind is None else options.rebind,
+                daemons=daemons, periods=list(periods), balanced_daemons=scaled(PAPER_CORES, cores),
+                balanced_period=balanced_period, machine=machine)

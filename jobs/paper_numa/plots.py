@@ -1,0 +1,137 @@
+"""The figures, as the paper numbers them, each as SVG and PNG. Under every figure stands the
+machine that it comes from, and what a reader must know before believing it.
+
+The paper shows figures 7 to 9 as surfaces over daemons and periods. From a surface nobody can read
+a value, and its back is hidden; so each is a heat map with its numbers, and the same as lines with
+their spread."""
+
+import math
+import textwrap
+
+import matplotlib
+matplotlib.use("Agg")
+from matplotlib import pyplot  # noqa: E402
+
+from machine import one_line  # noqa: E402
+
+# The same numbers give the same file, and its words can be searched.
+matplotlib.rcParams.update({"svg.hashsalt": "numawarp", "svg.fonttype": "none", "font.size": 9,
+                            "axes.spines.top": False, "axes.spines.right": False,
+                            "figure.dpi": 150})
+
+KINDS = {"sequential": ("sequential", "#999999"), "libc": ("libc", "#e69f00"),
+         "numa": ("NUMA, no daemons", "#7fbfe6"),
+         "numa with daemons": ("NUMA with daemons", "#0072b2")}
+SURFACE_TITLES = {7: "the sequential run", 8: "NUMA without daemons", 9: "libc"}
+
+
+def save(figure, folder, name, summary):
+    machine = one_line(summary["machine"], summary["date"])
+    footer = textwrap.fill(machine, 130)
+    notices = "\n".join(textwrap.fill(text, 130) for text in summary["warnings"])
+    lines = footer.count("\n") + 1 + (notices.count("\n") + 1 if notices else 0)
+    inch = 1 / figure.get_figheight()
+    room = (0.17 * lines + 0.1) * inch
+    figure.tight_layout(rect=(0, room, 1, 1))
+    figure.text(0.01, room - 0.05 * inch, footer, fontsize=7, color="#444444", va="top")
+    if notices:
+        below = room - (0.05 + 0.17 * (footer.count("\n") + 1)) * inch
+        figure.text(0.01, below, notices, fontsize=7, color="#b00020", va="top")
+    for ending in ("svg", "png"):
+        metadata = {"Date": None} if ending == "svg" else None
+        figure.savefig(folder / f"{name}.{ending}", metadata=metadata)
+    pyplot.close(figure)
+
+
+def error_of(value):
+    """From the median down to the least and up to the most, as matplotlib wants it."""
+    return [[value["median"] - value["min"]], [value["max"] - value["median"]]]
+
+
+def plot_figure_6(folder, summary):
+    groups = summary["figure_6"]
+    figure, axes = pyplot.subplots(figsize=(7.5, 4.4))
+    width = 0.8 / len(KINDS)
+    for place, (kind, (label, colour)) in enumerate(KINDS.items()):
+        for index, group in enumerate(groups):
+            value = next(variant["seconds"] for variant in group["variants"]
+                         if variant["kind"] == kind)
+            if value is None:
+                continue
+            x = index + (place - 1.5) * width
+            axes.bar(x, value["median"], width * 0.92, color=colour,
+                     label=label if index == 0 else None, yerr=error_of(value), capsize=3,
+                     error_kw={"linewidth": 1})
+            axes.annotate(f"{value['median']:.3g}", (x, value["max"]), xytext=(0, 3),
+                          textcoords="offset points", ha="center", fontsize=7)
+    axes.set_xticks(range(len(groups)), [f"{group['inter_arrival']} s" for group in groups])
+    axes.set_xlabel("mean time between cars that enter at a junction")
+    axes.set_ylabel("execution time, s: median, least and most")
+    axes.set_title("Figure 6: balanced traffic, 137 objects")
+    axes.legend(frameon=False)
+    save(figure, folder, "figure-6", summary)
+
+
+def heat_map(figure, axes, surface, daemons, periods):
+    cells = [[(surface[count][period] or {}).get("median", float("nan")) for period in periods]
+             for count in daemons]
+    image = axes.imshow(cells, cmap="viridis", aspect="auto", origin="lower")
+    for row, values in enumerate(cells):
+        for column, value in enumerate(values):
+            # Viridis is dark at its lower end.
+            known = not math.isnan(value)
+            dark = known and image.norm(value) < 0.6
+            axes.text(column, row, f"{value:.2f}" if known else "–", ha="center", va="center",
+                      color="white" if dark else "black")
+    axes.set_xticks(range(len(periods)), [f"{period:g}" for period in periods])
+    axes.set_yticks(range(len(daemons)), [str(count) for count in daemons])
+    axes.set_xlabel("period of the daemons, s")
+    axes.set_ylabel("daemons")
+    axes.set_title("median")
+    figure.colorbar(image, ax=axes)
+
+
+def lines(axes, surface, daemons, periods):
+    colours = pyplot.get_cmap("plasma")
+    for index, count in enumerate(daemons):
+        known = [(period, surface[count][period]) for period in periods if surface[count][period]]
+        # Side by side, so that the spreads of different counts can be told apart.
+        shift = (index - (len(daemons) - 1) / 2) * (periods[-1] - periods[0]) * 0.012
+        axes.errorbar([period + shift for period, _ in known],
+                      [value["median"] for _, value in known],
+                      yerr=[sum((error_of(value)[side] for _, value in known), [])
+                            for side in (0, 1)],
+                      color=colours(0.85 * index / max(1, len(daemons) - 1)), marker="o",
+                      markersize=4, capsize=3, linewidth=1.2,
+                      label=f"{count} daemon{'s' * (count != 1)}")
+    axes.set_xticks(periods, [f"{period:g}" for period in periods])
+    axes.set_xlabel("period of the daemons, s")
+    axes.set_ylabel("speed-up")
+    axes.set_title("median, least and most of the runs")
+    axes.legend(frameon=False)
+
+
+def plot_surface(folder, summary, number):
+    surface = summary[f"figure_{number}"]
+    daemons, periods = (summary["settings"][name] for name in ("daemons", "periods"))
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(9.5, 4.2))
+    heat_map(figure, left, surface, daemons, periods)
+    lines(right, surface, daemons, periods)
+    if number != 7:
+        right.axhline(1, color="#999999", linewidth=0.8, linestyle=":")
+    figure.suptitle(f"Figure {number}: unbalanced traffic, 1024 objects: speed-up of NUMA with "
+                    f"daemons over {SURFACE_TITLES[number]}")
+    save(figure, folder, f"figure-{number}", summary)
+
+
+def plot_all(folder, summary):
+    """Returns the numbers of the figures that were made."""
+    made = []
+    if "figure_6" in summary:
+        plot_figure_6(folder, summary)
+        made.append(6)
+    for number in SURFACE_TITLES:
+        if f"figure_{number}" in summary:
+            plot_surface(folder, summary, number)
+            made.append(number)
+    return made

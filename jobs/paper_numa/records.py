@@ -1,0 +1,87 @@
+"""The folder of a series: plan.json, and runs.csv with one row a run, written as soon as the run is
+over. Whatever interrupts a series, at most the run under way is lost."""
+
+import csv
+import dataclasses
+import json
+import os
+
+from experiments import Plan
+
+COLUMNS = ["workload", "variant", "run", "objects", "inter_arrival_s", "until", "seed", "workers",
+           "daemons", "period_s", "rebind_s", "exit_code", "wall_seconds", "run_seconds",
+           "committed_events", "efficiency", "rollbacks", "groups_moved", "pages_moved",
+           "remote_page_share", "load_before", "ended", "digest"]
+
+
+def write_atomically(path, text):
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(text)
+    partial.replace(path)
+
+
+def save_plan(folder, plan):
+    write_atomically(folder / "plan.json", json.dumps(dataclasses.asdict(plan), indent=2) + "\n")
+
+
+def load_plan(folder):
+    """Raises ValueError where there is no plan of this version."""
+    try:
+        return Plan(**json.loads((folder / "plan.json").read_text()))
+    except (OSError, TypeError, ValueError) as error:
+        raise ValueError("it has no plan.json of a paper-numa series") from error
+
+
+class Records:
+    """The rows of runs.csv; the last row for a variant and run number counts."""
+
+    def __init__(self, folder):
+        self._path = folder / "runs.csv"
+        self._rows = {}
+        lines = self._path.read_text().splitlines(keepends=True) if self._path.exists() else []
+        # A row is whole if its line is: the machine may have died while writing the last one.
+        whole = [line for line in lines if line.endswith("\n")]
+        if not whole:
+            whole = [",".join(COLUMNS) + "\n"]
+        if whole != lines:
+            write_atomically(self._path, "".join(whole))
+        for row in csv.DictReader(whole):
+            self._keep(row)
+
+    def _keep(self, row):
+        self._rows[row["workload"], row["variant"], int(row["run"])] = row
+
+    def append(self, row):
+        row = {name: "" if value is None else str(value) for name, value in row.items()}
+        with open(self._path, "a", newline="") as file:
+            csv.DictWriter(file, COLUMNS, lineterminator="\n").writerow(row)
+            file.flush()
+            os.fsync(file.fileno())
+        self._keep(row)
+
+    def rows(self):
+        return list(self._rows.values())
+
+    def good(self):
+        return [row for row in self.rows() if row["exit_code"] == "0"]
+
+    def has(self, variant, run):
+        """A run that failed is not there: it is tried again."""
+        row = self._rows.get((*variant.key, run))
+        return row is not None and row["exit_code"] == "0"
+
+    def of(self, variant, column="wall_seconds"):
+        """Run number -> value, of the good runs of a variant."""
+        return {int(row["run"]): float(row[column]) for row in self.good()
+                if (row["workload"], row["variant"]) == variant.key and row[column] != ""}
+
+    def digest_conflict(self):
+        """A line that names the first two runs of one workload with different digests, or None."""
+        first = {}
+        for row in self.good():
+            known = first.setdefault(row["workload"], row)
+            if row["digest"] != known["digest"]:
+                return (f"{row['workload']}: digest {row['digest']} of {row['variant']} (run "
+                        f"{row['run']}), but {known['digest']} of {known['variant']} (run "
+                        f"{known['run']})")
+        return None

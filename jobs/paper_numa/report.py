@@ -1,0 +1,90 @@
+"""summary.md: what a reader of the results opens first."""
+
+from machine import one_line
+
+# What the paper reports, for comparison; its machine is described in its section 4.
+PAPER = {6: "NUMA without daemons up to 27 % faster than glibc, with daemons up to 20 %.",
+         7: "28 to 37 over the sequential run.", 8: "up to 5.5 over NUMA without daemons.",
+         9: "up to 7 over glibc."}
+BASES = {7: "the sequential run", 8: "NUMA without daemons", 9: "libc"}
+
+
+def shown(value, form="{:.2f}"):
+    if value is None:
+        return "–"
+    median, least, most = (form.format(value[name]) for name in ("median", "min", "max"))
+    return f"{median} ({least}–{most})"
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
+    return lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows] + [""]
+
+
+def figure_6(summary):
+    rows = []
+    for group in summary["figure_6"]:
+        for variant in group["variants"]:
+            gains = variant["speed_up"]
+            rows.append([f"{group['inter_arrival']} s", variant["kind"],
+                         shown(variant["seconds"], "{:.3f}"),
+                         *(shown(gains.get(f"over {base}")) for base in ("sequential", "libc",
+                                                                         "numa"))])
+    settings = summary["settings"]
+    return ["## Figure 6: balanced traffic, 137 objects", "",
+            f"End time {settings['until']['balanced']:g} s of virtual time, no rebinding; with "
+            f"daemons: {settings['balanced_daemons']}, every {settings['balanced_period']:g} s. "
+            f"The paper: {PAPER[6]}", "", "![figure 6](figure-6.svg)", "",
+            *table(["inter-arrival", "run", "seconds", "speed-up over sequential", "over libc",
+                    "over NUMA without daemons"], rows)]
+
+
+def figures_7_to_9(summary):
+    settings = summary["settings"]
+    rebind = f"every {settings['rebind']:g} s" if settings["rebind"] else "off"
+    lines = ["## Figures 7 to 9: unbalanced traffic, 1024 objects", "",
+             f"End time {settings['until']['unbalanced']:g} s of virtual time, accidents on; "
+             f"rebinding {rebind}, in the libc runs, too.", ""]
+    for number, base in BASES.items():
+        surface = summary[f"figure_{number}"]
+        lines += [f"### Figure {number}: speed-up over {base}", "",
+                  f"The paper: {PAPER[number]}", "", f"![figure {number}](figure-{number}.svg)", "",
+                  *table(["daemons", *(f"{period:g} s" for period in settings["periods"])],
+                         [[count, *(shown(surface[count][period])
+                                    for period in settings["periods"])]
+                          for count in settings["daemons"]])]
+    lines += ["### The runs", "",
+              *table(["run", "seconds", "efficiency", "groups moved", "pages moved",
+                      "remote page share"],
+                     [[row["variant"], shown(row["seconds"], "{:.3f}"), shown(row["efficiency"]),
+                       shown(row["groups_moved"], "{:.0f}"), shown(row["pages_moved"], "{:.0f}"),
+                       shown(row["remote_page_share"], "{:.3f}")]
+                      for row in summary["unbalanced"]])]
+    return lines
+
+
+def page(summary):
+    machine, settings = summary["machine"], summary["settings"]
+    lines = ["# The experiments of “NUMA Time Warp”, on this machine", "",
+             f"Machine: {one_line(machine, summary['date'])}; {machine['memory_gib']} GiB of "
+             f"memory; transparent huge pages {machine['transparent_huge_pages']}.", ""]
+    for warning in summary["warnings"]:
+        lines += [f"**{warning}**", ""]
+    lines += [
+        "Made by `./jobs/run paper-numa`; [runs.csv](runs.csv) has every run, "
+        "[summary.json](summary.json) the numbers of this page, [plan.json](plan.json) the "
+        f"settings. {settings['runs']} runs of each kind, seed {settings['seed']}, in rounds of "
+        "every kind in an order drawn anew. "
+        "Times are those of the event loop. Shown are the median and, in "
+        "brackets, the least and the most. A speed-up is that between two runs of one round.", "",
+        f"Scaled from the paper's 32 cores and 8 NUMA nodes: {settings['workers']} workers, one a "
+        f"core; {', '.join(map(str, settings['daemons']))} daemons for 4, 8, 16 and 32"
+        f"{' (least and most)' if settings['quick'] else ''}: times {settings['workers']}/32, at "
+        "least 1, equal ones once.", "",
+        "Every run of a workload had the same digest: "
+        + ", ".join(f"{name} `{digest}`" for name, digest in summary["digests"].items()) + ".", ""]
+    if "figure_6" in summary:
+        lines += figure_6(summary)
+    if "figure_7" in summary:
+        lines += figures_7_to_9(summary)
+    return "\n".join(lines)

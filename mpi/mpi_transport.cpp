@@ -1,0 +1,137 @@
+#include "mpi/mpi_transport.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/check.hpp"
+#include "mpi/mpi_check.hpp"
+
+namespace nw {
+namespace {
+
+// Posted at a time: what comes between two steps of the net role should find a buffer, because MPI
+// would copy it to one of its own otherwise. Unmeasured guess.
+constexpr std::size_t receives_posted = 32;
+constexpr int batch_tag = 1;
+
+void combine_contributions(void* in, void* in_out, int* length, MPI_Datatype*) {
+    const auto* other = static_cast<const Contribution*>(in);
+    auto* sum = static_cast<Contribution*>(in_out);
+    for (int i = 0; i < *length; ++i) sum[i].combine(other[i]);
+}
+
+}  // namespace
+
+MpiTransport::MpiTransport(MPI_Comm comm, std::size_t eager_bytes, std::size_t largest_event)
+    : batch_bytes_(eager_bytes), buffer_bytes_(std::max(eager_bytes, largest_event)) {
+    mpi_check(MPI_Comm_dup(comm, &batches_), "MPI_Comm_dup");
+    mpi_check(MPI_Comm_dup(comm, &reductions_), "MPI_Comm_dup");
+    mpi_check(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
+    mpi_check(MPI_Comm_size(comm, &ranks_), "MPI_Comm_size");
+    mpi_check(MPI_Type_contiguous(sizeof(Contribution), MPI_BYTE, &contribution_),
+              "MPI_Type_contiguous");
+    mpi_check(MPI_Type_commit(&contribution_), "MPI_Type_commit");
+    mpi_check(MPI_Op_create(&combine_contributions, 1, &combine_), "MPI_Op_create");
+    if (ranks_ == 1) return;
+    receive_requests_.assign(receives_posted, MPI_REQUEST_NULL);
+    completed_.resize(receives_posted);
+    statuses_.resize(receives_posted);
+    for (std::size_t slot = 0; slot < receives_posted; ++slot) {
+        receive_buffers_.push_back(std::make_unique_for_overwrite<std::byte[]>(buffer_bytes_));
+        post_receive(slot);
+    }
+}
+
+MpiTransport::~MpiTransport() {
+    for (MPI_Request& request : receive_requests_) {
+        MPI_Cancel(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Waitall(static_cast<int>(send_requests_.size()), send_requests_.data(),
+                MPI_STATUSES_IGNORE);
+    MPI_Op_free(&combine_);
+    MPI_Type_free(&contribution_);
+    MPI_Comm_free(&reductions_);
+    MPI_Comm_free(&batches_);
+}
+
+void MpiTransport::send(RankId destination, std::span<const std::byte> batch) {
+    NW_CHECK(batch.size() <= buffer_bytes_);
+    if (free_buffers_.empty()) complete_sends();
+    if (free_buffers_.empty())
+        free_buffers_.push_back(std::make_unique_for_overwrite<std::byte[]>(buffer_bytes_));
+    Buffer buffer = std::move(free_buffers_.back());
+    free_buffers_.pop_back();
+    std::memcpy(buffer.get(), batch.data(), batch.size());
+    MPI_Request request = MPI_REQUEST_NULL;
+    mpi_check(MPI_Isend(buffer.get(), static_cast<int>(batch.size()), MPI_BYTE,
+                        static_cast<int>(index(destination)), batch_tag, batches_, &request),
+              "MPI_Isend");
+    send_requests_.push_back(request);
+    send_buffers_.push_back(std::move(buffer));
+}
+
+void MpiTransport::complete_sends() {
+    if (send_requests_.empty()) return;
+    completed_.resize(std::max(completed_.size(), send_requests_.size()));
+    int count = 0;
+    mpi_check(MPI_Testsome(static_cast<int>(send_requests_.size()), send_requests_.data(), &count,
+                           completed_.data(), MPI_STATUSES_IGNORE),
+              "MPI_Testsome");
+    if (count <= 0) return;  // none, or MPI_UNDEFINED
+    // From the back, so that the last one, which takes a completed one's place, is still under way.
+    std::sort(completed_.begin(), completed_.begin() + count, std::greater<>());
+    for (int i = 0; i < count; ++i) {
+        const auto done = static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]);
+        free_buffers_.push_back(std::move(send_buffers_[done]));
+        send_buffers_[done] = std::move(send_buffers_.back());
+        send_requests_[done] = send_requests_.back();
+        send_buffers_.pop_back();
+        send_requests_.pop_back();
+    }
+}
+
+void MpiTransport::post_receive(std::size_t slot) {
+    mpi_check(MPI_Irecv(receive_buffers_[slot].get(), static_cast<int>(buffer_bytes_), MPI_BYTE,
+                        MPI_ANY_SOURCE, batch_tag, batches_, &receive_requests_[slot]),
+              "MPI_Irecv");
+}
+
+void MpiTransport::receive(std::size_t batches_max, const Receive& take) {
+    complete_sends();
+    for (std::size_t received = 0; received < batches_max;) {
+        int count = 0;
+        mpi_check(MPI_Testsome(static_cast<int>(receive_requests_.size()),
+                               receive_requests_.data(), &count, completed_.data(),
+                               statuses_.data()),
+                  "MPI_Testsome");
+        if (count <= 0) return;
+        for (int i = 0; i < count; ++i) {
+            const auto slot = static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]);
+            int bytes = 0;
+            mpi_check(MPI_Get_count(&statuses_[static_cast<std::size_t>(i)], MPI_BYTE, &bytes),
+                      "MPI_Get_count");
+            take({receive_buffers_[slot].get(), static_cast<std::size_t>(bytes)});
+            post_receive(slot);
+        }
+        received += static_cast<std::size_t>(count);
+    }
+}
+
+void MpiTransport::begin_reduce(const Contribution& own) {
+    NW_CHECK(reduction_ == MPI_REQUEST_NULL);
+    own_ = own;
+    mpi_check(MPI_Iallreduce(&own_, &sum_, 1, contribution_, combine_, reductions_, &reduction_),
+              "MPI_Iallreduce");
+}
+
+bool MpiTransport::poll_reduce(Contribution& result) {
+    int done = 0;
+    mpi_check(MPI_Test(&reduction_, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done == 0) return false;
+    result = sum_;
+    return true;
+}
+
+}  // namespace nw

@@ -1,0 +1,66 @@
+// Events and GVT rounds over MPI: batches as nonblocking messages of at most the eager limit, received
+// into buffers that were posted beforehand from whoever sends; the round's reduction as one
+// MPI_Iallreduce with an operation of our own (Contribution::combine).
+//
+// A peer costs nothing until it is spoken to: buffers belong to messages under way, not to ranks. A
+// send's buffer and request are kept until the request tested complete.
+//
+// Thread: the holder of the net role; constructor and destructor: the main thread.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "net/transport.hpp"
+
+namespace nw {
+
+class MpiTransport final : public Transport {
+  public:
+    // `eager_bytes`: what MPI sends at once; `largest_event`: what a batch of one event may take.
+    MpiTransport(MPI_Comm comm, std::size_t eager_bytes, std::size_t largest_event);
+    // Requires: nothing is under way any more.
+    ~MpiTransport() override;
+
+    RankId rank() const noexcept override { return RankId{static_cast<std::uint32_t>(rank_)}; }
+    std::uint32_t ranks() const noexcept override { return static_cast<std::uint32_t>(ranks_); }
+    std::size_t batch_bytes() const noexcept override { return batch_bytes_; }
+
+    void send(RankId destination, std::span<const std::byte> batch) override;
+    void receive(std::size_t batches_max, const Receive& take) override;
+    void begin_reduce(const Contribution& own) override;
+    bool poll_reduce(Contribution& result) override;
+    std::size_t sends_under_way() const noexcept override { return send_requests_.size(); }
+
+  private:
+    using Buffer = std::unique_ptr<std::byte[]>;
+
+    void complete_sends();
+    void post_receive(std::size_t slot);
+
+    MPI_Comm batches_ = MPI_COMM_NULL;     // a communicator for each use: no tags to mix up
+    MPI_Comm reductions_ = MPI_COMM_NULL;
+    int rank_ = 0;
+    int ranks_ = 1;
+    std::size_t batch_bytes_;
+    std::size_t buffer_bytes_;
+
+    std::vector<MPI_Request> send_requests_;  // under way
+    std::vector<Buffer> send_buffers_;        // of these
+    std::vector<Buffer> free_buffers_;
+    std::vector<MPI_Request> receive_requests_;
+    std::vector<Buffer> receive_buffers_;  // of these
+    std::vector<int> completed_;           // scratch for MPI_Testsome
+    std::vector<MPI_Status> statuses_;
+
+    MPI_Datatype contribution_ = MPI_DATATYPE_NULL;
+    MPI_Op combine_ = MPI_OP_NULL;
+    MPI_Request reduction_ = MPI_REQUEST_NULL;
+    Contribution own_;
+    Contribution sum_;
+};
+
+}  // namespace nw

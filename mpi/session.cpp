@@ -1,0 +1,140 @@
+#include "mpi/session.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+#include "mpi/eager_limit.hpp"
+#include "mpi/mpi_check.hpp"
+#include "mpi/mpi_transport.hpp"
+
+namespace nw {
+namespace {
+
+constexpr int message_tag = 1;
+
+// What launchers leave in the environment of each process: Open MPI's mpirun, PMIx (srun --mpi=pmix,
+// prterun), and PMI 1 and 2 (srun --mpi=pmi2, MPICH's Hydra).
+bool is_launched() noexcept {
+    for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"})
+        if (std::getenv(name) != nullptr) return true;
+    return false;
+}
+
+class MpiRanks final : public RankGroup {
+  public:
+    MpiRanks() {
+        int provided = MPI_THREAD_SINGLE;
+        if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS)
+            throw MachineError("MPI cannot be started (MPI_Init_thread failed)");
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        try {
+            if (provided < MPI_THREAD_SERIALIZED)
+                throw MachineError(
+                    "MPI was built without threads (MPI_THREAD_SERIALIZED is needed); legal: an MPI "
+                    "with that thread level, or a run without a launcher");
+            mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &comm_), "MPI_Comm_dup");
+            mpi_check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+            mpi_check(MPI_Comm_size(comm_, &ranks_), "MPI_Comm_size");
+            find_host_place();
+        } catch (...) {
+            MPI_Finalize();
+            throw;
+        }
+    }
+
+    ~MpiRanks() override {
+        MPI_Comm_free(&comm_);
+        MPI_Finalize();
+    }
+
+    RankId rank() const noexcept override { return RankId{static_cast<std::uint32_t>(rank_)}; }
+    std::uint32_t ranks() const noexcept override { return static_cast<std::uint32_t>(ranks_); }
+    HostPlace host_place() const noexcept override { return host_place_; }
+
+    std::vector<std::string> share(const std::string& own) override {
+        const auto count = static_cast<std::size_t>(ranks_);
+        const int size = as_int(own.size());
+        std::vector<int> sizes(count), starts(count);
+        mpi_check(MPI_Allgather(&size, 1, MPI_INT, sizes.data(), 1, MPI_INT, comm_),
+                  "MPI_Allgather");
+        std::size_t all = 0;
+        for (std::size_t r = 0; r < count; ++r) {
+            starts[r] = as_int(all);
+            all += static_cast<std::size_t>(sizes[r]);
+        }
+        std::string bytes(all, '\0');
+        mpi_check(MPI_Allgatherv(own.data(), size, MPI_BYTE, bytes.data(), sizes.data(),
+                                 starts.data(), MPI_BYTE, comm_),
+                  "MPI_Allgatherv");
+        std::vector<std::string> said;
+        for (std::size_t r = 0; r < count; ++r)
+            said.push_back(bytes.substr(static_cast<std::size_t>(starts[r]),
+                                        static_cast<std::size_t>(sizes[r])));
+        return said;
+    }
+
+    void send(RankId to, const std::string& bytes) override {
+        mpi_check(MPI_Ssend(bytes.data(), as_int(bytes.size()), MPI_BYTE,
+                            static_cast<int>(index(to)), message_tag, comm_),
+                  "MPI_Ssend");
+    }
+
+    std::string receive(RankId from) override {
+        MPI_Status status;
+        MPI_Message message;
+        mpi_check(
+            MPI_Mprobe(static_cast<int>(index(from)), message_tag, comm_, &message, &status),
+            "MPI_Mprobe");
+        int size = 0;
+        mpi_check(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
+        std::string bytes(static_cast<std::size_t>(size), '\0');
+        mpi_check(MPI_Mrecv(bytes.data(), size, MPI_BYTE, &message, &status), "MPI_Mrecv");
+        return bytes;
+    }
+
+    std::unique_ptr<Transport> open_transport(std::size_t largest_event) override {
+        return std::make_unique<MpiTransport>(comm_, eager_bytes(), largest_event);
+    }
+
+    void abort(int exit_code) noexcept override {
+        if (ranks_ > 1) MPI_Abort(comm_, exit_code);
+    }
+
+  private:
+    static int as_int(std::size_t size) {
+        if (size > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+            throw MachineError("more than 2 GiB in one message between ranks");
+        return static_cast<int>(size);
+    }
+
+    void find_host_place() {
+        MPI_Comm host;
+        mpi_check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+                  "MPI_Comm_split_type");
+        int number = 0, count = 1;
+        MPI_Comm_rank(host, &number);
+        MPI_Comm_size(host, &count);
+        MPI_Comm_free(&host);
+        host_place_ = {static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(count)};
+    }
+
+    MPI_Comm comm_ = MPI_COMM_NULL;
+    int rank_ = 0;
+    int ranks_ = 1;
+    HostPlace host_place_;
+};
+
+}  // namespace
+
+std::unique_ptr<RankGroup> join_ranks() {
+    if (is_launched()) return std::make_unique<MpiRanks>();
+    return std::make_unique<SingleProcess>();
+}
+
+}  // namespace nw

@@ -1,0 +1,45 @@
+// How a group's slot is divided: mail at both ends, segments between.
+//
+//     | small A | small B | segments ...                  | large A | large B |
+//       64 KiB    64 KiB                                    1/16      1/16 of the slot
+//
+// A group's mail has two buffers, A and B, and each begins in its small area and moves to its large
+// one when it grows. All four addresses follow from the group's number alone and never change: the
+// bh_addresses[] of "NUMA Time Warp" (Pellegrini and Quaglia, PADS 2015, §3.3) without a table, and
+// without a lock while buffers grow or change places. The small areas lie beside the first segments
+// because a group's first pages then need one page of page table and not two.
+//
+// Address space only: a page that is never written costs nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace nw {
+
+// One of the two; which of them takes mail and which is read changes from era to era.
+enum class MailBufferId : std::uint8_t { a, b };
+enum class MailArea : std::uint8_t { small, large };
+
+struct SlotLayout {
+    static constexpr std::size_t mail_small_bytes = 64 * 1024;
+    static constexpr std::size_t mail_large_share = 16;
+
+    std::span<std::byte> slot;  // at least 2 MiB, a power of two
+
+    constexpr std::size_t mail_large_bytes() const noexcept {
+        return slot.size() / mail_large_share;
+    }
+    constexpr std::span<std::byte> mail(MailBufferId buffer, MailArea area) const noexcept {
+        const auto nth = static_cast<std::size_t>(buffer);
+        if (area == MailArea::small) return slot.subspan(nth * mail_small_bytes, mail_small_bytes);
+        return slot.subspan(slot.size() - (2 - nth) * mail_large_bytes(), mail_large_bytes());
+    }
+    constexpr std::span<std::byte> segments() const noexcept {
+        return slot.subspan(2 * mail_small_bytes,
+                            slot.size() - 2 * mail_small_bytes - 2 * mail_large_bytes());
+    }
+};
+
+}  // namespace nw

@@ -1,0 +1,49 @@
+// What a run's memory is for, by kind. Each worker looks at its own groups now and then, and keeps
+// the look at which it had most; what is reported are the sums of these, an upper estimate of the
+// most that there was at a time.
+//
+// Looks, and not counters: kinds are wanted to see where memory went, and the hot path should not
+// count for that.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+namespace nw {
+
+struct Group;
+
+// In bytes.
+struct MemoryKinds {
+    std::uint64_t state = 0;      // blocks of LPs' heaps
+    std::uint64_t events = 0;     // and what else the engine keeps with them: sent records, output
+    std::uint64_t history = 0;    // rings of history entries
+    std::uint64_t snapshots = 0;  // checkpoints of every kind
+    std::uint64_t bottom_halves = 0;  // pages of mail that were touched
+
+    std::uint64_t sum() const noexcept {
+        return state + events + history + snapshots + bottom_halves;
+    }
+    MemoryKinds& operator+=(const MemoryKinds& other) noexcept;
+};
+
+// One worker's. Thread: the worker.
+class MemoryLook {
+  public:
+    using Clock = std::chrono::steady_clock;
+
+    bool is_due(Clock::time_point now) const noexcept { return now >= next_; }
+
+    // `snapshot_bytes`: of all checkpoints of these groups. Cost: some loads a group.
+    void look(Clock::time_point now, const std::vector<Group*>& groups,
+              std::uint64_t snapshot_bytes) noexcept;
+
+    const MemoryKinds& largest() const noexcept { return largest_; }
+
+  private:
+    Clock::time_point next_{};
+    MemoryKinds largest_;
+};
+
+}  // namespace nw

@@ -1,0 +1,88 @@
+#include "event/slot_buffer.hpp"
+
+#include <cstdlib>
+#include <new>
+
+namespace nw {
+namespace {
+
+// Eras that a grown buffer must have needed little before it goes home: it gives its large pages
+// back, and will have to touch them again if it needs them soon. Some tenth of a second in which
+// mail comes all the time. Unmeasured guess.
+constexpr std::uint16_t calm_eras_wanted = 1024;
+
+}  // namespace
+
+SlotBuffer::~SlotBuffer() {
+    if (place_ == Place::libc) std::free(bytes_);
+}
+
+void SlotBuffer::settle_at_home(MailPages& pages) noexcept {
+    const std::span<std::byte> home = pages.area(id_, MailArea::small);
+    bytes_ = home.data();
+    capacity_ = home.size();
+    ready_ = pages.touched_bytes(id_, MailArea::small);
+    calm_eras_ = 0;
+    place_ = home.empty() ? Place::libc : Place::home;
+}
+
+void SlotBuffer::make_ready(std::size_t needed, MailPages& pages) {
+    if (needed > capacity_) {
+        if (place_ == Place::home && needed <= pages.area(id_, MailArea::large).size()) {
+            move_to_large(needed, pages);
+        } else {
+            move_to_libc(needed, pages);
+        }
+    }
+    if (place_ == Place::libc) {
+        ready_ = capacity_;
+    } else {
+        ready_ =
+            pages.touch(id_, place_ == Place::home ? MailArea::small : MailArea::large, needed);
+    }
+}
+
+void SlotBuffer::move_to_large(std::size_t needed, MailPages& pages) noexcept {
+    const std::span<std::byte> large = pages.area(id_, MailArea::large);
+    pages.touch(id_, MailArea::large, needed);
+    std::memcpy(large.data(), bytes_, used_);
+    bytes_ = large.data();
+    capacity_ = large.size();
+    place_ = Place::large;
+}
+
+void SlotBuffer::move_to_libc(std::size_t needed, MailPages& pages) {
+    std::size_t capacity = capacity_ == 0 ? page_bytes : capacity_ * 2;
+    while (capacity < needed) capacity *= 2;
+    auto* const bytes = static_cast<std::byte*>(std::aligned_alloc(page_bytes, capacity));
+    if (bytes == nullptr) throw std::bad_alloc();
+    if (used_ > 0) std::memcpy(bytes, bytes_, used_);
+    const bool was_in_libc = place_ == Place::libc;
+    if (!pages.area(id_, MailArea::small).empty())
+        pages.note_spilled(capacity - (was_in_libc ? capacity_ : 0));
+    if (was_in_libc) std::free(bytes_);
+    bytes_ = bytes;
+    capacity_ = capacity;
+    place_ = Place::libc;
+}
+
+void SlotBuffer::reconsider_place(MailPages& pages) noexcept {
+    if (used_ > SlotLayout::mail_small_bytes / 2)
+        calm_eras_ = 0;
+    else if (++calm_eras_ == calm_eras_wanted)
+        leave_for_home(pages);
+}
+
+void SlotBuffer::leave_for_home(MailPages& pages) noexcept {
+    if (place_ == Place::libc) std::free(bytes_);
+    pages.give_back(id_, MailArea::large);
+    settle_at_home(pages);
+}
+
+void SlotBuffer::release(MailPages& pages) noexcept {
+    used_ = 0;
+    pages.give_back(id_, MailArea::small);
+    leave_for_home(pages);
+}
+
+}  // namespace nw

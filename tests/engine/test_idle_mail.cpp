@@ -1,0 +1,63 @@
+// Goal: groups that got mail and get no more give its pages back while the run goes on.
+//
+// Method: every LP writes to one of another worker until virtual time 20, then only to itself, for
+// longer than the test looks. The machine's clock is the test's.
+#include "tests/engine/stepped_run.hpp"
+#include "tests/support/catch.hpp"
+
+namespace nw::test {
+namespace {
+
+class TalkativeAtFirst final : public LogicalProcess {
+  public:
+    static constexpr std::uint32_t lps = 600;  // more groups than a worker trims in a turn
+
+    explicit TalkativeAtFirst(LpId self) : self_(index(self)) {}
+    void on_start(Context& context) override { context.schedule(context.self(), 1, 0); }
+    void on_event(Context& context, const Event& event) override {
+        if (event.type() != 0) return;
+        context.schedule(context.self(), 1, 0);
+        if (context.now() < 20) context.schedule(LpId{(self_ + lps / 2) % lps}, 1, 1);
+    }
+
+  private:
+    std::uint32_t self_;
+};
+
+class TalkativeModel final : public Model {
+  public:
+    TalkativeModel() : Model("talkative", "sends at first and then no more") {}
+    Setup setup() override {
+        Setup setup;
+        setup.lps = TalkativeAtFirst::lps;
+        setup.until = 1e9;
+        setup.process = process<TalkativeAtFirst>();
+        return setup;
+    }
+};
+
+TEST_CASE("pages of mail go back to the kernel when no more comes") {
+    TalkativeModel model;
+    const Setup setup = model.setup();
+    Config config;
+    config.lps_per_group = 1;
+    config.checkpoint_every = 1;
+    config.gvt_interval_ms = 1e9;
+    config.window_mode = WindowMode::fixed;
+    config.window = 1;
+    SteppedRun run(setup, config, {}, 1);
+    std::size_t most = 0;
+    run.run_until([&] {
+        most = std::max(most, run.mail_bytes());
+        return run.gvt() > 25;
+    });
+    REQUIRE(run.counters()[Counter::events_crossed] >= 19 * TalkativeAtFirst::lps);
+    REQUIRE(most >= TalkativeAtFirst::lps * page_bytes);
+    const std::uint64_t steps = run.steps();
+    run.run_until([&] { return run.steps() % 1000 == 0 && run.mail_bytes() == 0; });
+    CHECK(run.mail_bytes() == 0);
+    CHECK(run.steps() - steps < 200'000);  // 4 s
+}
+
+}  // namespace
+}  // namespace nw::test

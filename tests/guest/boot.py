@@ -1,0 +1,201 @@
+"""Boots a guest, runs one command in it, and brings its output and exit code back.
+
+QEMU emulates the processor (TCG), so neither KVM nor root is needed. Three channels of bytes lead
+out of the guest, for the command's output, its errors, and a report of what has happened; QEMU
+writes each into a pipe of ours. Everything here runs in one thread, which reads these pipes.
+
+A guest under emulation sometimes dies or hangs while its kernel starts. Nothing of the command has
+been done by then, so it is booted again; once the command has started there is no second try.
+"""
+
+import contextlib
+import os
+import selectors
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from initramfs import Initramfs
+from topology import qemu_arguments
+
+HERE = Path(__file__).resolve().parent
+BOOTS_MAX = 4
+BOOT_SECONDS_MAX = 60  # usual: 4, on a busy machine 15
+TIMED_OUT = 124
+CRASHED = 125
+
+# `single` emulates all cores in one thread, by turns: steady, whatever else the host has to do. `multi`
+# has a thread a core, which has more speed to offer where the host has as many idle cores; otherwise
+# emulated cores wait for each other in every interrupt between them, and page moves have many. Eight
+# PHOLD workers on eight nodes and two busy cores committed five times as much with `single`.
+ACCELERATORS = {"single": "tcg,thread=single", "multi": "tcg,thread=multi,tb-size=256"}
+
+# No reboot but an end; no work that only a real machine needs; no clock that is doubted when the
+# host has had no time for us.
+KERNEL_OPTIONS = ("console=ttyS0 panic=-1 mitigations=off nokaslr init_on_alloc=0 apparmor=0 audit=0 "
+                  "nowatchdog rcupdate.rcu_cpu_stall_suppress=1 tsc=reliable no_timer_check "
+                  "random.trust_cpu=on lpj=8000000 cryptomgr.notests")
+
+# What init.sh and session.sh use of busybox.
+APPLETS = ["cat", "cp", "hostname", "ifconfig", "insmod", "kill", "ln", "mkdir", "mkfifo", "mount", "mv",
+           "sh", "sleep", "switch_root", "sync", "tr", "umount"]
+
+
+@dataclass
+class Job:
+    """What to do in the guest. Folders are absolute and without symbolic links."""
+
+    command: list[str]
+    folder: Path  # where the command starts
+    writable: list[Path] = field(default_factory=list)
+    visible: list[Path] = field(default_factory=list)  # through the fresh /tmp
+    environment: dict[str, str] = field(default_factory=dict)
+    sysctls: dict[str, str] = field(default_factory=dict)
+    timeout: float = 300  # seconds from the command's start
+    accelerator: str = "single"
+    verbose: bool = False
+
+
+def run(images, topology, job):
+    """The command's exit code, or TIMED_OUT or CRASHED, with an explanation on stderr."""
+    for _ in range(BOOTS_MAX):
+        with tempfile.TemporaryDirectory(prefix="numawarp-guest-") as work:
+            boot = _Boot(images, topology, job, Path(work))
+            boot.watch()
+            if boot.exit_code is not None:
+                return boot.exit_code
+            if boot.timed_out:
+                _say(f"the command has not ended after {job.timeout:g} s")
+                return TIMED_OUT
+            if boot.started:
+                _say("the guest crashed; the end of its console:\n" + boot.console_end())
+                return CRASHED
+            if job.verbose:
+                _say("the guest died before the command started; the end of its console:\n"
+                     + boot.console_end())
+    _say(f"the guest did not come up in {BOOTS_MAX} boots (--verbose shows its console)")
+    return CRASHED
+
+
+def _say(text):
+    print("numawarp guest: " + text, file=sys.stderr, flush=True)
+
+
+class _Boot:
+    """One life of a guest. After watch(): exit_code if the command ended, else what went wrong."""
+
+    def __init__(self, images, topology, job, work):
+        self.exit_code = None
+        self.started = False
+        self.timed_out = False
+        self._job = job
+        self._console = work / "console"
+        self._report = b""
+        initramfs = work / "initramfs"
+        initramfs.write_bytes(_pack(images, job))
+        self._qemu = [
+            # A guest must not outlive us, whatever we die of.
+            "setpriv", "--pdeathsig", "KILL", *images.qemu, "-machine", "q35", "-cpu", "max,la57=off",
+            "-accel", ACCELERATORS[job.accelerator],
+            "-nodefaults", "-display", "none", "-no-reboot",
+            *qemu_arguments(topology),
+            "-kernel", str(images.kernel), "-initrd", str(initramfs), "-append", KERNEL_OPTIONS,
+            "-serial", f"file:{self._console}", *_export("host", Path("/"), "on"),
+        ]
+        for number, folder in enumerate(job.writable):
+            self._qemu += _export(f"rw{number}", folder, "off")
+        self._qemu += ["-device", "virtio-serial-pci"]
+
+    def watch(self):
+        begun = time.monotonic()
+        with contextlib.ExitStack() as stack, selectors.DefaultSelector() as channels:
+            ends = []
+            for name in ("out", "err", "report"):
+                read, write = os.pipe()
+                stack.callback(os.close, read)
+                ends.append(write)
+                channels.register(read, selectors.EVENT_READ, name)
+                self._qemu += ["-chardev", f"file,id={name},path=/proc/self/fd/{write},append=on",
+                               "-device", f"virtserialport,chardev={name},name={name}"]
+            if self._job.verbose:
+                _say(shlex.join(self._qemu))
+            qemu = subprocess.Popen(self._qemu, stdin=subprocess.DEVNULL, pass_fds=ends)
+            stack.callback(qemu.wait)
+            stack.callback(qemu.kill)
+            for end in ends:
+                os.close(end)
+
+            deadline = begun + BOOT_SECONDS_MAX
+            while channels.get_map():
+                if time.monotonic() > deadline:
+                    self.timed_out = self.started
+                    return
+                was_started = self.started
+                for key, _ in channels.select(max(0, deadline - time.monotonic())):
+                    if not self._forward(key):
+                        channels.unregister(key.fd)
+                if self.started and not was_started:
+                    deadline = time.monotonic() + self._job.timeout
+                    if self._job.verbose:
+                        _say(f"the command starts after {time.monotonic() - begun:.1f} s")
+
+    def _forward(self, key):
+        """Passes on what a channel has; False at its end."""
+        data = os.read(key.fd, 65536)
+        if key.data == "report":
+            self._report += data
+            lines = self._report.decode().split("\n")[:-1]
+            self.started = "started" in lines
+            for line in lines:
+                if line.startswith("exit "):
+                    self.exit_code = int(line.removeprefix("exit "))
+        else:
+            stream = (sys.stdout if key.data == "out" else sys.stderr).buffer
+            stream.write(data)
+            stream.flush()
+        return bool(data)
+
+    def console_end(self):
+        try:
+            return "\n".join(self._console.read_text(errors="replace").splitlines()[-25:])
+        except FileNotFoundError:
+            return "(it is empty)"
+
+
+def _export(tag, folder, readonly):
+    """A folder of the host that the guest can mount."""
+    return ["-fsdev", f"local,id={tag},path={folder},security_model=none,multidevs=remap,"
+                      f"readonly={readonly}",
+            "-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"]
+
+
+def _pack(images, job):
+    """The initramfs of this boot; init.sh says what stands where."""
+    archive = Initramfs()
+    for folder in ("bin", "modules", "guest"):
+        archive.add_folder(folder)
+    archive.add_file("bin/busybox", images.busybox.read_bytes())
+    for applet in APPLETS:
+        archive.add_link(f"bin/{applet}", "busybox")
+    for module in images.modules:
+        archive.add_file(f"modules/{module.name}", module.read_bytes())
+    archive.add_file("init", (HERE / "init.sh").read_bytes())
+    archive.add_file("guest/session.sh", (HERE / "session.sh").read_bytes())
+    archive.add_file("guest/command.sh", _command_script(job).encode())
+    for name, lines in [("writable", job.writable), ("visible", job.visible),
+                        ("sysctls", [f"{key}={value}" for key, value in job.sysctls.items()])]:
+        archive.add_file(f"guest/{name}", "".join(f"{line}\n" for line in lines).encode())
+    return archive.packed()
+
+
+def _command_script(job):
+    environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+                   "HOME": "/root", **job.environment}
+    exports = "".join(f"export {key}={shlex.quote(value)}\n" for key, value in environment.items())
+    # Through env, since busybox's shell has its own sh, ls, ... before those that PATH leads to.
+    return (f"{exports}cd {shlex.quote(str(job.folder))}\n"
+            f"exec /usr/bin/env -- {shlex.join(job.command)}\n")

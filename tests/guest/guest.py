@@ -1,0 +1,96 @@
+"""What the guest tests share: calls of run.py, and batches of numawarp's programs in one guest."""
+
+import json
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+RUN = Path(__file__).resolve().parent / "run.py"
+UNAVAILABLE = 77
+
+
+def run(topology, *arguments, options=(), folder=None):
+    """The finished run.py, with stdout and stderr as text. Ends the test, as skipped, where there
+    can be no guest."""
+    done = subprocess.run([sys.executable, RUN, topology, *map(str, options), "--",
+                           *map(str, arguments)], capture_output=True, text=True, cwd=folder)
+    if done.returncode == UNAVAILABLE:
+        print(done.stderr, end="")
+        sys.exit(UNAVAILABLE)
+    return done
+
+
+@dataclass
+class Result:
+    """Of one program of a batch."""
+
+    exit_code: int | None  # None: the guest did not come so far
+    stderr: str
+    stats: dict  # the JSON of --stats; empty if the program wrote none
+
+    @property
+    def notices(self):
+        return self.stats.get("notices", [])
+
+    @property
+    def numa(self):
+        return self.stats.get("numa", {})
+
+
+class Batch:
+    """Programs that run one after the other in one guest: a boot takes longer than most of them."""
+
+    def __init__(self, programs, topology, name="all"):
+        self._programs = programs
+        self._topology = topology
+        self._work = programs.work / f"{topology}-{name}"
+        self._work.mkdir()
+        self._names = []
+        self._lines = []
+
+    def shell(self, line):
+        """Something that the programs after it find done, such as a kernel setting."""
+        self._lines.append(line)
+
+    def add(self, name, program, *arguments, before="true", through=(), seconds=None):
+        """A program of ours with `--quiet --stats`.
+
+        before: done first, in the shell that then becomes the program, as `ulimit -v 1000000`.
+        through: a command that runs the program, as `taskset -c 0`.
+        seconds: interrupts the program after so long, as Ctrl-C would; its exit code is then 130.
+        """
+        stats = self._work / f"{name}.json"
+        command = [*map(str, through), str(self._programs.bin / program), *map(str, arguments),
+                   "--quiet", "--stats", str(stats)]
+        if seconds is not None:
+            command[:0] = ["timeout", "--preserve-status", "--signal=INT", str(seconds)]
+        else:
+            command[:0] = ["timeout", "--signal=KILL", "100"]
+        self._names.append(name)
+        self._lines.append(f"({before}; exec {shlex.join(command)}) 2>{name}.err; "
+                           f"echo $? >{name}.code")
+
+    def run(self, *options):
+        """{name: Result} of all programs; `options` are those of run.py."""
+        (self._work / "batch.sh").write_text("\n".join(self._lines) + "\n")
+        done = run(self._topology, "sh", "batch.sh", folder=self._work,
+                   options=["--rw", self._work, "--ro", self._programs.bin, *options])
+        if done.returncode in (124, 125) or done.stderr:
+            print(f"{self._topology}: exit code {done.returncode}: {done.stderr}")
+        return {name: self._result(name) for name in self._names}
+
+    def _result(self, name):
+        def text(suffix):
+            path = self._work / f"{name}.{suffix}"
+            return path.read_text() if path.exists() else ""
+
+        return Result(int(text("code")) if text("code").strip() else None, text("err"),
+                      json.loads(text("json") or "{}"))
+
+
+def expect_ended(programs, what, result, exit_code=0):
+    programs.expect(result.exit_code == exit_code,
+                    f"{what}: exit code {result.exit_code}{' ' if result.stderr else ''}"
+                    f"{result.stderr.strip()}")

@@ -1,0 +1,208 @@
+"""What a guest boots from: QEMU, a Linux kernel with the modules for 9p, and busybox.
+
+QEMU must be installed. Kernel and busybox are downloaded once, as packages of the distribution by
+`apt-get download`, unpacked into a cache folder (NUMAWARP_GUEST_CACHE, else ~/.cache/numawarp-guest)
+and never installed. apt works with lists of its own in that folder, from the system's sources: that
+needs no root, and the system's lists stay as they are.
+
+Debian 12 is special. Its QEMU 7.2 boots its own kernel 6.1 reliably; better is QEMU 10 with kernel
+6.12 from backports, taken from the same mirror if that has them. They are a pair: QEMU 7.2 with
+kernel 6.12 dies in most boots.
+"""
+
+import fcntl
+import json
+import lzma
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+FORMAT = 1  # of a cache folder; a new one leaves the old behind
+QEMU = "qemu-system-x86_64"
+# In an order in which they load. Which of them are built into a kernel differs.
+MODULES = ["virtio_ring", "virtio", "virtio_pci_legacy_dev", "virtio_pci_modern_dev", "virtio_pci",
+           "virtio_console", "netfs", "fscache", "9pnet", "9pnet_virtio", "9p"]
+KERNEL_PACKAGE = {"debian": "linux-image-amd64", "ubuntu": "linux-image-generic"}
+BACKPORTS_QEMU = [f"{name}/bookworm-backports" for name in
+                  ("qemu-system-x86", "qemu-system-common", "qemu-system-data", "seabios")]
+# What a kernel's package leads to; `extra` modules are large, and none of ours.
+KERNEL_PART = re.compile(r"linux-(image|modules|binary)-(?!extra)")
+
+
+class Unavailable(Exception):
+    """No guest on this machine; the text says why, in a line."""
+
+
+@dataclass(frozen=True)
+class Images:
+    qemu: list[str]  # a command without its arguments
+    kernel: Path
+    busybox: Path
+    modules: list[Path]  # in the order of loading
+
+
+def provide():
+    """The images, downloaded if they are not in the cache yet. Raises Unavailable."""
+    if platform.machine() != "x86_64":
+        raise Unavailable(f"the guest is an x86-64 machine, this one is {platform.machine()}")
+    if not shutil.which(QEMU):
+        raise Unavailable(f"no {QEMU}; install qemu-system-x86")
+    system = _system()
+    cache = Path(os.environ.get("NUMAWARP_GUEST_CACHE")
+                 or Path.home() / ".cache/numawarp-guest").absolute()
+    folder = cache / f"{system['ID']}-{system.get('VERSION_ID', 'testing')}-{FORMAT}"
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        with open(cache / "lock", "w") as lock:
+            # One downloads, others wait for it and find the folder.
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not folder.exists():
+                _fill(folder, system)
+    except OSError as error:
+        raise Unavailable(f"cannot use the cache {cache}: {error}") from error
+    qemu = json.loads((folder / "qemu.json").read_text())
+    return Images([part.replace("@FOLDER@", str(folder)) for part in qemu], folder / "vmlinuz",
+                  folder / "busybox", sorted(folder.glob("modules/*.ko")))
+
+
+def _system():
+    try:
+        lines = Path("/etc/os-release").read_text().splitlines()
+    except OSError:
+        lines = []
+    system = {key: value.strip('"') for key, _, value in (line.partition("=") for line in lines)}
+    if system.get("ID") not in KERNEL_PACKAGE or not shutil.which("apt-get"):
+        raise Unavailable("the guest's kernel comes from Debian's or Ubuntu's packages by apt, and "
+                          "this system is neither")
+    return system
+
+
+def _fill(folder, system):
+    """Makes the cache folder, whole or not at all."""
+    print("numawarp: fetching a kernel for the guest, once (about 100 MB)", file=sys.stderr)
+    with tempfile.TemporaryDirectory(prefix="new-", dir=folder.parent) as work:
+        work = Path(work)
+        made = work / "images"
+        apt = _Apt(work / "apt")
+        if system["ID"] == "debian" and system.get("VERSION_ID") == "12":
+            backports = _backports_of(apt, work)
+            if backports and _make(backports, made, BACKPORTS_QEMU):
+                made.rename(folder)
+                return
+            shutil.rmtree(made, ignore_errors=True)
+        if not _make(apt, made):
+            raise Unavailable(f"apt could not provide a kernel and busybox: {apt.error}")
+        made.rename(folder)
+
+
+def _backports_of(apt, work):
+    """An apt that also knows Debian 12's backports, on the mirror that `apt` uses; or None."""
+    mirror = apt.mirror_of("bookworm")
+    if not mirror:
+        return None
+    entry = f"deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {mirror}"
+    sources = work / "backports.list"
+    sources.write_text(f"{entry} bookworm main\n{entry} bookworm-backports main\n")
+    backports = _Apt(work / "backports", "-o", f"Dir::Etc::sourcelist={sources}",
+                     "-o", "Dir::Etc::sourceparts=/dev/null",
+                     "-o", "APT::Default-Release=bookworm-backports")
+    return None if backports.error else backports
+
+
+def _make(apt, made, qemu_packages=()):
+    """Fills the folder `made`; with `qemu_packages` it gets a QEMU of its own. False if not all of
+    it is to be had."""
+    unpacked = made.with_name("unpacked")
+    shutil.rmtree(unpacked, ignore_errors=True)
+    kernel = apt.kernel_packages()
+    if not apt.unpack([*kernel, "busybox-static", *qemu_packages], unpacked):
+        return False
+    made.mkdir()
+    qemu = [QEMU]
+    if qemu_packages:
+        qemu = [f"@FOLDER@/{QEMU}", "-L", "@FOLDER@/share/qemu", "-L", "@FOLDER@/share/seabios"]
+        shutil.copy(unpacked / f"usr/bin/{QEMU}", made)
+        for name in ("qemu", "seabios"):
+            shutil.copytree(unpacked / "usr/share" / name, made / "share" / name, symlinks=True)
+        # The installed QEMU has brought the libraries; a newer one may ask for more.
+        if subprocess.run([made / QEMU, "--version"], capture_output=True).returncode != 0:
+            return False
+    (made / "qemu.json").write_text(json.dumps(qemu))
+    # A kernel has hundreds of megabytes of modules; five or so are needed.
+    shutil.copy(next(unpacked.glob("boot/vmlinuz*")), made / "vmlinuz")
+    shutil.copy(next(unpacked.glob("**/bin/busybox")), made / "busybox")
+    (made / "modules").mkdir()
+    for number, name in enumerate(MODULES):
+        for path in unpacked.glob(f"**/{name}.ko*"):
+            (made / f"modules/{number:02}-{name}.ko").write_bytes(_decompressed(path))
+    return True
+
+
+def _decompressed(module):
+    if module.suffix == ".xz":
+        return lzma.decompress(module.read_bytes())
+    if module.suffix == ".zst":
+        return subprocess.run(["zstd", "-dcq", module], check=True, capture_output=True).stdout
+    return module.read_bytes()
+
+
+class _Apt:
+    """apt with lists and a cache of its own. `error` is the last error's text, at first empty."""
+
+    def __init__(self, folder, *options):
+        self._folder = folder
+        self.error = ""
+        (folder / "lists/partial").mkdir(parents=True)
+        (folder / "cache/archives/partial").mkdir(parents=True)
+        self._options = ["-q", "-o", f"Dir::State::lists={folder}/lists",
+                         "-o", f"Dir::Cache={folder}/cache", *options]
+        if os.geteuid() == 0:
+            # Else apt downloads as the user _apt, who may not enter our folder.
+            self._options += ["-o", "APT::Sandbox::User=root"]
+        self._run("apt-get", "update")
+
+    def mirror_of(self, release):
+        """The address from which the system has `release`, or None."""
+        for line in self._run("apt-get", "indextargets", "--format",
+                              "$(RELEASE) $(REPO_URI)").splitlines():
+            name, _, address = line.partition(" ")
+            if name == release:
+                return address
+        return None
+
+    def kernel_packages(self):
+        """The names of the packages in which the system's standard kernel comes."""
+        found = []
+        waiting = [KERNEL_PACKAGE[_system()["ID"]]]
+        while waiting:
+            found.append(waiting.pop())
+            depends = self._run("apt-cache", "depends", "--important", found[-1])
+            names = re.findall(r"Depends: (\S+)", depends)
+            waiting += [name for name in names if KERNEL_PART.match(name) and name not in found]
+        return found
+
+    def unpack(self, packages, folder):
+        """Downloads and unpacks; False if one of them cannot be had."""
+        self.error = ""
+        self._run("apt-get", "download", *packages)
+        if self.error:
+            return False
+        for package in self._folder.glob("*.deb"):
+            subprocess.run(["dpkg", "-x", package, folder], check=True)
+            package.unlink()
+        return True
+
+    def _run(self, command, *arguments):
+        """What it prints; sets `error` where it fails."""
+        done = subprocess.run([command, *self._options, *arguments], capture_output=True, text=True,
+                              cwd=self._folder, env={**os.environ, "LC_ALL": "C"})
+        if done.returncode != 0:
+            errors = [line for line in done.stderr.splitlines() if line.startswith("E:")]
+            self.error = errors[0] if errors else f"{command} {arguments[0]} failed"
+        return done.stdout

@@ -1,0 +1,67 @@
+#!/bin/sh
+# PID 1 of the guest, first half: from the initramfs, makes the host's file tree the guest's root.
+#
+# The host offers its tree through QEMU's 9p server: one read-only export `host` of everything, and
+# an export rw0, rw1, ... for each writable folder. Over it lie the guest's own /proc, /sys, /dev,
+# /run and /tmp. Then session.sh is PID 1.
+#
+# In the initramfs: /bin (busybox), /modules (in the order of their names), /guest:
+#   session.sh, command.sh   second half, and the command
+#   writable                 a folder of the host a line, in the order of the exports
+#   visible                  a folder below /tmp a line, to be seen through the fresh /tmp
+#   sysctls                  a setting `name=value` a line
+PATH=/bin
+set -e # the end of PID 1 is a panic, which ends QEMU; the console's last lines tell the reason
+
+for module in /modules/*.ko; do
+    insmod "$module"
+done
+
+plan9=trans=virtio,version=9p2000.L,msize=512000
+mkdir -p /proc /tree /host
+mount -t proc proc /proc
+mount -t 9p -o ro,$plan9,cache=loose host /host
+mount --bind /host /tree # stays as it is while /host is covered below
+
+mount -t proc proc /host/proc
+mount -t sysfs sysfs /host/sys
+mount -t cgroup2 cgroup /host/sys/fs/cgroup
+mount -t devtmpfs devices /host/dev
+mkdir -p /host/dev/pts /host/dev/shm /host/dev/hugepages
+for link in fd:fd stdin:fd/0 stdout:fd/1 stderr:fd/2; do
+    ln -s "/proc/self/${link#*:}" "/host/dev/${link%:*}"
+done
+mount -t devpts devpts /host/dev/pts
+mount -t tmpfs shm /host/dev/shm
+mount -t hugetlbfs hugepages /host/dev/hugepages
+mount -t tmpfs run /host/run
+mount -t tmpfs tmp /host/tmp
+
+while read -r folder; do
+    mkdir -p "/host$folder"
+    mount --bind "/tree$folder" "/host$folder"
+done </guest/visible
+
+# Without a cache for writes: whatever the command has written is on the host when it ends.
+export=0
+while read -r folder; do
+    mkdir -p "/host$folder" # not there yet below /tmp
+    mount -t 9p -o rw,$plan9,cache=mmap "rw$export" "/host$folder"
+    export=$((export + 1))
+done </guest/writable
+
+ifconfig lo up
+hostname numaguest
+echo "127.0.0.1 localhost numaguest" >/host/run/hosts
+mount --bind /host/run/hosts /host/etc/hosts
+
+# The kernel moving pages on its own would blur what a test sees. A --sysctl can have it back.
+echo 0 >/proc/sys/kernel/numa_balancing
+while IFS='=' read -r name value; do
+    echo "$value" >"/proc/sys/$(echo "$name" | tr . /)"
+done </guest/sysctls
+
+cp -a /guest /bin /host/run/
+mv /host/run/bin /host/run/guest/bin
+umount /tree /proc
+exec switch_root /host /run/guest/session.sh

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Runs a command on a Linux with several NUMA nodes: a QEMU guest on this machine's own file tree.
+
+Output, errors and exit code are the command's. The tree is read-only, and /tmp, /run and /dev/shm
+are the guest's own, empty ones; of /tmp the working folder and the folders named by --rw and --ro
+are there. The guest is emulated: slow, and no place to measure speed.
+
+Exit codes: the command's own (128 + n for signal n); 124 it did not end in time; 125 the guest
+crashed; 77 there can be no guest on this machine, for the reason given; 2 wrong option.
+"""
+
+import argparse
+import os
+import signal
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import boot  # noqa: E402
+import images  # noqa: E402
+import topology  # noqa: E402
+
+
+def setting(text):
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise argparse.ArgumentTypeError(f"'{text}': legal is NAME=VALUE")
+    return name, value
+
+
+def folder(text):
+    path = Path(text).resolve()
+    if not path.is_dir():
+        raise argparse.ArgumentTypeError(f"'{text}' is not a folder")
+    return path
+
+
+def arguments():
+    parser = argparse.ArgumentParser(
+        prog="./jobs/run guest", usage="./jobs/run guest TOPOLOGY [OPTION...] -- COMMAND...",
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("topology", metavar="TOPOLOGY",
+                        help=f"{', '.join(topology.PRESETS)}; or nodes CPUS:MEM,... as 2:1G,0:512M")
+    parser.add_argument("--dist", metavar="ROWS", help="distances, as '10,20;20,10'")
+    parser.add_argument("--rw", metavar="DIR", type=folder, action="append", default=[],
+                        help="a folder that the command may write to")
+    parser.add_argument("--ro", metavar="DIR", type=folder, action="append", default=[],
+                        help="a folder below /tmp that the command may read")
+    parser.add_argument("--env", metavar="NAME=VALUE", type=setting, action="append", default=[],
+                        help="a variable of the command's environment, which is otherwise bare")
+    parser.add_argument("--sysctl", metavar="NAME=VALUE", type=setting, action="append", default=[],
+                        help="a setting of the guest's kernel, as vm.nr_hugepages=8")
+    parser.add_argument("--timeout", metavar="SECONDS", type=float, default=300,
+                        help="for the command, without the boot (300)")
+    parser.add_argument("--accel", choices=boot.ACCELERATORS, default="single",
+                        help="emulate the cores in one thread or one each (single)")
+    parser.add_argument("--verbose", action="store_true", help="show QEMU's command and failed boots")
+    # All behind the first `--` is the command's, whatever it looks like.
+    words = sys.argv[1:]
+    ours = words[:words.index("--")] if "--" in words else words
+    given = parser.parse_args(ours)
+    given.command = words[len(ours) + 1:]
+    if not given.command:
+        parser.error("no command; it stands behind --, as in `guest n4 -- numactl --hardware`")
+    try:
+        given.topology = topology.parse(given.topology, given.dist)
+    except ValueError as error:
+        parser.error(str(error))
+    return given
+
+
+def below_tmp(path):
+    return Path("/tmp") in path.parents
+
+
+def main():
+    given = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    here = Path.cwd()
+    job = boot.Job(command=given.command, folder=here, writable=given.rw,
+                   visible=[path for path in (here, *given.ro) if below_tmp(path)],
+                   environment=dict(given.env), sysctls=dict(given.sysctl), timeout=given.timeout,
+                   accelerator=given.accel, verbose=given.verbose)
+    try:
+        found = images.provide()
+    except images.Unavailable as reason:
+        print(f"numawarp guest: {reason}", file=sys.stderr)
+        return 77
+    return boot.run(found, given.topology, job)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        # Whoever read our output has gone.
+        os._exit(141)

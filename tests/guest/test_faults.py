@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Where the machine refuses something, the run ends with the right digest and says once what it does
+without: one core by affinity or cpuset, memory of another node only, limited address space, strict
+overcommit, no locked memory, a node that is full, and system calls that a container forbids."""
+
+import errno
+import re
+import sys
+from pathlib import Path
+
+here = Path(__file__).resolve().parent
+sys.path[:0] = [str(here), str(here.parent / "support")]
+import guest  # noqa: E402
+from programs import Programs  # noqa: E402
+
+programs = Programs()
+
+MODEL = ["phold", "--lps", 1024, "--state", 4096, "--touch", 64, "--lps-per-group", 16,
+         "--remote", 0.5, "--until", 40]
+LARGE_MODEL = ["phold", "--lps", 16384, "--state", 4096, "--touch", 64, "--lps-per-group", 64,
+               "--remote", 0.5, "--until", 4]
+# Groups and their pages move all the time, so that every refusal is met.
+BUSY = ["--rebind", 0.2, "--check-rebind", 0.5, "--pagemigd", "2@0.1"]
+
+
+def cpuset(name, cpus, mems):
+    """A shell line that puts its shell into a cgroup with these cores and memory nodes."""
+    group = f"/sys/fs/cgroup/{name}"
+    return (f"mkdir -p {group} && echo {cpus} >{group}/cpuset.cpus && "
+            f"echo {mems} >{group}/cpuset.mems && echo 0 >{group}/cgroup.procs")
+
+
+def refused(call, error):
+    return {"through": [programs.bin / "refuse", f"{call}={error}"]}
+
+
+# name: (what the notice says, or None where nothing is worse for it; arguments of Batch.add). On n2
+# cores 0 and 1 are node 0, cores 2 and 3 node 1.
+CASES = {
+    "nothing": (None, {}),
+    "one_core_by_affinity": (None, {"through": ["taskset", "-c", "3"]}),
+    "four_workers_on_one_core": (None, {"through": ["taskset", "-c", "3"],
+                                        "extra": ["--workers", 4]}),
+    "one_core_by_cpuset": (None, {"before": cpuset("one", "3", "1")}),
+    # The nearest node that has memory for us becomes the home of all.
+    "memory_elsewhere": (None, {"before": cpuset("far", "2-3", "0")}),
+    "no_locked_memory": (None, {"before": "ulimit -l 0"}),
+    "address_space": ("address space", {"before": "ulimit -v 3000000"}),
+    "move_pages_eperm": ("not let us move pages.*permitted", refused("move_pages", errno.EPERM)),
+    "move_pages_enosys": ("not let us move pages.*implemented", refused("move_pages", errno.ENOSYS)),
+    "move_pages_enomem": ("not let us move pages.*memory", refused("move_pages", errno.ENOMEM)),
+    "move_pages_enodev": ("not let us move pages.*device", refused("move_pages", errno.ENODEV)),
+    "memory_policies": ("not bound", refused("set_mempolicy", errno.EPERM)),
+    "affinity": ("pinned|bound to", refused("sched_setaffinity", errno.EPERM)),
+    "huge_pages": ("huge pages", refused("madvise", errno.EINVAL) | {"extra": ["--huge-pages", "on"]}),
+}
+
+
+def add(batch, name, model=MODEL, extra=(), **how):
+    batch.add(name, *model, *BUSY, *extra, **how)
+
+
+batch = guest.Batch(programs, "n2")
+batch.shell("echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control")
+batch.add("sequential", *MODEL, "--engine", "sequential")
+for name, (_, how) in CASES.items():
+    add(batch, name, **how)
+
+batch.shell("echo 2 >/proc/sys/vm/overcommit_memory")
+add(batch, "overcommit")
+batch.shell("echo 0 >/proc/sys/vm/overcommit_memory")
+
+batch.shell("echo 1 >/proc/sys/kernel/numa_balancing")
+add(batch, "balancing")
+batch.shell("echo 0 >/proc/sys/kernel/numa_balancing")
+
+# A file whose pages prefer node 1 takes all that the kernel gives away there. It keeps a reserve of
+# some 40 MiB: LPs that are to be there must need more.
+batch.shell("mkdir /tmp/hog && mount -t tmpfs -o size=2G,mpol=prefer:1 hog /tmp/hog")
+batch.shell("free=$(awk '/MemFree/ {print $4}' /sys/devices/system/node/node1/meminfo)")
+batch.shell("head -c ${free}K /dev/zero >/tmp/hog/file")
+batch.add("sequential_large", *LARGE_MODEL, "--engine", "sequential")
+add(batch, "node_full", model=LARGE_MODEL)
+
+results = batch.run()
+CASES |= {"overcommit": ("address space", {}), "balancing": ("kernel moves pages, too", {}),
+          "node_full": ("node 1 has no room", {})}
+
+for name, (wanted, _) in CASES.items():
+    result = results[name]
+    guest.expect_ended(programs, name, result)
+    digest = results["sequential_large" if name == "node_full" else "sequential"].stats["digest"]
+    programs.expect(result.stats.get("digest") == digest, f"{name}: digest")
+    if wanted is None:
+        programs.expect(not result.notices, f"{name}: no notice, but {result.notices}")
+    else:
+        programs.expect(len(result.notices) == 1 and re.search(wanted, result.notices[0]),
+                        f"{name}: one notice that says '{wanted}': {result.notices}")
+
+for name, workers, nodes in [("nothing", 4, 2), ("one_core_by_affinity", 1, 1),
+                             ("one_core_by_cpuset", 1, 1), ("memory_elsewhere", 2, 1)]:
+    stats = results[name].stats
+    programs.expect((stats.get("workers"), results[name].numa.get("nodes")) == (workers, nodes),
+                    f"{name}: {stats.get('workers')} workers, {results[name].numa.get('nodes')} nodes")
+programs.expect(results["nothing"].numa.get("pages_moved", 0) > 0, "pages move where nothing is refused")
+programs.expect(results["node_full"].numa.get("pages_no_room", 0) > 0,
+                f"node_full: {results['node_full'].numa.get('pages_no_room')} pages without room")
+programs.leave()

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""After the start every group's pages are on its worker's node, on 1, 2, 4 and 8 nodes, one topology
+with different ways there and back, and one with a node of memory alone.
+
+What first touch can do must be right without the daemon: the LPs' state and the engine's own memory
+of a group. Mail is first touched by whoever sends, on whatever node; that is the daemon's to mend.
+With --memory libc nothing is placed, and the same probe shows it (the figure is printed)."""
+
+import sys
+from pathlib import Path
+
+here = Path(__file__).resolve().parent
+sys.path[:0] = [str(here), str(here.parent / "support")]
+import guest  # noqa: E402
+import topology  # noqa: E402
+from programs import Programs  # noqa: E402
+
+programs = Programs()
+
+# 256 groups of 16 pages of state or more, each event to some other LP.
+MODEL = ["phold", "--lps", 4096, "--state", 4096, "--touch", 64, "--lps-per-group", 16,
+         "--remote", 0.5, "--rebind", "off"]
+LOCAL = 0.01
+
+
+def remote_of(result, kind):
+    return ((result.numa.get("placement") or {}).get(kind) or {}).get("remote_share")
+
+
+def check(name):
+    nodes = topology.parse(name).nodes
+    workers = sum(node.cpus for node in nodes)
+    batch = guest.Batch(programs, name)
+    batch.add("sequential", *MODEL, "--until", 10, "--engine", "sequential")
+    batch.add("touched", *MODEL, "--until", 10, "--pagemigd", "off")
+    batch.add("daemon", *MODEL, "--until", 1e9, "--pagemigd", "1@0.5", seconds=5)
+    batch.add("libc", *MODEL, "--until", 10, "--memory", "libc", "--pagemigd", "off")
+    results = batch.run()
+    touched, daemon, libc = (results[key] for key in ("touched", "daemon", "libc"))
+
+    for key in ("sequential", "touched", "libc"):
+        guest.expect_ended(programs, f"{name}, {key}", results[key])
+        programs.expect(results[key].stats.get("digest") == results["sequential"].stats.get("digest"),
+                        f"{name}, {key}: digest {results[key].stats.get('digest')}")
+    guest.expect_ended(programs, f"{name}, daemon", daemon, exit_code=130)
+    programs.expect(touched.stats.get("workers") == workers
+                    and touched.numa.get("nodes") == sum(node.cpus > 0 for node in nodes),
+                    f"{name}: {workers} workers on all nodes with cores")
+    if len(nodes) == 1:
+        return
+    for kind in ("state", "engine"):
+        remote = remote_of(touched, kind)
+        programs.expect(remote is not None and remote <= LOCAL,
+                        f"{name}: first touch leaves {remote} of {kind} remote")
+    for kind in ("state", "engine", "mail"):
+        remote = remote_of(daemon, kind)
+        programs.expect(remote is not None and remote <= LOCAL,
+                        f"{name}: with the daemon {remote} of {kind} is remote")
+    programs.expect(touched.numa.get("pages_shared") == 0, f"{name}: no page has two groups")
+    programs.expect(not touched.notices, f"{name}: notices {touched.notices}")
+    share = libc.numa.get("remote_page_share")
+    programs.expect(share is not None and share > 10 * LOCAL,
+                    f"{name}: with --memory libc {share} of the pages are remote")
+
+
+for preset in ("n1", "n2", "n4", "n4a", "n8", "tier"):
+    check(preset)
+programs.leave()

@@ -1,0 +1,99 @@
+"""The machine that a guest is made to look like: its NUMA nodes, their cores, memory and distances.
+
+A topology is a name from PRESETS or a list of nodes `CPUS:MEM,...`; qemu_arguments() says it in
+QEMU's words. Distances are the firmware's table (SLIT): row = from, column = to, 10 = the node
+itself. Emulated memory is equally fast everywhere, so nothing here can show a latency.
+"""
+
+import re
+from dataclasses import dataclass
+
+NODE = re.compile(r"(\d+):(\d+)([MG])")
+MIB = {"M": 1, "G": 1024}
+
+
+@dataclass(frozen=True)
+class Node:
+    cpus: int  # 0: a node of memory alone
+    mib: int
+
+
+@dataclass(frozen=True)
+class Topology:
+    nodes: list[Node]
+    distances: list[list[int]] | None  # None: 10 to itself, 20 to all others (the kernel's default)
+
+
+# name: (nodes, distances). All fit into 2.5 GiB of the host's memory, used only where touched.
+PRESETS = {
+    "n1": ("2:1G", None),
+    "n2": ("2:768M,2:768M", "10,21;21,10"),
+    "n4": ("2:512M,2:512M,2:512M,2:512M",
+           "10,16,22,28;16,10,16,22;22,16,10,16;28,22,16,10"),
+    # There is further than back: who reads the table across instead of down goes wrong here.
+    "n4a": ("2:512M,2:512M,2:512M,2:512M",
+            "10,16,22,28;17,10,16,22;23,17,10,16;29,23,17,10"),
+    "n8": (",".join(["1:320M"] * 8), None),
+    # Two sockets and a node without cores, as persistent or CXL memory appears.
+    "tier": ("2:512M,2:512M,0:1G", "10,21,30;21,10,40;30,40,10"),
+}
+
+
+def parse_distances(text, count):
+    try:
+        rows = [[int(value) for value in row.split(",")] for row in text.split(";")]
+    except ValueError:
+        rows = []
+    if len(rows) != count or any(len(row) != count for row in rows):
+        raise ValueError(f"distances '{text}': legal are {count} rows of {count} numbers, as "
+                         "'10,20;20,10'")
+    for i, row in enumerate(rows):
+        for j, value in enumerate(row):
+            if not (value == 10 if i == j else 10 < value < 255):
+                raise ValueError(f"distance {value} from node {i} to node {j}: legal is 10 on the "
+                                 "diagonal and 11 to 254 elsewhere")
+    return rows
+
+
+def parse(text, distances=None):
+    """The topology of a preset's name or a list of nodes; `distances` replaces the preset's.
+
+    Raises ValueError, whose text names what is legal.
+    """
+    nodes_text, preset_distances = PRESETS.get(text, (text, None))
+    nodes = []
+    for item in nodes_text.split(","):
+        match = NODE.fullmatch(item)
+        if not match:
+            raise ValueError(f"topology '{text}': legal are {', '.join(PRESETS)}, or nodes "
+                             "CPUS:MEM,... with MEM as 512M or 1G")
+        nodes.append(Node(int(match[1]), int(match[2]) * MIB[match[3]]))
+    if nodes[0].cpus == 0:
+        raise ValueError(f"topology '{text}': the first node must have cores, to boot from")
+    if any(node.mib == 0 for node in nodes):
+        raise ValueError(f"topology '{text}': every node needs memory")
+    distances = distances or preset_distances
+    return Topology(nodes, parse_distances(distances, len(nodes)) if distances else None)
+
+
+def qemu_arguments(topology):
+    nodes = topology.nodes
+    with_cpus = [node for node in nodes if node.cpus]
+    cpus = sum(node.cpus for node in nodes)
+    arguments = ["-m", f"{sum(node.mib for node in nodes)}M", "-smp", str(cpus)]
+    if len({node.cpus for node in with_cpus}) == 1:
+        # A socket a node, as real machines have it. QEMU has no words for unequal sockets.
+        arguments[-1] += f",sockets={len(with_cpus)},cores={with_cpus[0].cpus},threads=1"
+
+    first_cpu = 0
+    for i, node in enumerate(nodes):
+        arguments += ["-object", f"memory-backend-memfd,id=memory{i},size={node.mib}M,share=on"]
+        described = f"node,nodeid={i},memdev=memory{i}"
+        if node.cpus:
+            described += f",cpus={first_cpu}-{first_cpu + node.cpus - 1}"
+            first_cpu += node.cpus
+        arguments += ["-numa", described]
+    for i, row in enumerate(topology.distances or []):
+        for j, value in enumerate(row):
+            arguments += ["-numa", f"dist,src={i},dst={j},val={value}"]
+    return arguments

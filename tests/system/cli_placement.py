@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""What a user sees of nodes: the table of the topology, the share of remote pages, the answer to
+SIGUSR2. The machine with several nodes is one that hwloc is told to describe (HWLOC_SYNTHETIC), so
+that no thread can be bound and no page moved there: the run must go on and say so, with the digest of
+a sequential one. What needs real nodes is in tests/guest."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from programs import Programs  # noqa: E402
+
+programs = Programs()
+model = ["--lps", "256", "--until", "20"]
+expected = programs.statistics_of("phold", "--engine", "sequential", *model)["digest"]
+
+here = programs.statistics_of("phold", *model)["numa"]
+programs.expect(here["nodes"] >= 1 and len(here["topology"]) >= here["nodes"], "there is a topology")
+programs.expect(sum(node["cores"] for node in here["topology"]) >= 1, "it has a core")
+if len(here["topology"]) == 1:
+    programs.expect(here["remote_page_share"] is None and here["pagemigd"]["threads"] == 0,
+                    "on one node nobody asks the kernel, and there is no daemon")
+
+asked = programs.statistics_of("phold", *model, "--pagemigd", "2@0.01")["numa"]
+programs.expect(asked["pagemigd"]["threads"] == 2 or asked["placement"] is None,
+                "a daemon that is asked for is there, unless the kernel moves no pages")
+if asked["placement"]:
+    programs.expect(asked["pages_shared"] == 0, "no page belongs to two groups")
+    programs.expect(asked["placement"]["state"]["resident_bytes"] > 0, "state is seen")
+
+kinds = programs.statistics_of("phold", *model)["memory"]["by_kind"]
+programs.expect(kinds["state"] > 0 and kinds["history"] > 0, f"memory is told by kind: {kinds}")
+
+# From here on: three nodes, one without CPUs.
+os.environ["HWLOC_SYNTHETIC"] = "[numa(memory=16GB)] package:2 [numa(memory=8GB)] core:1 pu:1"
+for memory in ["numa", "libc"]:
+    result = programs.statistics_of("phold", *model, "--memory", memory, "--workers", "2")
+    programs.expect(result["digest"] == expected, f"{memory}: the digest is the sequential one")
+    numa = result["numa"]
+    programs.expect(numa["nodes"] == 2 and len(numa["topology"]) == 3,
+                    f"{memory}: three nodes, two of them with CPUs")
+    if len(here["topology"]) == 1 and numa["placement"]:
+        programs.expect(numa["remote_page_share"] > 0,
+                        f"{memory}: what belongs to nodes that are not there is remote: "
+                        f"{numa['remote_page_share']}")
+    programs.expect(bool(numa["placement_history"]) == (numa["placement"] is not None),
+                    f"{memory}: there is a history")
+
+done = programs.run("phold", *model, "--workers", "2")
+programs.expect("distances" in done.stdout and "MiB on" in done.stdout,
+                "the report has the tables of nodes and placement")
+
+run = subprocess.Popen([programs.bin / "phold", "--lps", "256", "--until", "1e12", "--workers", "2"],
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+time.sleep(1)
+run.send_signal(signal.SIGUSR2)
+time.sleep(1)
+run.send_signal(signal.SIGINT)
+report, errors = run.communicate(timeout=60)
+programs.expect(run.returncode == 130, f"SIGUSR2 does not end the run: {run.returncode}")
+programs.expect(errors.startswith("numawarp: placement: ") and errors.count("\n") == 1,
+                f"SIGUSR2 is answered by one line: {errors!r}")
+
+programs.leave()

@@ -1,0 +1,159 @@
+// The rules of --memory-cap on a fake machine that says how much is resident.
+#include "engine/memory_budget.hpp"
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "base/check.hpp"
+#include "numa/fake_os.hpp"
+#include "tests/support/catch.hpp"
+
+namespace nw {
+namespace {
+
+constexpr std::uint64_t MiB = std::uint64_t{1} << 20;
+
+class Idle final : public LogicalProcess {
+  public:
+    explicit Idle(LpId) {}
+    void on_event(Context&, const Event&) override {}
+};
+
+Setup setup_of(std::uint32_t lps) {
+    Setup setup;
+    setup.lps = lps;
+    setup.until = 1;
+    setup.process = Model::process<Idle>();
+    return setup;
+}
+
+// A budget of 100 MiB for 1,000 LPs on two workers.
+struct Machine {
+    FakeOs os{1, 2};
+    Setup setup = setup_of(1000);
+    Config config{.memory_cap_bytes = 100 * MiB};
+    RunPlan plan{setup, config, 1, 2};
+    MemorySource memory{os, MemoryMode::numa, plan.partition.groups()};
+    MemoryBudget::Clock::time_point now = MemoryBudget::Clock::now();
+
+    Machine() {
+        memory.set_memory_cap(config.memory_cap_bytes);
+        use(10);
+    }
+    void use(double mebibytes) {
+        os.set_memory({.resident = static_cast<std::uint64_t>(mebibytes * MiB)});
+    }
+    MemoryBudget::Level level_at(MemoryBudget& budget, double mebibytes) {
+        use(mebibytes);
+        now += std::chrono::milliseconds(10);
+        return budget.level(now);
+    }
+};
+
+std::string words_of(const auto& body) {
+    try {
+        body();
+    } catch (const MachineError& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+TEST_CASE("MemoryBudget: levels follow the resident set, and thrift ends later than it began") {
+    Machine machine;
+    MemoryBudget budget(machine.plan, machine.memory, 1);
+    using Level = MemoryBudget::Level;
+    CHECK(machine.level_at(budget, 84) == Level::ample);
+    CHECK(!machine.memory.is_short());
+    CHECK(machine.level_at(budget, 86) == Level::tight);
+    CHECK(machine.memory.is_short());
+    CHECK(machine.level_at(budget, 80) == Level::tight);
+    CHECK(machine.level_at(budget, 104) == Level::full);
+    CHECK(machine.level_at(budget, 102) == Level::tight);
+    CHECK(machine.level_at(budget, 74) == Level::ample);
+}
+
+TEST_CASE("MemoryBudget: looks are the more frequent the less is left") {
+    Machine machine;
+    MemoryBudget budget(machine.plan, machine.memory, 1);
+    machine.level_at(budget, 99.5);
+    machine.use(104);
+    CHECK(budget.level(machine.now + std::chrono::microseconds(10)) == MemoryBudget::Level::tight);
+    CHECK(budget.level(machine.now + std::chrono::microseconds(100)) == MemoryBudget::Level::full);
+    machine.level_at(budget, 20);
+    machine.use(90);
+    CHECK(budget.level(machine.now + std::chrono::milliseconds(4)) == MemoryBudget::Level::ample);
+    CHECK(budget.level(machine.now + std::chrono::milliseconds(6)) == MemoryBudget::Level::tight);
+}
+
+TEST_CASE("MemoryBudget: what may be held for running ahead shrinks to almost nothing at the cap") {
+    Machine machine;
+    MemoryBudget budget(machine.plan, machine.memory, 1);
+    std::uint64_t before = UINT64_MAX;
+    for (double used = 86; used < 103; used += 0.5) {
+        machine.level_at(budget, used);
+        const std::uint64_t ahead = budget.bytes_ahead(MiB, 8 * MiB);
+        CHECK(ahead <= before);
+        CHECK(ahead > 0);
+        CHECK(budget.bytes_ahead(MiB, 0) <= ahead);
+        before = ahead;
+    }
+    // Half of a worker's 7 MiB of room, and of what it holds already.
+    machine.level_at(budget, 83);
+    CHECK(budget.bytes_ahead(0, 0) == Approx(3.5 * MiB).epsilon(0.01));
+    machine.level_at(budget, 90);
+    CHECK(budget.bytes_ahead(4 * MiB, 0) == Approx((1.75 + 2) * MiB).epsilon(0.01));
+    machine.level_at(budget, 103.5);
+    CHECK(budget.bytes_ahead(MiB, 8 * MiB) == 0);
+}
+
+TEST_CASE("MemoryBudget: a program that is larger than the cap is refused at once") {
+    Machine machine;
+    machine.use(101);
+    const std::string words = words_of([&] { MemoryBudget(machine.plan, machine.memory, 1); });
+    CHECK(words.find("--memory-cap 100 MiB") != std::string::npos);
+    CHECK(words.find("101 MiB") != std::string::npos);
+}
+
+TEST_CASE("MemoryBudget: a set-up that does not fit is refused with what all of it would take") {
+    Machine machine;
+    MemoryBudget budget(machine.plan, machine.memory, 1);
+    // 10 MiB before, and 0.4 MiB an LP.
+    const std::string words = words_of([&] {
+        for (int lp = 1; lp <= 1000; ++lp) {
+            machine.use(10 + 0.4 * lp);
+            std::this_thread::sleep_for(std::chrono::microseconds(lp < 200 ? 0 : 100));
+            budget.note_built();
+        }
+    });
+    CHECK(words.find("--memory-cap 100 MiB: building all LPs takes about 4") != std::string::npos);
+    CHECK(words.find(" of 1000") != std::string::npos);
+}
+
+TEST_CASE("MemoryBudget: a run that stays full gives up, one that recovers does not") {
+    Machine machine;
+    MemoryBudget budget(machine.plan, machine.memory, 1);
+    const auto rounds_until_hopeless = [&](double used) {
+        int rounds = 0;
+        while (rounds < 2000) {
+            machine.level_at(budget, used);
+            if (budget.hopeless(machine.now)) break;
+            ++rounds;
+        }
+        return rounds;
+    };
+    CHECK(rounds_until_hopeless(102) == 2000);
+    CHECK(rounds_until_hopeless(104) == 255);
+    machine.level_at(budget, 102);
+    CHECK(!budget.hopeless(machine.now));
+    CHECK(rounds_until_hopeless(104) == 255);
+    CHECK(words_of([&] { budget.give_up(1.5); })
+              .find("at virtual time 1.5 the run takes about 104 MiB") != std::string::npos);
+    CHECK(words_of([&] { budget.check(2); }) == "no error");
+    machine.use(105);
+    CHECK(words_of([&] { budget.check(2); }).find("105 MiB") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace nw

@@ -1,0 +1,125 @@
+// The watch over placement on a fake machine: when there is one, what it sees, what it answers.
+#include <cerrno>
+#include <chrono>
+#include <future>
+#include <string>
+#include <vector>
+
+#include "engine/placement_watch.hpp"
+#include "tests/unit/numa/fake_groups.hpp"
+
+using namespace nw;
+
+namespace {
+
+constexpr NodeId n0{0}, n1{1};
+
+// Two groups at home on two nodes, and a watch over them.
+struct WatchedMachine {
+    FakeOs os{2, 2};
+    test::FakeGroups groups{os, 2};
+    Topology topology{os};
+    Config config;
+    LiveProgress progress;
+    std::vector<std::string> notices;
+    NumaReport report;
+
+    WatchedMachine() {
+        groups[0].set_home(n0);
+        groups[1].set_home(n1);
+        groups.add_segment(0, 30, n0, 30, SegmentKind::state);
+        groups.add_segment(1, 10, n0, 10);
+    }
+
+    // `during` is called between begin and the last look.
+    template <class During>
+    void watch(std::size_t workers, During during) {
+        const WorkerPlaces where{topology.place_workers(workers), true, true};
+        PlacementWatch watch(os, config, where, progress, topology.nodes(), notices);
+        watch.begin(groups.all());
+        during();
+        watch.last_look();
+        watch.finish(report, notices);
+    }
+    void watch(std::size_t workers) {
+        watch(workers, [] {});
+    }
+};
+
+}  // namespace
+
+TEST_CASE("PlacementWatch: the last look tells what is remote, by kind") {
+    WatchedMachine machine;
+    machine.watch(2);
+    REQUIRE(machine.report.placement.has_value());
+    CHECK(machine.report.placement->remote_share() == 0.25);
+    CHECK(machine.report.placement->of(PageKind::platform).remote_share() == 1);
+    CHECK(machine.report.pages_shared == 0);
+    CHECK(machine.report.pagemigd.threads == 1);
+    CHECK(machine.notices.empty());
+}
+
+TEST_CASE("PlacementWatch: where all workers are on one node there is nothing to watch") {
+    WatchedMachine machine;
+    machine.watch(1, [&] { CHECK_FALSE(machine.progress.placement_watched); });
+    CHECK_FALSE(machine.report.placement.has_value());
+    CHECK_FALSE(machine.report.pages_shared.has_value());
+    CHECK(machine.report.history.empty());
+    CHECK(machine.report.pagemigd.threads == 0);
+    CHECK(machine.os.count(FakeOs::Call::query_pages) == 0);
+}
+
+TEST_CASE("PlacementWatch: a daemon that is asked for is started on one node, too") {
+    WatchedMachine machine;
+    machine.config.pagemigd = {false, 3, 0.5};
+    machine.watch(1);
+    CHECK(machine.report.pagemigd.threads == 3);
+    CHECK(machine.report.pagemigd.period_seconds == 0.5);
+    CHECK(machine.report.placement.has_value());
+}
+
+TEST_CASE(
+    "PlacementWatch: with --memory libc there is no daemon, and placement is seen all the same") {
+    WatchedMachine machine;
+    machine.config.memory = MemoryMode::libc;
+    machine.watch(2);
+    CHECK(machine.report.pagemigd.threads == 0);
+    CHECK(machine.report.placement.has_value());
+    CHECK(machine.notices.empty());
+    machine.config.pagemigd = {false, 2, 1};
+    machine.watch(2);
+    REQUIRE(machine.notices.size() == 1);
+    CHECK(machine.notices[0].find("--memory libc") != std::string::npos);
+}
+
+TEST_CASE("PlacementWatch: who asks while the run goes on gets one line, by kind and node") {
+    WatchedMachine machine;
+    machine.config.pagemigd = {false, 0, 1};
+    std::promise<std::string> said;
+    machine.progress.warn = [&](const std::string& line) { said.set_value(line); };
+    machine.watch(2, [&] {
+        REQUIRE(machine.progress.placement_watched);
+        machine.progress.placement_requests += 1;
+        std::future<std::string> line = said.get_future();
+        REQUIRE(line.wait_for(std::chrono::seconds(30)) == std::future_status::ready);
+        CHECK(line.get() ==
+              "placement: 75.0 % local; state 0.0 % remote, 0.1 MiB on node 0, 0.0 MiB on node 1; "
+              "engine 100.0 % remote, 0.0 MiB on node 0, 0.0 MiB on node 1; mail 0.0 % remote, 0.0 "
+              "MiB on node 0, 0.0 MiB on node 1");
+    });
+    CHECK_FALSE(machine.progress.placement_watched);
+    CHECK_FALSE(machine.report.history.empty());
+    CHECK(machine.report.history[0].remote_page_share == 0.25);
+}
+
+TEST_CASE("PlacementWatch: a kernel that will not say is a notice") {
+    WatchedMachine machine;
+    machine.os.fail_next(FakeOs::Call::query_pages, EPERM, 1'000'000);
+    machine.watch(2);
+    CHECK_FALSE(machine.report.placement.has_value());
+    CHECK(machine.report.history.empty());
+    bool said = false;
+    for (const std::string& notice : machine.notices)
+        said |= notice.find("placement is unknown") == 0;
+    CHECK(said);
+}

@@ -1,0 +1,147 @@
+// The choice of groups that change their worker, without an engine: loads in, moves out.
+#include "engine/rebinding.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <vector>
+
+#include "tests/support/catch.hpp"
+#include "tests/unit/numa/random_cases.hpp"
+
+namespace nw {
+namespace {
+
+const std::vector<NodeId> two_on_one_node{NodeId{0}, NodeId{0}};
+
+// What each worker has to do once the moves are made; fails if a move is not of a group where it is.
+std::vector<double> loads_after(std::vector<BoundGroup> groups, const std::vector<GroupMove>& moves,
+                                std::size_t workers) {
+    for (const GroupMove& move : moves) {
+        const auto group = std::find_if(groups.begin(), groups.end(),
+                                        [&](const BoundGroup& g) { return g.group == move.group; });
+        REQUIRE(group != groups.end());
+        REQUIRE(group->worker == move.from);
+        REQUIRE(move.to < workers);
+        REQUIRE(move.to != move.from);
+        group->worker = move.to;
+    }
+    std::vector<double> loads(workers);
+    for (const BoundGroup& group : groups) loads[group.worker] += group.load;
+    return loads;
+}
+
+TEST_CASE("Rebinding: balanced workers keep their groups") {
+    const std::vector<BoundGroup> groups{{0, 0, 5}, {1, 0, 5}, {2, 1, 5}, {3, 1, 4.5}};
+    CHECK(plan_moves(groups, two_on_one_node).empty());
+}
+
+TEST_CASE("Rebinding: a gain below a tenth is not worth a move") {
+    const std::vector<BoundGroup> groups{{0, 0, 50}, {1, 0, 5}, {2, 1, 45}};
+    CHECK(plan_moves(groups, two_on_one_node).empty());  // 55 against 50
+}
+
+TEST_CASE("Rebinding: one group fills the gap, and only that one moves") {
+    const std::vector<BoundGroup> groups{{0, 0, 10}, {1, 0, 10}, {2, 0, 10}, {3, 1, 10}};
+    const std::vector<GroupMove> moves = plan_moves(groups, two_on_one_node);
+    REQUIRE(moves.size() == 1);
+    CHECK(moves[0].from == 0);
+    CHECK(moves[0].to == 1);
+}
+
+TEST_CASE("Rebinding: groups that stand still, or none at all, move nothing") {
+    CHECK(plan_moves(std::vector<BoundGroup>{}, two_on_one_node).empty());
+    CHECK(plan_moves(std::vector<BoundGroup>{{0, 0, 0}, {1, 0, 0}}, two_on_one_node).empty());
+}
+
+TEST_CASE("Rebinding: one group that is all the load stays") {
+    const std::vector<BoundGroup> groups{{0, 0, 100}, {1, 0, 0}, {2, 1, 0}};
+    CHECK(plan_moves(groups, two_on_one_node).empty());
+}
+
+TEST_CASE("Rebinding: a worker of the same node is served before one of another") {
+    const std::vector<NodeId> nodes{NodeId{0}, NodeId{1}, NodeId{0}};
+    // Worker 2 shares a node with the overloaded worker 0; workers 1 and 2 are equally idle.
+    const std::vector<BoundGroup> groups{{0, 0, 10}, {1, 0, 10}, {2, 1, 10}, {3, 2, 1}};
+    const std::vector<GroupMove> moves = plan_moves(groups, nodes);
+    REQUIRE(moves.size() == 1);
+    CHECK(moves[0].to == 2);
+}
+
+TEST_CASE("Rebinding: a full node gives groups to another") {
+    const std::vector<NodeId> nodes{NodeId{0}, NodeId{0}, NodeId{1}, NodeId{1}};
+    std::vector<BoundGroup> groups;
+    for (std::uint32_t g = 0; g < 16; ++g) groups.push_back({g, g % 2, 10});
+    const std::vector<GroupMove> moves = plan_moves(groups, nodes);
+    const std::vector<double> loads = loads_after(groups, moves, 4);
+    CHECK(*std::max_element(loads.begin(), loads.end()) == 40);
+    CHECK(moves.size() == 8);
+}
+
+TEST_CASE("Rebinding: random loads come near the mean, or no tenth was to be gained") {
+    test::Dice dice(1);
+    for (int round = 0; round < 2000; ++round) {
+        const std::size_t workers = 1 + dice.below(12);
+        std::vector<NodeId> nodes;
+        for (std::size_t w = 0; w < workers; ++w)
+            nodes.push_back(NodeId{static_cast<int>(dice.below(4))});
+        std::vector<BoundGroup> groups;
+        const auto count = static_cast<std::uint32_t>(dice.below(200));
+        for (std::uint32_t g = 0; g < count; ++g)
+            groups.push_back({g, static_cast<std::uint32_t>(dice.below(workers)),
+                              dice.chance(0.2) ? 0 : static_cast<double>(dice.below(1000))});
+        const std::vector<GroupMove> moves = plan_moves(groups, nodes);
+        const std::vector<double> before = loads_after(groups, {}, workers);
+        const std::vector<double> after = loads_after(groups, moves, workers);
+        const double most_before = *std::max_element(before.begin(), before.end());
+        const double most_after = *std::max_element(after.begin(), after.end());
+        double longest = 0;
+        for (const BoundGroup& group : groups) longest = std::max(longest, group.load);
+        const double mean =
+            std::accumulate(before.begin(), before.end(), 0.0) / static_cast<double>(workers);
+        INFO("round " << round);
+        if (moves.empty()) {
+            // Whatever a group or two more or less could do, it was not much.
+            CHECK(most_before * 0.9 <= mean * 1.03 + longest);
+        } else {
+            CHECK(most_after <= 0.9 * most_before);
+            CHECK(most_after <= mean * 1.03 + longest);
+        }
+    }
+}
+
+TEST_CASE("Rebinding: drawn moves are about the share asked for, and follow from the seed") {
+    std::vector<BoundGroup> groups;
+    for (std::uint32_t g = 0; g < 10'000; ++g) groups.push_back({g, g % 8, 1});
+    const std::vector<GroupMove> moves = draw_moves(groups, 8, 0.5, 7);
+    CHECK(moves.size() > 4800);
+    CHECK(moves.size() < 5200);
+    std::map<std::uint32_t, int> receivers;
+    for (const GroupMove& move : moves) {
+        CHECK(move.to != move.from);
+        ++receivers[move.to];
+    }
+    CHECK(receivers.size() == 8);
+    CHECK(draw_moves(groups, 8, 0.5, 7) == moves);
+    CHECK(draw_moves(groups, 8, 0.5, 8) != moves);
+    CHECK(draw_moves(groups, 8, 0, 7).empty());
+    CHECK(draw_moves(groups, 8, 1, 7).size() == groups.size());
+    CHECK(draw_moves(groups, 1, 1, 7).empty());
+}
+
+TEST_CASE("LoadMeter: work is counted once, and an interruption does not pass for work") {
+    LoadMeter load;
+    for (int i = 0; i < 200; ++i) load.sample(100);
+    load.take();
+    load.commit(10);
+    const double work = load.take();
+    CHECK(work > 990);
+    CHECK(work < 1010);
+    CHECK(load.take() == 0);
+    load.sample(1e9);  // preempted
+    load.commit(10);
+    CHECK(load.take() < 2000);
+}
+
+}  // namespace
+}  // namespace nw

@@ -1,0 +1,65 @@
+// Groups of memory on a fake machine, with pages that lie where the test says.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/check.hpp"
+#include "numa/fake_os.hpp"
+#include "numa/group_memory.hpp"
+#include "tests/support/catch.hpp"
+
+namespace nw::test {
+
+class FakeGroups {
+  public:
+    FakeGroups(FakeOs& os, std::uint32_t groups) : os_(os), source_(os, MemoryMode::numa, groups) {
+        for (std::uint32_t g = 0; g < groups; ++g)
+            groups_.push_back(std::make_unique<GroupMemory>(source_, GroupId{g}));
+    }
+
+    GroupMemory& operator[](std::size_t g) { return *groups_[g]; }
+    std::vector<GroupMemory*> all() {
+        std::vector<GroupMemory*> pointers;
+        for (const auto& group : groups_) pointers.push_back(group.get());
+        return pointers;
+    }
+
+    // A segment of the group with its first `touched` pages on the node.
+    std::byte* add_segment(std::size_t g, std::size_t pages, NodeId node, std::size_t touched,
+                           SegmentKind kind = SegmentKind::platform) {
+        void* const base = groups_[g]->segments().allocate_segment(pages * page_bytes, kind);
+        NW_CHECK(base != nullptr);  // and not REQUIRE: tests call this in other threads, too
+        return touch(static_cast<std::byte*>(base), touched, node);
+    }
+    std::byte* touch(std::byte* base, std::size_t pages, NodeId node) {
+        for (std::size_t i = 0; i < pages; ++i) os_.touch(base + i * page_bytes, node);
+        return base;
+    }
+    // Mail in the group's first small area, written by somebody on the node.
+    std::byte* add_mail(std::size_t g, std::size_t pages, NodeId node) {
+        groups_[g]->mail().touch(MailBufferId::a, MailArea::small, pages * page_bytes);
+        return touch(mail_base(g), pages, node);
+    }
+    std::byte* mail_base(std::size_t g) {
+        return groups_[g]->mail().area(MailBufferId::a, MailArea::small).data();
+    }
+
+    // Node of each page; −1: not touched.
+    std::vector<int> nodes_of(std::byte* base, std::size_t pages) {
+        std::vector<void*> addresses;
+        for (std::size_t i = 0; i < pages; ++i) addresses.push_back(base + i * page_bytes);
+        std::vector<int> nodes(pages);
+        REQUIRE(os_.query_pages(addresses, nodes) == 0);
+        for (int& node : nodes) node = node < 0 ? -1 : node;
+        return nodes;
+    }
+
+  private:
+    FakeOs& os_;
+    MemorySource source_;
+    std::vector<std::unique_ptr<GroupMemory>> groups_;
+};
+
+}  // namespace nw::test

@@ -1,0 +1,15 @@
+// A kernel that leaves address space for slots of 2 MiB only, the least there is, for two groups.
+#pragma once
+
+#include "numa/fake_os.hpp"
+
+namespace nw::test {
+
+struct SmallSlots {
+    static constexpr std::uint32_t groups = 2;
+
+    SmallSlots() { os.set_reserve_bytes_max(std::size_t{8} << 20); }
+    FakeOs os{1, 1};
+};
+
+}  // namespace nw::test

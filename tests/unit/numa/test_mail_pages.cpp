@@ -1,0 +1,147 @@
+// Where a group's mail lies in its slot, and what is known about its pages.
+#include "numa/mail_pages.hpp"
+
+#include <cerrno>
+#include <map>
+
+#include "numa/fake_os.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/numa/resident_pages.hpp"
+#include "tests/unit/numa/small_slots.hpp"
+
+using namespace nw;
+using test::resident_pages;
+
+namespace {
+
+constexpr MailBufferId both_buffers[] = {MailBufferId::a, MailBufferId::b};
+constexpr MailArea both_areas[] = {MailArea::small, MailArea::large};
+
+std::map<std::byte*, std::size_t> ranges_of(const MailPages& pages) {
+    std::map<std::byte*, std::size_t> ranges;
+    pages.for_each_touched_range(
+        [&](std::byte* base, std::size_t bytes) { ranges.emplace(base, bytes); });
+    return ranges;
+}
+
+}  // namespace
+
+TEST_CASE("SlotLayout: mail at both ends and segments between fill the slot without overlapping") {
+    const std::size_t mebibytes = GENERATE(2U, 4U, 32U, 1024U, 32U * 1024U);
+    const std::size_t bytes = mebibytes << 20;
+    const SlotLayout layout{{reinterpret_cast<std::byte*>(region_base), bytes}};
+    std::map<std::byte*, std::size_t> parts{{layout.segments().data(), layout.segments().size()}};
+    for (const MailBufferId buffer : both_buffers)
+        for (const MailArea area : both_areas)
+            parts.emplace(layout.mail(buffer, area).data(), layout.mail(buffer, area).size());
+    REQUIRE(parts.size() == 5);
+    std::byte* end = layout.slot.data();
+    for (const auto& [base, size] : parts) {
+        CHECK(base == end);
+        CHECK(size % page_bytes == 0);
+        end = base + size;
+    }
+    CHECK(end == layout.slot.data() + bytes);
+    CHECK(layout.segments().size() > bytes * 3 / 4);
+}
+
+TEST_CASE(
+    "MailPages: segments never come to lie on the mail's areas, in the smallest slot either") {
+    test::SmallSlots kernel;
+    MemorySource source(kernel.os, MemoryMode::numa, kernel.groups);
+    REQUIRE(source.region()->slot_bytes() == std::size_t{2} << 20);
+    SegmentTable segments(source, GroupId{1});
+    const MailPages pages(segments);
+    std::size_t taken = 0;
+    while (segments.allocate_segment(page_bytes, SegmentKind::platform) != nullptr)
+        taken += page_bytes;
+    CHECK(taken == SlotLayout{source.region()->slot(GroupId{1})}.segments().size());
+    for (const Segment& segment : segments.entries()) {
+        for (const MailBufferId buffer : both_buffers) {
+            for (const MailArea area : both_areas) {
+                const auto mail = pages.area(buffer, area);
+                CHECK((segment.base + segment.bytes <= mail.data() ||
+                       mail.data() + mail.size() <= segment.base));
+            }
+        }
+    }
+    segments.validate();
+}
+
+TEST_CASE("MailPages: what was touched is seen in whole pages, until it is given back") {
+    MemorySource source(linux_os(), MemoryMode::numa, 4);
+    const SegmentTable segments(source, GroupId{2});
+    MailPages pages(segments);
+    CHECK(ranges_of(pages).empty());
+
+    const auto small = pages.area(MailBufferId::b, MailArea::small);
+    const auto large = pages.area(MailBufferId::a, MailArea::large);
+    CHECK(pages.touch(MailBufferId::b, MailArea::small, 1) == page_bytes);
+    CHECK(pages.touch(MailBufferId::a, MailArea::large, 5 * page_bytes + 1) == 6 * page_bytes);
+    CHECK(pages.touch(MailBufferId::a, MailArea::large, page_bytes) == 6 * page_bytes);
+    const std::map<std::byte*, std::size_t> expected{{small.data(), page_bytes},
+                                                     {large.data(), 6 * page_bytes}};
+    CHECK(ranges_of(pages) == expected);
+    CHECK(pages.touched_bytes() == 7 * page_bytes);
+
+    small[0] = std::byte{1};
+    for (std::size_t page = 0; page < 6; ++page) large[page * page_bytes] = std::byte{1};
+    REQUIRE(resident_pages(large.first(8 * page_bytes)) == 6);
+    pages.give_back(MailBufferId::a, MailArea::large);
+    CHECK(resident_pages(large.first(8 * page_bytes)) == 0);
+    CHECK(resident_pages(small) == 1);
+    CHECK(ranges_of(pages).size() == 1);
+}
+
+TEST_CASE("MailPages: they go back to the kernel with their group") {
+    MemorySource source(linux_os(), MemoryMode::numa, 1);
+    const SegmentTable segments(source, GroupId{0});
+    std::span<std::byte> area;
+    {
+        MailPages pages(segments);
+        area = pages.area(MailBufferId::a, MailArea::small);
+        pages.touch(MailBufferId::a, MailArea::small, 1);
+        area[0] = std::byte{1};
+        REQUIRE(resident_pages(area) == 1);
+    }
+    CHECK(resident_pages(area) == 0);
+}
+
+TEST_CASE("MailPages: part of a huge page is kept, whole ones go back") {
+    FakeOs os(1, 1);
+    MemorySource source(os, MemoryMode::numa, 4, HugePages::on);
+    const SegmentTable segments(source, GroupId{0});
+    MailPages pages(segments);
+    pages.touch(MailBufferId::a, MailArea::small, 1);
+    pages.touch(MailBufferId::a, MailArea::large, 1);
+    pages.give_back(MailBufferId::a, MailArea::small);
+    CHECK(os.count(FakeOs::Call::discard) == 0);
+    CHECK(pages.touched_bytes(MailBufferId::a, MailArea::small) == page_bytes);
+    pages.give_back(MailBufferId::a, MailArea::large);
+    REQUIRE(os.count(FakeOs::Call::discard) == 1);
+    CHECK(os.records().back().address == pages.area(MailBufferId::a, MailArea::large).data());
+    CHECK(os.records().back().bytes == huge_page_bytes);
+    CHECK(pages.touched_bytes() == page_bytes);
+}
+
+TEST_CASE("MailPages: what the kernel does not take back stays marked") {
+    FakeOs os(1, 1);
+    MemorySource source(os, MemoryMode::numa, 4);
+    const SegmentTable segments(source, GroupId{0});
+    MailPages pages(segments);
+    pages.touch(MailBufferId::b, MailArea::small, 1);
+    os.fail_next(FakeOs::Call::discard, EINVAL);
+    pages.give_back(MailBufferId::b, MailArea::small);
+    CHECK(pages.touched_bytes() == page_bytes);
+    pages.give_back(MailBufferId::b, MailArea::small);
+    CHECK(pages.touched_bytes() == 0);
+}
+
+TEST_CASE("MailPages: with libc's memory there are no areas") {
+    MemorySource source(linux_os(), MemoryMode::libc, 4);
+    const SegmentTable segments(source, GroupId{0});
+    const MailPages pages(segments);
+    for (const MailBufferId buffer : both_buffers)
+        for (const MailArea area : both_areas) CHECK(pages.area(buffer, area).empty());
+    CHECK(ranges_of(pages).empty());
+}

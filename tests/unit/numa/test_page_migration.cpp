@@ -1,0 +1,120 @@
+// The threads of the page migration daemon: shares, endings, refusals. What they do in a pass is
+// tested without threads in test_migration_share.cpp.
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <thread>
+
+#include "numa/page_migration.hpp"
+#include "tests/unit/numa/fake_groups.hpp"
+
+using namespace nw;
+
+namespace {
+
+PagemigdOptions options(std::uint32_t threads, double period_seconds) {
+    PagemigdOptions given;
+    given.automatic = false;
+    given.threads = threads;
+    given.period_seconds = period_seconds;
+    return given;
+}
+
+}  // namespace
+
+TEST_CASE("PageMigrationDaemon: moves what was asked for, and brings mail home") {
+    FakeOs os(4, 2);
+    test::FakeGroups groups(os, 10);
+    std::vector<std::byte*> segments;
+    for (std::size_t g = 0; g < 10; ++g) {
+        groups[g].set_home(NodeId{0});
+        segments.push_back(groups.add_segment(g, 4, NodeId{0}, 4));
+        groups.add_mail(g, 2, NodeId{3});
+    }
+    PageMigrationDaemon daemon(os, options(3, 0.001));
+    CHECK(daemon.threads() == 3);
+    daemon.serve(groups.all());
+    for (std::size_t g = 0; g < 10; ++g) groups[g].move_sobj(NodeId{1});
+    while (daemon.figures().groups_served < 10) std::this_thread::yield();
+    daemon.stop();
+    for (std::size_t g = 0; g < 10; ++g) {
+        CHECK(groups.nodes_of(segments[g], 4) == std::vector<int>(4, 1));
+        CHECK(groups.nodes_of(groups.mail_base(g), 2) == std::vector<int>(2, 1));
+    }
+    CHECK(daemon.figures().passes >= 3);
+    CHECK(daemon.notices().empty());
+}
+
+TEST_CASE("PageMigrationDaemon: threads have numbers of groups that differ by at most one") {
+    FakeOs os(1, 1);
+    test::FakeGroups groups(os, 64);
+    const std::vector<GroupMemory*> all = groups.all();
+    for (std::uint32_t threads = 1; threads <= 32; ++threads) {
+        const std::size_t count = 64 - threads;
+        PageMigrationDaemon daemon(os, options(threads, 100));
+        daemon.serve({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)});
+        std::size_t sum = 0, least = count, most = 0;
+        for (std::size_t t = 0; t < threads; ++t) {
+            sum += daemon.groups_of(t);
+            least = std::min(least, daemon.groups_of(t));
+            most = std::max(most, daemon.groups_of(t));
+        }
+        CHECK(sum == count);
+        CHECK(most - least <= 1);
+    }
+}
+
+TEST_CASE("PageMigrationDaemon: stops without waiting for its period, with or without groups") {
+    FakeOs os(2, 1);
+    test::FakeGroups groups(os, 1);
+    const bool serving = GENERATE(false, true);
+    const auto started = std::chrono::steady_clock::now();
+    {
+        PageMigrationDaemon daemon(os, options(4, 3600));
+        if (serving) daemon.serve(groups.all());
+    }
+    CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(60));
+}
+
+TEST_CASE("PageMigrationDaemon: where pages cannot be moved it says so once and starts nothing") {
+    FakeOs os(2, 1);
+    test::FakeGroups groups(os, 1);
+    const auto call = GENERATE(FakeOs::Call::move_pages, FakeOs::Call::query_pages);
+    os.fail_next(call, GENERATE(EPERM, ENOSYS, ENODEV, EACCES));
+    PageMigrationDaemon daemon(os, options(2, 0.001));
+    daemon.serve(groups.all());
+    CHECK(daemon.threads() == 0);
+    CHECK(daemon.figures().passes == 0);
+    REQUIRE(daemon.notices().size() == 1);
+    CHECK(daemon.notices()[0].find("does not let us move pages") != std::string::npos);
+}
+
+TEST_CASE("PageMigrationDaemon: off is off") {
+    FakeOs os(2, 1);
+    os.set_kernel_balances_nodes(true);
+    const PageMigrationDaemon daemon(os, options(0, 1));
+    CHECK(daemon.threads() == 0);
+    CHECK(daemon.notices().empty());
+    CHECK(os.records().empty());
+}
+
+TEST_CASE("PageMigrationDaemon: a kernel that balances nodes itself is mentioned") {
+    FakeOs os(2, 1);
+    os.set_kernel_balances_nodes(true);
+    const PageMigrationDaemon daemon(os, options(1, 1));
+    CHECK(daemon.threads() == 1);
+    REQUIRE(daemon.notices().size() == 1);
+    CHECK(daemon.notices()[0].find("kernel.numa_balancing") != std::string::npos);
+}
+
+TEST_CASE("PageMigrationDaemon: leaves the signal mask of its builder alone") {
+    sigset_t before, after;
+    pthread_sigmask(SIG_SETMASK, nullptr, &before);
+    FakeOs os(2, 1);
+    const PageMigrationDaemon daemon(os, options(1, 1));
+    pthread_sigmask(SIG_SETMASK, nullptr, &after);
+    CHECK(sigismember(&before, SIGINT) == sigismember(&after, SIGINT));
+}
