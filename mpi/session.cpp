@@ -2,11 +2,9 @@
 
 #include <mpi.h>
 
-#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <limits>
-
-#include <fmt/format.h>
 
 #include "base/check.hpp"
 #include "mpi/eager_limit.hpp"
@@ -41,7 +39,6 @@ class MpiRanks final : public RankGroup {
             mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &comm_), "MPI_Comm_dup");
             mpi_check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
             mpi_check(MPI_Comm_size(comm_, &ranks_), "MPI_Comm_size");
-            find_host_place();
         } catch (...) {
             MPI_Finalize();
             throw;
@@ -55,7 +52,12 @@ class MpiRanks final : public RankGroup {
 
     RankId rank() const noexcept override { return RankId{static_cast<std::uint32_t>(rank_)}; }
     std::uint32_t ranks() const noexcept override { return static_cast<std::uint32_t>(ranks_); }
-    HostPlace host_place() const noexcept override { return host_place_; }
+    std::string host() const override {
+        std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+        int length = 0;
+        mpi_check(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
+        return {name.data(), static_cast<std::size_t>(length)};
+    }
 
     std::vector<std::string> share(const std::string& own) override {
         const auto count = static_cast<std::size_t>(ranks_);
@@ -113,21 +115,9 @@ class MpiRanks final : public RankGroup {
         return static_cast<int>(size);
     }
 
-    void find_host_place() {
-        MPI_Comm host;
-        mpi_check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
-                  "MPI_Comm_split_type");
-        int number = 0, count = 1;
-        MPI_Comm_rank(host, &number);
-        MPI_Comm_size(host, &count);
-        MPI_Comm_free(&host);
-        host_place_ = {static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(count)};
-    }
-
     MPI_Comm comm_ = MPI_COMM_NULL;
     int rank_ = 0;
     int ranks_ = 1;
-    HostPlace host_place_;
 };
 
 }  // namespace

@@ -59,6 +59,7 @@ void* PlatformHeap::cut(std::size_t bytes) {
         held_bytes_ += (segment_bytes + (page_bytes - 1)) / page_bytes * page_bytes;
         if (!alone) refill_bytes_ = std::min(refill_bytes_ * 2, chunk_max);
         if (alone && bump_ != bump_end_) return segment;
+        keep_rest();
         bump_ = static_cast<std::byte*>(segment);
         bump_end_ = bump_ + (segment_bytes + (page_bytes - 1)) / page_bytes * page_bytes;
     }

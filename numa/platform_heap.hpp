@@ -104,7 +104,7 @@ class PlatformHeap {
     struct Chunk {
         Chunk* next;
     };
-    // Pages given back: as good as fresh.
+    // Whole pages that were given back or never used: as good as a fresh segment.
     struct Range {
         std::byte* base;
         std::size_t bytes;
@@ -116,7 +116,8 @@ class PlatformHeap {
     void* allocate_slow(std::size_t bytes);
     void free_slow(void* address, std::size_t bytes) noexcept;
     void* cut(std::size_t bytes);
-    bool take_spare(std::size_t bytes) noexcept;
+    bool take_spare(std::size_t bytes);
+    void keep_rest();
     void* split_larger(std::size_t bytes) noexcept;
     void put_back(std::byte* begin, std::byte* end) noexcept;
     void give_back(std::byte* begin, std::byte* end);

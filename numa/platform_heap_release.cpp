@@ -179,7 +179,7 @@ void* PlatformHeap::split_larger(std::size_t bytes) noexcept {
 }
 
 // Pages that were given back are cut before new segments are asked for.
-bool PlatformHeap::take_spare(std::size_t bytes) noexcept {
+bool PlatformHeap::take_spare(std::size_t bytes) {
     constexpr std::size_t looks_max = 8;
     for (std::size_t i = spare_.size(); i != 0 && i + looks_max > spare_.size(); --i) {
         const Range range = spare_[i - 1];
@@ -187,13 +187,26 @@ bool PlatformHeap::take_spare(std::size_t bytes) noexcept {
         spare_[i - 1] = spare_.back();
         spare_.pop_back();
         spare_bytes_ -= range.bytes;
-        // A rest smaller than a page has been touched and is worth keeping.
-        if (static_cast<std::size_t>(bump_end_ - bump_) < page_bytes) put_back(bump_, bump_end_);
+        keep_rest();
         bump_ = range.base;
         bump_end_ = range.base + range.bytes;
         return true;
     }
     return false;
+}
+
+// What is left of the pages being cut, when others take their place.
+void PlatformHeap::keep_rest() {
+    const PlatformScope platform;
+    std::byte* const pages = bump_ + (page_bytes - page_offset(bump_)) % page_bytes;
+    if (pages < bump_end_) {
+        const auto bytes = static_cast<std::size_t>(bump_end_ - pages);
+        spare_.push_back({pages, bytes});
+        spare_bytes_ += bytes;
+        put_back(bump_, pages);
+    } else {
+        put_back(bump_, bump_end_);
+    }
 }
 
 }  // namespace nw

@@ -32,6 +32,7 @@ namespace nw {
     ROW(events_sent,        "events",     "mpi",    "events and anti-messages sent to other ranks") \
     ROW(batches_sent,       "batches",    "mpi",    "batches sent to other ranks")                 \
     ROW(bytes_sent,         "bytes",      "mpi",    "bytes sent to other ranks")                   \
+    ROW(credit_stops,       "rounds",     "mpi",    "GVT rounds in which a worker had sent so much to other ranks that it ran no further ahead") \
     ROW(checkpoints_bytes_peak,"bytes",   "memory", "most bytes held by checkpoints at a time")    \
     ROW(mail_spilled_bytes, "bytes",      "memory", "memory of libc's taken for mail that did not fit its group's slot") \
     ROW(groups_moved,       "groups",     "numa",   "LP groups handed to another worker by rebinding") \

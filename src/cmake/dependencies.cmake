@@ -30,6 +30,7 @@ endfunction()
 # Needed to link a model: also by those who use an installed numawarp.
 find_dependency(Threads)
 find_dependency(fmt)
+find_dependency(MPI COMPONENTS CXX)
 numawarp_find_library(libnuma HEADER numa.h LIBRARY numa DEBIAN libnuma-dev)
 numawarp_find_library(libhwloc HEADER hwloc.h LIBRARY hwloc DEBIAN libhwloc-dev)
 numawarp_find_library(libmetis HEADER metis.h LIBRARY metis DEBIAN libmetis-dev)

@@ -5,7 +5,7 @@ set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/numawarp")
 
 install(DIRECTORY src/include/numawarp DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(TARGETS
-        numawarp numawarp_main numawarp_core numawarp_numa numawarp_base
+        numawarp numawarp_main numawarp_mpi numawarp_core numawarp_numa numawarp_base
         numawarp_interpose numawarp_flags
     EXPORT numawarp-targets
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"

@@ -9,6 +9,7 @@
 #include "engine/run_plan.hpp"
 #include "engine/simulation.hpp"
 #include "engine/worker_threads.hpp"
+#include "net/rank_group.hpp"
 #include "numa/memory_source.hpp"
 
 namespace nw {
@@ -17,6 +18,7 @@ struct EngineRun {
     const RunPlan& plan;
     MemorySource& memory;
     OutputWriter& output;
+    RankGroup& ranks;
     WorkerPlaces places;
     LiveProgress& progress;
     const std::atomic<int>& stop_signal;

@@ -81,11 +81,12 @@ void PlacementWatch::finish(NumaReport& report, std::vector<std::string>& notice
     stop();
     if (last_ && last_->status == 0) report.placement = last_;
     const std::vector<std::string> of_daemon = daemon_.notices();
-    // Who may not move pages may not ask for them either: the daemon has said it then.
-    if (last_ && last_->status != 0 && of_daemon.empty())
+    // Who may not move pages may not ask for them either: the daemon, which was not started then,
+    // has said it.
+    const bool said = daemon_.threads() == 0 && !of_daemon.empty();
+    if (last_ && last_->status != 0 && !said)
         notices.push_back(
-            fmt::format("placement is unknown: the kernel does not say where pages are "
-                        "({})",
+            fmt::format("placement is unknown: the kernel does not say where pages are ({})",
                         std::strerror(last_->status)));
     report.pages_shared = pages_shared_;
     report.history = history_.samples();

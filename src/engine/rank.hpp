@@ -56,6 +56,7 @@ class Rank {
         return owners_[g].load(std::memory_order_relaxed);
     }
     RankId id() const noexcept { return transport_.rank(); }
+    std::size_t batch_bytes() const noexcept { return batch_bytes_; }
     int stop_signal() const noexcept { return stop_signal_.load(std::memory_order_relaxed); }
 
     // A worker's groups are made in its own thread, so that their pages are born beside it.
@@ -109,6 +110,7 @@ class Rank {
   private:
     const RunPlan& plan_;
     Transport& transport_;
+    const std::size_t batch_bytes_ = transport_.batch_bytes();
     MemorySource& memory_;
     MemoryBudget memory_budget_;
     OutputWriter& output_;

@@ -77,6 +77,7 @@ void visit_parts(Visitor& part, Result& result) {
     part(result.setup_seconds);
     part(result.resident_peak_bytes);
     part(result.segments_bytes);
+    part(result.messages_left);
     part(result.totals);
     part(result.workers);
     part(result.notices);
@@ -145,6 +146,7 @@ void add(RunResult& sum, const RunResult& other, std::uint32_t rank) {
     sum.setup_seconds = std::max(sum.setup_seconds, other.setup_seconds);
     sum.resident_peak_bytes += other.resident_peak_bytes;
     sum.segments_bytes += other.segments_bytes;
+    sum.messages_left += other.messages_left;
     sum.totals.add(other.totals);
     for (WorkerReport worker : other.workers) {
         worker.rank = rank;
@@ -179,6 +181,7 @@ void gather_results(RankGroup& ranks, RunResult& result) {
     }
     for (std::uint32_t r = 1; r < ranks.ranks(); ++r)
         add(result, unpack(ranks.receive(RankId{r})), r);
+    NW_CHECK(result.messages_left == 0);  // everything that was sent was received
 }
 
 }  // namespace nw

@@ -2,9 +2,15 @@
 
 #include <algorithm>
 #include <new>
+#include <optional>
+
+#include <fmt/format.h>
 
 #include "base/check.hpp"
 #include "engine/engines.hpp"
+#include "engine/output_merge.hpp"
+#include "engine/rank_places.hpp"
+#include "engine/rank_results.hpp"
 #include "engine/stopwatch.hpp"
 
 namespace nw {
@@ -30,15 +36,48 @@ void report_worker(RunResult& result, const WorkerPlaces& where, std::uint32_t w
     result.workers.push_back(report);
 }
 
-RunResult simulate(Model&, const Setup& setup, const Config& config, LiveProgress& progress,
-                   const std::atomic<int>& stop_signal) {
+namespace {
+
+// Of the ranks that a run was launched with, whether it can use them.
+void check_ranks(const RunPlan& plan, std::uint32_t ranks) {
+    if (ranks == 1) return;
+    if (plan.config.engine != EngineKind::timewarp)
+        throw SetupError("--engine: only timewarp runs on several ranks; legal here: timewarp, or one rank");
+    if (plan.partition.groups() < ranks)
+        throw SetupError(fmt::format("{} ranks for {} groups of LPs; legal: at most {} ranks, or a "
+                                     "smaller --lps-per-group",
+                                     ranks, plan.partition.groups(), plan.partition.groups()));
+}
+
+void run_engine(EngineRun& run) {
+    switch (run.plan.config.engine) {
+        case EngineKind::sequential:
+            run_sequential(run);
+            break;
+        case EngineKind::conservative:
+            run_conservative(run);
+            break;
+        case EngineKind::timewarp:
+            run_timewarp(run);
+            break;
+    }
+    run.output.finish();
+}
+
+}  // namespace
+
+void check_run(const Setup& setup, const Config& config, std::uint32_t ranks) {
+    check_ranks(RunPlan(setup, config, ranks, std::max(1u, config.workers)), ranks);
+}
+
+RunResult simulate(Model&, const Setup& setup, const Config& config, RankGroup& ranks,
+                   LiveProgress& progress, const std::atomic<int>& stop_signal) {
     const Stopwatch whole;
     Os& os = linux_os();
     const Topology topology(os);
-    std::uint32_t workers =
-        config.workers > 0 ? config.workers : static_cast<std::uint32_t>(topology.core_count());
-    if (config.engine == EngineKind::sequential) workers = 1;
-    const RunPlan plan(setup, config, 1, workers);
+    const RankPlaces where = choose_places(
+        ranks, topology, config.engine == EngineKind::sequential ? 1 : config.workers);
+    const RunPlan plan(setup, config, ranks.ranks(), where.workers);
 
     RunResult result;
     result.numa.nodes = topology.nodes();
@@ -51,37 +90,46 @@ RunResult simulate(Model&, const Setup& setup, const Config& config, LiveProgres
         MemorySource memory(os, config.memory, plan.partition.groups(), config.huge_pages);
         memory.set_memory_cap(memory_cap);
         result.notices = memory.notices();
-        OutputWriter output(setup.outputs, config.output_directory, workers);
-        const WorkerPlaces places{topology.place_workers(workers), config.pin,
-                                  config.memory == MemoryMode::numa};
-        EngineRun run{plan, memory, output, places, progress, stop_signal, result};
-        switch (config.engine) {
-            case EngineKind::sequential:
-                run_sequential(run);
-                break;
-            case EngineKind::conservative:
-                run_conservative(run);
-                break;
-            case EngineKind::timewarp:
-                run_timewarp(run);
-                break;
+        const WorkerPlaces places{where.places, config.pin, config.memory == MemoryMode::numa};
+        const bool spooled = ranks.ranks() > 1 && !config.output_directory.empty();
+        if (!spooled) {
+            OutputWriter output(setup.outputs, config.output_directory, where.workers);
+            EngineRun run{plan,   memory,   output,      ranks,
+                          places, progress, stop_signal, result};
+            run_engine(run);
+        } else {
+            RowSpool spool(config.output_directory, index(ranks.rank()));
+            OutputWriter rows(spool, where.workers);
+            EngineRun run{plan, memory, rows, ranks, places, progress, stop_signal, result};
+            run_engine(run);
+            std::optional<OutputWriter> tables;
+            if (ranks.is_first()) tables.emplace(setup.outputs, config.output_directory, 1);
+            merge_output(ranks, spool, tables ? &*tables : nullptr);
         }
-        output.finish();
     } catch (const std::bad_alloc&) {
         throw MachineError(
             "out of memory; legal: a smaller model, a smaller --window, or more than "
             "the machine's free memory");
     }
-    result.signal = result.reason == EndReason::interrupted ? stop_signal.load() : 0;
+    if (result.reason == EndReason::interrupted && result.signal == 0)
+        result.signal = stop_signal.load();
     result.until = plan.until;
     result.rollback = plan.rollback;
+    result.ranks = ranks.ranks();
     result.lps = setup.lps;
     result.groups = plan.partition.groups();
     result.lps_per_group = plan.partition.lps_per_group();
     result.nodes = static_cast<std::uint32_t>(topology.node_count());
     result.resident_peak_bytes = os.memory().resident_peak;
     result.setup_seconds = std::max(0.0, whole.wall_seconds() - result.wall_seconds);
+    gather_results(ranks, result);
     return result;
+}
+
+RunResult simulate(Model& model, const Setup& setup, const Config& config, LiveProgress& progress,
+                   const std::atomic<int>& stop_signal) {
+    SingleProcess alone;
+    return simulate(model, setup, config, alone, progress, stop_signal);
 }
 
 }  // namespace nw

@@ -12,6 +12,7 @@
 #include "base/digest.hpp"
 #include "engine/config.hpp"
 #include "engine/numa_report.hpp"
+#include "net/rank_group.hpp"
 
 namespace nw {
 
@@ -62,13 +63,22 @@ struct RunResult {
     std::uint64_t resident_peak_bytes = 0;
     std::uint64_t segments_bytes = 0;
     NumaReport numa;
+    std::int64_t messages_left = 0;  // sent less received, of this rank; 0 over all
     Counters totals;
     std::vector<WorkerReport> workers;
     std::vector<std::string> notices;  // one line each: what fell back and why
 };
 
-// Throws SetupError (2), ModelError (3), MachineError (4), InternalError (1). `stop_signal` becomes
-// SIGINT or SIGTERM when the user wants an orderly end.
+// Whether the configuration goes with the model and the number of ranks, as far as that can be known
+// beforehand. Throws SetupError.
+void check_run(const Setup& setup, const Config& config, std::uint32_t ranks);
+
+// Collective over the ranks; what the first returns is the result of all. Throws SetupError (2),
+// ModelError (3), MachineError (4), InternalError (1). `stop_signal` becomes SIGINT or SIGTERM when the
+// user wants an orderly end.
+RunResult simulate(Model& model, const Setup& setup, const Config& config, RankGroup& ranks,
+                   LiveProgress& progress, const std::atomic<int>& stop_signal);
+// In this process alone.
 RunResult simulate(Model& model, const Setup& setup, const Config& config, LiveProgress& progress,
                    const std::atomic<int>& stop_signal);
 

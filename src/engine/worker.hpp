@@ -201,6 +201,7 @@ class alignas(64) Worker final : private detail::EventSink {
     };
     std::vector<MailBuffer> worker_outboxes_;  // by worker of this rank
     std::vector<RankOutbox> rank_outboxes_;    // by rank; grows to the highest spoken to
+    std::uint32_t messages_since_gvt_ = 0;     // to other ranks
     GvtRounds::Clock::time_point now_{};       // of this turn
     GvtRounds::Clock::time_point trim_due_{};  // when the next walk of trim_mail() begins
     std::size_t trimmed_ = 0;                  // groups that the walk under way has done
@@ -242,8 +243,6 @@ class alignas(64) Worker final : private detail::EventSink {
     std::uint32_t draining_since_ = 0;  // rounds done when the end was seen
     bool nothing_in_flight_ = false;
     bool commit_done_ = true;           // nothing of the commit under way is left
-    std::uint64_t committed_told_ = 0;  // of the totals, what LiveProgress knows
-    std::uint64_t executed_told_ = 0;
 };
 
 }  // namespace nw

@@ -44,8 +44,13 @@ void Worker::learn_gvt() {
     NW_CHECK(result.gvt >= gvt_);
     gvt_ = result.gvt;
     if (self_.worker == 0) {
-        ++counters_[Counter::gvt_rounds];
-        rank_.progress().gvt.store(std::min(gvt_, plan_.until), std::memory_order_relaxed);
+        if (self_.rank == 0) ++counters_[Counter::gvt_rounds];
+        LiveProgress& progress = rank_.progress();
+        progress.gvt.store(std::min(gvt_, plan_.until), std::memory_order_relaxed);
+        progress.executed_events.store(result.sums.executed, std::memory_order_relaxed);
+        // What is still ahead of GVT counts, too: a window's worth, which nobody will see in a line.
+        progress.committed_events.store(result.sums.executed - result.sums.rolled_back,
+                                        std::memory_order_relaxed);
     }
     if (phase_ == Phase::draining) {
         // Nobody executes any more. Two rounds on, every send lies in epochs that a quiesced round
@@ -54,6 +59,7 @@ void Worker::learn_gvt() {
         return;
     }
 
+    messages_since_gvt_ = 0;
     // Strictly ahead of GVT even where adding the window is lost in rounding.
     horizon_ =
         std::min(plan_.until, std::max(gvt_ + result.window, std::nextafter(gvt_, time_infinity)));
@@ -111,14 +117,6 @@ bool Worker::commit_some() {
     commit_done_ = true;
     if (memory_look_.is_due(now_)) memory_look_.look(now_, groups_, keeper_.bytes());
     rank_.output().hand_over(self_.worker, rows_, commit_bound_.time);
-    const std::uint64_t committed = counters_[Counter::committed_events];
-    const std::uint64_t executed = counters_[Counter::executed_events];
-    rank_.progress().committed_events.fetch_add(committed - committed_told_,
-                                                std::memory_order_relaxed);
-    rank_.progress().executed_events.fetch_add(executed - executed_told_,
-                                               std::memory_order_relaxed);
-    committed_told_ = committed;
-    executed_told_ = executed;
     return true;
 }
 

@@ -1,6 +1,8 @@
 // A worker's sends: what a handler schedules becomes an event record here or a wire event for another
 // worker, leaves when the handler has returned, and travels in outboxes to bottom halves and ranks.
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "engine/worker.hpp"
@@ -9,10 +11,13 @@
 namespace nw {
 namespace {
 
-// A batch for another rank is closed at this size, below Open MPI's default eager limit of 4 KiB, or
-// at this age.
-constexpr std::size_t batch_bytes_max = 3840;
+// A batch for another rank is closed when it is full (Transport::batch_bytes), or at this age.
 constexpr std::chrono::microseconds batch_age_max{50};
+
+// What a worker may send to other ranks between two results of GVT before it stops running ahead. A
+// round takes a millisecond, in which nobody sends a tenth of this; only when a rank does not answer
+// is it used up, and then it bounds what waits in the others' memory.
+constexpr std::uint32_t messages_credited = 1 << 16;
 
 }  // namespace
 
@@ -129,9 +134,14 @@ void Worker::publish(WireEvent wire, const std::byte* payload) {
     ++counters_[Counter::events_sent];
     if (owner.rank >= rank_outboxes_.size()) rank_outboxes_.resize(owner.rank + 1u);
     RankOutbox& outbox = rank_outboxes_[owner.rank];
+    if (outbox.mail.size() + wire.bytes() > rank_.batch_bytes() && !outbox.mail.empty())
+        close_batch(owner.rank);
     if (outbox.mail.empty()) outbox.opened = now_;
     outbox.mail.append(wire, payload);
-    if (outbox.mail.size() >= batch_bytes_max) close_batch(owner.rank);
+    if (++messages_since_gvt_ == messages_credited) {
+        ++counters_[Counter::credit_stops];
+        horizon_ = std::min(horizon_, std::nextafter(gvt_, time_infinity));
+    }
 }
 
 void Worker::close_batch(std::uint32_t rank) {

@@ -3,11 +3,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <iterator>
+#include <memory>
 #include <new>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <numawarp/model.hpp>
 
@@ -16,10 +21,14 @@
 #include "main/command_line.hpp"
 #include "main/output_files.hpp"
 #include "main/progress.hpp"
+#include "main/program_fingerprint.hpp"
+#include "main/rank_agreement.hpp"
 #include "main/report.hpp"
 #include "main/setup_rules.hpp"
 #include "main/signals.hpp"
 #include "main/statistics.hpp"
+#include "main/version.hpp"
+#include "mpi/session.hpp"
 
 namespace nw {
 
@@ -43,64 +52,155 @@ int fail(ExitCode code, std::string message) {
     return code;
 }
 
-RunResult simulate_with_progress(Model& model, const Setup& setup, const Settings& settings,
-                                 const StopSignals& signals) {
-    LiveProgress live;
-    live.warn = [](const std::string& line) { fmt::print(stderr, "numawarp: {}\n", line); };
-    const PlacementSignal placement_signal(live);
-    const ProgressLine line(settings.quiet ? ProgressMode::off : settings.progress,
-                            settings.config.until.value_or(setup.until), live);
-    return simulate(model, setup, settings.config, live, signals.received());
+// What must be alike on all ranks. Files and what is printed may differ.
+SetupFacts facts_of(const Model& model, const Setup& setup, const OptionTable& table) {
+    constexpr std::string_view own_business[] = {"stats", "output",   "config", "trace",
+                                                 "quiet", "progress", "verbose"};
+    SetupFacts facts{{"program", program_fingerprint()},
+                     {"version", std::string(version) + " " + std::string(commit)},
+                     {"model", model.name()},
+                     {"LPs", std::to_string(setup.lps)}};
+    for (const OptionSpec& spec : table.specs()) {
+        if (!spec.value || std::find(std::begin(own_business), std::end(own_business),
+                                     spec.name) != std::end(own_business))
+            continue;
+        facts.emplace_back("--" + spec.name, spec.value().dump());
+    }
+    return facts;
 }
 
-int run_model(const std::vector<std::string>& arguments, Model& model) {
-    Settings settings;
-    const OptionTable table(settings, model);
-    read_command_line(arguments, table, settings);
-    if (settings.help || settings.version) {
-        fmt::print("{}", settings.help ? help_text(model, table) : version_text(model));
-        return exit_done;
+// A failure as exit code and words.
+struct Failure {
+    ExitCode code = exit_done;
+    std::string message;
+};
+
+// What is in flight, as a failure. Requires: called in a handler of an exception.
+Failure current_failure() {
+    try {
+        throw;
+    } catch (const SetupError& error) {
+        return {exit_wrong_setup, error.what()};
+    } catch (const ModelError& error) {
+        return {exit_model_error, error.what()};
+    } catch (const MachineError& error) {
+        return {exit_machine_error, error.what()};
+    } catch (const std::bad_alloc&) {
+        return {exit_machine_error, "out of memory"};
+    } catch (const InternalError& error) {
+        return {exit_internal_error, fmt::format("internal error: {}", error.what())};
+    } catch (const std::exception& error) {
+        return {exit_internal_error, fmt::format("unexpected error: {}", error.what())};
+    } catch (...) {
+        return {exit_internal_error, "unexpected error of unknown kind"};
+    }
+}
+
+RunResult simulate_with_progress(Model& model, const Setup& setup, const Settings& settings,
+                                 RankGroup& ranks, const StopSignals& signals) {
+    LiveProgress live;
+    live.warn = [&ranks](const std::string& line) {
+        if (ranks.ranks() == 1)
+            fmt::print(stderr, "numawarp: {}\n", line);
+        else
+            fmt::print(stderr, "numawarp: rank {}: {}\n", index(ranks.rank()), line);
+    };
+    const PlacementSignal placement_signal(live);
+    const bool silent = settings.quiet || !ranks.is_first();
+    const ProgressLine line(silent ? ProgressMode::off : settings.progress,
+                            settings.config.until.value_or(setup.until), live);
+    return simulate(model, setup, settings.config, ranks, live, signals.received());
+}
+
+// From the command line to the exit code, on one of the ranks. What goes wrong before all have agreed
+// is said once, by the first; what goes wrong later ends all of them, and is said by who met it.
+class RankRun {
+  public:
+    RankRun(const std::vector<std::string>& arguments, Model& model, RankGroup& ranks)
+        : arguments_(arguments), model_(model), ranks_(ranks), table_(settings_, model) {}
+
+    int run() {
+        Failure failure;
+        try {
+            read_command_line(arguments_, table_, settings_);
+            if (settings_.help || settings_.version) {
+                if (ranks_.is_first())
+                    fmt::print("{}",
+                               settings_.help ? help_text(model_, table_) : version_text(model_));
+                return exit_done;
+            }
+            prepare();
+        } catch (...) {
+            failure = current_failure();
+        }
+        const Agreement agreement =
+            agree(ranks_, failure.code, failure.message,
+                  failure.code == exit_done ? facts_of(model_, setup_, table_) : SetupFacts{});
+        if (agreement.exit_code != exit_done) {
+            if (ranks_.is_first()) fail(ExitCode{agreement.exit_code}, agreement.message);
+            return agreement.exit_code;
+        }
+        try {
+            return simulate_and_report();
+        } catch (...) {
+            failure = current_failure();
+        }
+        if (ranks_.ranks() > 1)
+            failure.message = fmt::format("rank {}: {}", index(ranks_.rank()), failure.message);
+        fail(failure.code, failure.message);
+        std::fflush(nullptr);
+        ranks_.abort(failure.code);
+        return failure.code;
     }
 
-    const Setup setup = model.setup();
-    check_setup(model, setup, settings.config);
-    if (!settings.config.output_directory.empty())
-        prepare_output_directory(settings.config.output_directory);
-    WholeFile stats_file("stats", settings.stats_file);
+  private:
+    void prepare() {
+        setup_ = model_.setup();
+        check_setup(model_, setup_, settings_.config);
+        check_run(setup_, settings_.config, ranks_.ranks());
+        if (!settings_.config.output_directory.empty())
+            prepare_output_directory(settings_.config.output_directory);
+        if (ranks_.is_first()) stats_file_.emplace("stats", settings_.stats_file);
+    }
 
-    const StopSignals signals;
-    const RunResult result = simulate_with_progress(model, setup, settings, signals);
-    const bool interrupted = result.reason == EndReason::interrupted;
-    if (!interrupted)
-        model.finished({.end_time = result.end_time,
-                        .committed_events = result.totals[Counter::committed_events],
-                        .output_directory = settings.config.output_directory});
+    int simulate_and_report() {
+        const StopSignals signals;
+        const RunResult result =
+            simulate_with_progress(model_, setup_, settings_, ranks_, signals);
+        const bool interrupted = result.reason == EndReason::interrupted;
+        const int code = interrupted ? exit_signal_base + result.signal : exit_done;
+        if (!ranks_.is_first()) return code;
+        if (!interrupted)
+            model_.finished({.end_time = result.end_time,
+                             .committed_events = result.totals[Counter::committed_events],
+                             .output_directory = settings_.config.output_directory});
 
-    const RunFacts facts{model, settings, table, result};
-    stats_file.write(statistics_json(facts));
-    if (!settings.quiet) fmt::print("{}", report_text(facts));
-    return interrupted ? exit_signal_base + result.signal : exit_done;
-}
+        const RunFacts facts{model_, settings_, table_, result};
+        stats_file_->write(statistics_json(facts));
+        if (!settings_.quiet) fmt::print("{}", report_text(facts));
+        return code;
+    }
+
+    const std::vector<std::string>& arguments_;
+    Model& model_;
+    RankGroup& ranks_;
+    Settings settings_;
+    const OptionTable table_;
+    Setup setup_;
+    std::optional<WholeFile> stats_file_;  // the first rank's
+};
 
 }  // namespace
 
 int run(int argc, char** argv, Model& model) {
     try {
-        return run_model(std::vector<std::string>(argv + std::min(argc, 1), argv + argc), model);
-    } catch (const SetupError& error) {
-        return fail(exit_wrong_setup, error.what());
-    } catch (const ModelError& error) {
-        return fail(exit_model_error, error.what());
-    } catch (const MachineError& error) {
-        return fail(exit_machine_error, error.what());
-    } catch (const std::bad_alloc&) {
-        return fail(exit_machine_error, "out of memory");
-    } catch (const InternalError& error) {
-        return fail(exit_internal_error, fmt::format("internal error: {}", error.what()));
-    } catch (const std::exception& error) {
-        return fail(exit_internal_error, fmt::format("unexpected error: {}", error.what()));
+        const std::unique_ptr<RankGroup> ranks = join_ranks();
+        return RankRun(std::vector<std::string>(argv + std::min(argc, 1), argv + argc), model,
+                       *ranks)
+            .run();
     } catch (...) {
-        return fail(exit_internal_error, "unexpected error of unknown kind");
+        const Failure failure = current_failure();
+        return fail(failure.code, failure.message);
     }
 }
 

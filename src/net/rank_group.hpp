@@ -26,12 +26,8 @@ class RankGroup {
     virtual std::uint32_t ranks() const noexcept = 0;
     bool is_first() const noexcept { return index(rank()) == 0; }
 
-    // Which of the ranks of this host this one is, and how many they are.
-    struct HostPlace {
-        std::uint32_t number = 0;
-        std::uint32_t count = 1;
-    };
-    virtual HostPlace host_place() const noexcept = 0;
+    // The name of the machine this rank runs on; equal for ranks on the same one.
+    virtual std::string host() const = 0;
 
     // What every rank says, by rank, known to all.
     virtual std::vector<std::string> share(const std::string& own) = 0;
@@ -54,7 +50,7 @@ class SingleProcess final : public RankGroup {
   public:
     RankId rank() const noexcept override { return RankId{0}; }
     std::uint32_t ranks() const noexcept override { return 1; }
-    HostPlace host_place() const noexcept override { return {}; }
+    std::string host() const override { return {}; }
     std::vector<std::string> share(const std::string& own) override { return {own}; }
     void send(RankId, const std::string&) override {
         check_failed("a single rank has no peer", __FILE__, __LINE__);

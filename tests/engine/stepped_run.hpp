@@ -198,7 +198,9 @@ class SteppedRun {
         ++steps_;
         if (machine_.memory_used > 0 && steps_ % steps_between_memory_draws == 1) {
             const double share = machine_.memory_used * static_cast<double>(700 + dice_.below(350));
-            os_.set_memory({.resident = static_cast<std::uint64_t>(share / 1000 * memory_cap)});
+            MemoryFigures figures;
+            figures.resident = static_cast<std::uint64_t>(share / 1000 * memory_cap);
+            os_.set_memory(figures);
         }
         if (favoured_turns_ > 0) {
             --favoured_turns_;

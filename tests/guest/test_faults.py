@@ -18,7 +18,7 @@ programs = Programs()
 MODEL = ["phold", "--lps", 1024, "--state", 4096, "--touch", 64, "--lps-per-group", 16,
          "--remote", 0.5, "--until", 40]
 LARGE_MODEL = ["phold", "--lps", 16384, "--state", 4096, "--touch", 64, "--lps-per-group", 64,
-               "--remote", 0.5, "--until", 4]
+               "--remote", 0.5, "--until", 12]
 # Groups and their pages move all the time, so that every refusal is met.
 BUSY = ["--rebind", 0.2, "--check-rebind", 0.5, "--pagemigd", "2@0.1"]
 

@@ -102,5 +102,6 @@ def check_traffic(name):
 
 for preset in WORKERS:
     check_forced(preset)
+for preset in ("n4", "n8"):
     check_traffic(preset)
 programs.leave()

@@ -24,15 +24,21 @@ Setup setup_of(std::uint32_t lps) {
     Setup setup;
     setup.lps = lps;
     setup.until = 1;
-    setup.process = Model::process<Idle>();
+    setup.process = process<Idle>();
     return setup;
+}
+
+Config config_of(std::uint64_t cap) {
+    Config config;
+    config.memory_cap_bytes = cap;
+    return config;
 }
 
 // A budget of 100 MiB for 1,000 LPs on two workers.
 struct Machine {
     FakeOs os{1, 2};
     Setup setup = setup_of(1000);
-    Config config{.memory_cap_bytes = 100 * MiB};
+    Config config = config_of(100 * MiB);
     RunPlan plan{setup, config, 1, 2};
     MemorySource memory{os, MemoryMode::numa, plan.partition.groups()};
     MemoryBudget::Clock::time_point now = MemoryBudget::Clock::now();
@@ -42,7 +48,9 @@ struct Machine {
         use(10);
     }
     void use(double mebibytes) {
-        os.set_memory({.resident = static_cast<std::uint64_t>(mebibytes * MiB)});
+        MemoryFigures figures;
+        figures.resident = static_cast<std::uint64_t>(mebibytes * MiB);
+        os.set_memory(figures);
     }
     MemoryBudget::Level level_at(MemoryBudget& budget, double mebibytes) {
         use(mebibytes);

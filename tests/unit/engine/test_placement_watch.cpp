@@ -112,14 +112,17 @@ TEST_CASE("PlacementWatch: who asks while the run goes on gets one line, by kind
     CHECK(machine.report.history[0].remote_page_share == 0.25);
 }
 
-TEST_CASE("PlacementWatch: a kernel that will not say is a notice") {
-    WatchedMachine machine;
-    machine.os.fail_next(FakeOs::Call::query_pages, EPERM, 1'000'000);
-    machine.watch(2);
-    CHECK_FALSE(machine.report.placement.has_value());
-    CHECK(machine.report.history.empty());
-    bool said = false;
-    for (const std::string& notice : machine.notices)
-        said |= notice.find("placement is unknown") == 0;
-    CHECK(said);
+TEST_CASE("PlacementWatch: a kernel that will not say is one notice, with a daemon and without") {
+    for (const bool daemon : {true, false}) {
+        WatchedMachine machine;
+        if (!daemon) machine.config.pagemigd = {false, 0, 1};
+        machine.os.fail_next(FakeOs::Call::query_pages, EPERM, 1'000'000);
+        machine.watch(2);
+        CHECK_FALSE(machine.report.placement.has_value());
+        CHECK(machine.report.history.empty());
+        REQUIRE(machine.notices.size() == 1);
+        CHECK(machine.notices[0].find(daemon ? "page migration: the kernel does not let us"
+                                             : "placement is unknown: the kernel does not say") ==
+              0);
+    }
 }

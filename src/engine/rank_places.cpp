@@ -1,0 +1,47 @@
+#include "engine/rank_places.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace nw {
+namespace {
+
+// Equal for ranks that would run on the same cores.
+std::string cores_of(RankGroup& ranks, const Topology& topology) {
+    std::string text = ranks.host();
+    for (const NodeInfo& node : topology.nodes())
+        text += fmt::format(" {}", fmt::join(node.cpus, ","));
+    return text;
+}
+
+}  // namespace
+
+RankPlaces choose_places(RankGroup& ranks, const Topology& topology, std::uint32_t workers_wanted) {
+    const std::string own = cores_of(ranks, topology);
+    std::uint32_t sharers = 0, number = 0;
+    const std::vector<std::string> cores = ranks.share(own);
+    for (std::uint32_t r = 0; r < cores.size(); ++r) {
+        if (cores[r] != own) continue;
+        if (r < index(ranks.rank())) ++number;
+        ++sharers;
+    }
+    RankPlaces chosen;
+    chosen.workers = workers_wanted;
+    if (workers_wanted == 0) {
+        const std::size_t mine = std::max<std::size_t>(1, topology.core_count() / sharers);
+        chosen.workers = static_cast<std::uint32_t>(mine);
+        for (const std::string& theirs : ranks.share(std::to_string(mine)))
+            chosen.workers =
+                std::min(chosen.workers, static_cast<std::uint32_t>(std::stoul(theirs)));
+    }
+    const std::vector<Place> all =
+        topology.place_workers(std::size_t{chosen.workers} * sharers);
+    const auto first = all.begin() + static_cast<std::ptrdiff_t>(number) * chosen.workers;
+    chosen.places.assign(first, first + chosen.workers);
+    return chosen;
+}
+
+}  // namespace nw

@@ -1,0 +1,22 @@
+// Where the workers of this rank run. A launcher may have bound each rank to cores of its own; where
+// ranks of a host share theirs, because it did not, they divide them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "numa/topology.hpp"
+#include "net/rank_group.hpp"
+
+namespace nw {
+
+struct RankPlaces {
+    std::uint32_t workers = 1;  // in every rank alike
+    std::vector<Place> places;  // by worker
+};
+
+// Collective. `workers_wanted` 0: one a core of this rank's share, and everywhere as many as the rank
+// with fewest can have.
+RankPlaces choose_places(RankGroup& ranks, const Topology& topology, std::uint32_t workers_wanted);
+
+}  // namespace nw

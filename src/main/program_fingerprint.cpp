@@ -1,0 +1,22 @@
+#include "main/program_fingerprint.hpp"
+
+#include <cstddef>
+#include <fstream>
+#include <vector>
+
+#include "base/digest.hpp"
+
+namespace nw {
+
+std::string program_fingerprint() {
+    std::ifstream file("/proc/self/exe", std::ios::binary);
+    if (!file) return "unknown";
+    Digest digest;
+    std::vector<char> chunk(std::size_t{1} << 20);
+    while (file.read(chunk.data(), static_cast<std::streamsize>(chunk.size())) || file.gcount() > 0)
+        digest.append(0, 0, reinterpret_cast<const std::byte*>(chunk.data()),
+                      static_cast<std::size_t>(file.gcount()));
+    return digest.hex();
+}
+
+}  // namespace nw

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""The promise of --memory-cap: a run whose sequential footprint fits ends with the same digest, with at
+most 5 % more than the cap resident; one that does not fit ends with exit code 4 and says what it
+would take. On a PHOLD of a million events, whose Time Warp takes up to twice as much if it may, and on
+traffic, where what a cell needs comes and goes."""
+
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from programs import Programs  # noqa: E402
+
+programs = Programs()
+MiB = 1 << 20
+
+
+def keeps_promise(model, options, engine, cap, digest):
+    run = programs.statistics_of(*model, *options, *engine, "--memory-cap", cap)
+    share = run["memory"]["resident_peak_bytes"] / cap
+    name = " ".join(map(str, engine))
+    programs.expect(run["digest"] == digest and share <= 1.05,
+                    f"{model[0]} {name}: {share:.3f} of {cap / MiB:.0f} MiB, "
+                    f"{run['wall_seconds']:.1f} s, {run['memory']['memory_stops']} stops")
+    return run
+
+
+def refuses(model, options, engine, cap, needed):
+    done = programs.run(*model, *options, *engine, "--memory-cap", cap)
+    figure = re.search(r"takes about (\d+) MiB", done.stderr)
+    close = figure is not None and abs(int(figure[1]) * MiB / needed - 1) < 0.25
+    programs.expect(done.returncode == 4 and close and done.stderr.count("\n") == 1,
+                    f"{model[0]} {' '.join(map(str, engine))}: exit code {done.returncode} of 4, "
+                    f"{done.stderr.strip()}")
+
+
+def sequential(model, options):
+    run = programs.statistics_of(*model, *options, "--engine", "sequential")
+    return run["memory"]["resident_peak_bytes"], run["digest"]
+
+
+phold = ["phold"]
+options = ["--lps", 65536, "--events-per-lp", 16, "--remote", 0.1, "--state", 16, "--until", 1.5]
+needed, digest = sequential(phold, options)
+stops = 0
+for engine in (["--rollback", "copy", "--workers", 2],
+               ["--rollback", "snapshot", "--workers", 2],
+               ["--rollback", "snapshot", "--workers", 2, "--window", "off"],
+               ["--rollback", "copy", "--workers", 4, "--window", "off"]):
+    for share in (1.1, 1.5):
+        run = keeps_promise(phold, options, engine, int(share * needed), digest)
+        stops += run["memory"]["memory_stops"]
+programs.expect(stops > 0, f"    and workers were held back {stops} times")
+keeps_promise(phold, options, ["--engine", "sequential"], int(1.02 * needed), digest)
+keeps_promise(phold, options, ["--engine", "conservative", "--workers", 2], int(1.2 * needed), digest)
+for engine in ("timewarp", "sequential", "conservative"):
+    refuses(phold, options, ["--engine", engine], needed // 2, needed)
+
+# What a run of this size takes is mostly the program itself, the road network, and a MiB or two for
+# each worker.
+traffic = ["traffic"]
+options = ["--objects", 1024, "--until", 600]
+needed, digest = sequential(traffic, options)
+for workers in (2, 4):
+    keeps_promise(traffic, options, ["--workers", workers], needed + workers * 3 * MiB, digest)
+done = programs.run(*traffic, *options, "--memory-cap", needed // 2)
+programs.expect(done.returncode == 4 and "--memory-cap" in done.stderr,
+                f"traffic: exit code {done.returncode} of 4, {done.stderr.strip()}")
+
+programs.leave()
