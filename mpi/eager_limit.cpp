@@ -58,9 +58,8 @@ std::size_t eager_bytes() {
         MPI_T_finalize();
     }
     if (limit == UINT64_MAX) limit = limit_unless_told;
-    return static_cast<std::size_t>(
-        std::clamp<std::uint64_t>(limit - std::min<std::uint64_t>(limit, header_bytes), 1024,
-                                  65536));
+    return static_cast<std::size_t>(std::clamp<std::uint64_t>(
+        limit - std::min<std::uint64_t>(limit, header_bytes), 1024, 65536));
 }
 
 }  // namespace nw

@@ -102,9 +102,8 @@ void MpiTransport::receive(std::size_t batches_max, const Receive& take) {
     complete_sends();
     for (std::size_t received = 0; received < batches_max;) {
         int count = 0;
-        mpi_check(MPI_Testsome(static_cast<int>(receive_requests_.size()),
-                               receive_requests_.data(), &count, completed_.data(),
-                               statuses_.data()),
+        mpi_check(MPI_Testsome(static_cast<int>(receive_requests_.size()), receive_requests_.data(),
+                               &count, completed_.data(), statuses_.data()),
                   "MPI_Testsome");
         if (count <= 0) return;
         for (int i = 0; i < count; ++i) {

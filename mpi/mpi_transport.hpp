@@ -41,7 +41,7 @@ class MpiTransport final : public Transport {
     void complete_sends();
     void post_receive(std::size_t slot);
 
-    MPI_Comm batches_ = MPI_COMM_NULL;     // a communicator for each use: no tags to mix up
+    MPI_Comm batches_ = MPI_COMM_NULL;  // a communicator for each use: no tags to mix up
     MPI_Comm reductions_ = MPI_COMM_NULL;
     int rank_ = 0;
     int ranks_ = 1;

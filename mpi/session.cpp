@@ -34,7 +34,8 @@ class MpiRanks final : public RankGroup {
         try {
             if (provided < MPI_THREAD_SERIALIZED)
                 throw MachineError(
-                    "MPI was built without threads (MPI_THREAD_SERIALIZED is needed); legal: an MPI "
+                    "MPI was built without threads (MPI_THREAD_SERIALIZED is needed); legal: an "
+                    "MPI "
                     "with that thread level, or a run without a launcher");
             mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &comm_), "MPI_Comm_dup");
             mpi_check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
@@ -90,9 +91,8 @@ class MpiRanks final : public RankGroup {
     std::string receive(RankId from) override {
         MPI_Status status;
         MPI_Message message;
-        mpi_check(
-            MPI_Mprobe(static_cast<int>(index(from)), message_tag, comm_, &message, &status),
-            "MPI_Mprobe");
+        mpi_check(MPI_Mprobe(static_cast<int>(index(from)), message_tag, comm_, &message, &status),
+                  "MPI_Mprobe");
         int size = 0;
         mpi_check(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
         std::string bytes(static_cast<std::size_t>(size), '\0');

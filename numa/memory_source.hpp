@@ -44,9 +44,7 @@ class MemorySource {
     // memory, no group asks for huge pages any more, and new pages are small ones, so that what
     // becomes resident is what is used. Huge pages that exist stay. Thread: any.
     void set_short() noexcept;
-    bool is_short() const noexcept {
-        return short_.load(std::memory_order_relaxed);
-    }
+    bool is_short() const noexcept { return short_.load(std::memory_order_relaxed); }
 
     // Bytes of all active segments. Address space: pages never touched cost nothing.
     std::uint64_t segment_bytes() const noexcept {

@@ -129,8 +129,8 @@ std::size_t PlatformHeap::release_free_pages() {
             held_bytes_ -= static_cast<std::size_t>(part.end - part.base);
             segments_.release_segment(part.base);
         } else {
-            map.for_each_run(
-                part, [this](std::byte* begin, std::byte* end) { give_back(begin, end); });
+            map.for_each_run(part,
+                             [this](std::byte* begin, std::byte* end) { give_back(begin, end); });
         }
     }
     return held_before - held_bytes_ + spare_bytes_ - spare_before;

@@ -84,8 +84,7 @@ std::uint64_t MemoryBudget::bytes_ahead(std::uint64_t taken,
     const double trust =
         std::min(1.0, (share_full * cap - used) / ((share_full - share_careful) * cap));
     const double least = share_of_a_worker * cap / plan_.workers;
-    const double all =
-        room + trust * static_cast<double>(free_bytes) + static_cast<double>(taken);
+    const double all = room + trust * static_cast<double>(free_bytes) + static_cast<double>(taken);
     return static_cast<std::uint64_t>(std::max(least, all / 2));
 }
 

@@ -155,8 +155,7 @@ void OutputWriter::write_below(VirtualTime bound) {
                      [](const Row& a, const Row& b) { return before(a.key, b.key); });
     auto end = std::find_if(waiting_.begin(), waiting_.end(),
                             [&](const Row& row) { return row.key.time >= bound; });
-    for (auto row = waiting_.begin(); row != end; ++row)
-        write(*row);
+    for (auto row = waiting_.begin(); row != end; ++row) write(*row);
     waiting_.erase(waiting_.begin(), end);
 }
 

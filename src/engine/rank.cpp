@@ -8,10 +8,6 @@ namespace {
 
 constexpr std::size_t batches_received_per_step = 16;
 
-// A round that takes longer means that a handler does not return: say on which worker. It may still
-// return, or be an endless loop in a state that was never to be; only the user can tell.
-constexpr std::chrono::seconds watchdog_patience{10};
-
 WindowControl window_of(const Config& config) {
     switch (config.window_mode) {
         case WindowMode::automatic:
@@ -80,7 +76,11 @@ void Rank::net_step(GvtRounds::Clock::time_point now) {
                              [this](std::uint32_t g) { return owner(g).worker; });
     }
     gvt_.step(now);
-    const std::string overdue = gvt_.overdue(now, watchdog_patience);
+    // A round that takes long means that a handler or a rank does not come back: say which. It may
+    // still, or be an endless loop in a state that was never to be; only the user can tell.
+    std::string overdue;
+    if (plan_.config.watchdog_seconds > 0)
+        overdue = gvt_.overdue(now, std::chrono::duration<double>(plan_.config.watchdog_seconds));
     net_role_.unlock();
     if (!overdue.empty() && progress_.warn) progress_.warn(overdue);
 }

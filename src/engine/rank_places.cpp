@@ -37,8 +37,8 @@ RankPlaces choose_places(RankGroup& ranks, const Topology& topology, std::uint32
             chosen.workers =
                 std::min(chosen.workers, static_cast<std::uint32_t>(std::stoul(theirs)));
     }
-    const std::vector<Place> all =
-        topology.place_workers(std::size_t{chosen.workers} * sharers);
+    chosen.spare_core = topology.core_count() >= std::size_t{chosen.workers + 1} * sharers;
+    const std::vector<Place> all = topology.place_workers(std::size_t{chosen.workers} * sharers);
     const auto first = all.begin() + static_cast<std::ptrdiff_t>(number) * chosen.workers;
     chosen.places.assign(first, first + chosen.workers);
     return chosen;

@@ -5,14 +5,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "numa/topology.hpp"
 #include "net/rank_group.hpp"
+#include "numa/topology.hpp"
 
 namespace nw {
 
 struct RankPlaces {
     std::uint32_t workers = 1;  // in every rank alike
     std::vector<Place> places;  // by worker
+    bool spare_core = false;    // a core, for each rank, that no worker is placed on
 };
 
 // Collective. `workers_wanted` 0: one a core of this rank's share, and everywhere as many as the rank

@@ -42,11 +42,13 @@ namespace {
 void check_ranks(const RunPlan& plan, std::uint32_t ranks) {
     if (ranks == 1) return;
     if (plan.config.engine != EngineKind::timewarp)
-        throw SetupError("--engine: only timewarp runs on several ranks; legal here: timewarp, or one rank");
+        throw SetupError(
+            "--engine: only timewarp runs on several ranks; legal here: timewarp, or one rank");
     if (plan.partition.groups() < ranks)
-        throw SetupError(fmt::format("{} ranks for {} groups of LPs; legal: at most {} ranks, or a "
-                                     "smaller --lps-per-group",
-                                     ranks, plan.partition.groups(), plan.partition.groups()));
+        throw SetupError(
+            fmt::format("{} ranks for {} groups of LPs; legal: at most {} ranks, or a "
+                        "smaller --lps-per-group",
+                        ranks, plan.partition.groups(), plan.partition.groups()));
 }
 
 void run_engine(EngineRun& run) {
@@ -91,11 +93,14 @@ RunResult simulate(Model&, const Setup& setup, const Config& config, RankGroup& 
         memory.set_memory_cap(memory_cap);
         result.notices = memory.notices();
         const WorkerPlaces places{where.places, config.pin, config.memory == MemoryMode::numa};
+        if (config.net_thread && !where.spare_core)
+            result.notices.push_back(
+                "--net-thread: every core has a worker; legal, but slower than --net-thread off or "
+                "one worker fewer");
         const bool spooled = ranks.ranks() > 1 && !config.output_directory.empty();
         if (!spooled) {
             OutputWriter output(setup.outputs, config.output_directory, where.workers);
-            EngineRun run{plan,   memory,   output,      ranks,
-                          places, progress, stop_signal, result};
+            EngineRun run{plan, memory, output, ranks, places, progress, stop_signal, result};
             run_engine(run);
         } else {
             RowSpool spool(config.output_directory, index(ranks.rank()));

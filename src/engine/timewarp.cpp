@@ -4,6 +4,8 @@
 #include <barrier>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -31,6 +33,31 @@ void turn_until_finished(Rank& rank, Worker& worker) {
         }
     }
 }
+
+// --net-thread: the net role in a thread of its own, which is not bound to a core and takes a pause
+// wherever there is nothing to do.
+class NetThread {
+  public:
+    explicit NetThread(Rank& rank) : rank_(rank) {
+        if (rank.plan().config.net_thread)
+            thread_ = std::jthread([this](std::stop_token stop) { run(stop); });
+    }
+
+  private:
+    void run(const std::stop_token& stop) {
+        try {
+            while (!stop.stop_requested()) {
+                rank_.net_step(GvtRounds::Clock::now());
+                std::this_thread::yield();
+            }
+        } catch (...) {
+            rank_.fail(std::current_exception());
+        }
+    }
+
+    Rank& rank_;
+    std::jthread thread_;
+};
 
 // Each worker builds its own groups, whose pages are then born beside it. The baseline does not know
 // of nodes: one thread builds everything (docs/decisions/0016).
@@ -70,13 +97,14 @@ std::vector<GroupMemory*> memory_of_groups(Rank& rank) {
 }  // namespace
 
 void run_timewarp(EngineRun& run) {
-    const std::unique_ptr<Transport> transport =
-        run.ranks.open_transport(sizeof(WireEvent) + WireEvent::padded(run.plan.rules.payload_bytes_max));
+    const std::unique_ptr<Transport> transport = run.ranks.open_transport(
+        sizeof(WireEvent) + WireEvent::padded(run.plan.rules.payload_bytes_max));
     Rank rank(run.plan, *transport, run.memory, run.output, run.progress, run.stop_signal,
               nodes_of(run.places));
     PlacementWatch placement(run.memory.os(), run.plan.config, run.places, run.progress,
                              run.result.numa.nodes, run.result.notices);
     const std::uint32_t workers = run.plan.workers;
+    std::optional<NetThread> net_thread(std::in_place, rank);
     std::vector<WorkerTally> tallies(workers);
     std::barrier barrier(static_cast<std::ptrdiff_t>(workers));
     RunResult& result = run.result;
@@ -108,6 +136,7 @@ void run_timewarp(EngineRun& run) {
             guarded([&] { worker.wind_up(); });
         },
         result.notices);
+    net_thread.reset();
     rank.rethrow_failure();
     placement.finish(result.numa, result.notices);
 

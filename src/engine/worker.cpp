@@ -114,7 +114,7 @@ void Worker::run_on_start(Group& group, LpRecord& lp) {
 bool Worker::turn(GvtRounds::Clock::time_point now) {
     if (phase_ == Phase::finished) return false;
     now_ = now;
-    rank_.net_step(now_);
+    if (!plan_.config.net_thread) rank_.net_step(now_);
     learn_gvt();
     if (sigsetjmp(guard_.env(), 0) != 0) {
         // A handler followed a bad pointer, divided by zero, …: the stack between is gone, what was

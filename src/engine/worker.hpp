@@ -215,13 +215,14 @@ class alignas(64) Worker final : private detail::EventSink {
 
     // Memory.
     static constexpr std::uint32_t unlimited = UINT32_MAX;
-    std::uint32_t events_ahead_ = unlimited;    // may still be executed before the next GVT
+    std::uint32_t events_ahead_ = unlimited;      // may still be executed before the next GVT
     std::uint32_t events_ahead_max_ = unlimited;  // uncommitted, by this worker's own memory
-    std::int64_t uncommitted_taken_over_ = 0;   // events: with groups that came, less those that left
-    bool thrifty_ = false;                      // LPs keep nothing of what is final
-    std::size_t forgotten_groups_ = 0;          // in groups_: before it all was forgotten
-    std::size_t forgotten_lps_ = 0;             // of the next group
-    std::size_t released_groups_ = 0;           // in groups_: the last that was looked at
+    std::int64_t uncommitted_taken_over_ =
+        0;                              // events: with groups that came, less those that left
+    bool thrifty_ = false;              // LPs keep nothing of what is final
+    std::size_t forgotten_groups_ = 0;  // in groups_: before it all was forgotten
+    std::size_t forgotten_lps_ = 0;     // of the next group
+    std::size_t released_groups_ = 0;   // in groups_: the last that was looked at
     GvtRounds::Clock::time_point next_release_{};
     GvtRounds::Clock::time_point heaps_counted_at_{};
     std::uint64_t free_heap_bytes_ = 0;
@@ -242,7 +243,7 @@ class alignas(64) Worker final : private detail::EventSink {
     VirtualTime last_committed_time_ = 0;
     std::uint32_t draining_since_ = 0;  // rounds done when the end was seen
     bool nothing_in_flight_ = false;
-    bool commit_done_ = true;           // nothing of the commit under way is left
+    bool commit_done_ = true;  // nothing of the commit under way is left
 };
 
 }  // namespace nw

@@ -52,8 +52,8 @@ void Worker::plan_ahead(std::uint32_t others) {
     events_ahead_ = std::min(events_ahead_max_, others);
     if (events_ahead_ == unlimited) [[likely]]
         return;
-    events_ahead_ -= static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(events_ahead_, events_uncommitted()));
+    events_ahead_ -=
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(events_ahead_, events_uncommitted()));
     if (events_ahead_ == 0) stay_at_gvt();
 }
 

@@ -56,13 +56,17 @@ void GvtRounds::publish(const Contribution& sums, Clock::time_point now) {
     done_.fetch_add(1, std::memory_order_release);  // pairs with the acquire in done()
 }
 
-std::string GvtRounds::overdue(Clock::time_point now, std::chrono::seconds patience) {
+std::string GvtRounds::overdue(Clock::time_point now, std::chrono::duration<double> patience) {
     const std::uint32_t opened = opened_.load(std::memory_order_relaxed);
     const bool under_way = opened != done_.load(std::memory_order_relaxed);
     if (!under_way || overdue_round_ == opened || now - opened_at_ < patience) return {};
     overdue_round_ = opened;
     std::string text = fmt::format("GVT round {} is not done after {} s", opened, patience.count());
-    if (reducing_) return text + ": other ranks have not contributed";
+    if (reducing_)
+        return text + fmt::format(
+                          ": other ranks have not contributed; {} messages were in flight at the "
+                          "last round, and {} batches of this rank have not been taken",
+                          result_.sums.in_flight, transport_.sends_under_way());
     const char* separator = ": a handler still runs on worker ";
     for (std::uint32_t w = 0; w < workers_; ++w) {
         if (slots_[w].arrivals.load(std::memory_order_relaxed) == opened) continue;

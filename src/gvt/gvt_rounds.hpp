@@ -65,8 +65,8 @@ class GvtRounds {
     void step(Clock::time_point now);
 
     // The watchdog's words about a round that does not end, once a round: who has not cut, or that
-    // other ranks are waited for. Empty while the round is young.
-    std::string overdue(Clock::time_point now, std::chrono::seconds patience);
+    // other ranks are waited for, and what was in flight. Empty while the round is young.
+    std::string overdue(Clock::time_point now, std::chrono::duration<double> patience);
 
   private:
     void publish(const Contribution& sums, Clock::time_point now);

@@ -157,6 +157,18 @@ void add_engine(Builder& table, Config& config) {
     };
     seed.value = [&config] { return json(config.seed); };
     table.add_words("pin", config.pin, switch_words, "bind workers to cores");
+    table.add_words("net-thread", config.net_thread, switch_words,
+                    "a thread of its own in each rank for what goes between ranks");
+    OptionSpec& watchdog =
+        table.add("watchdog", "SECONDS|off", fmt::format("{}", config.watchdog_seconds),
+                  "say who is waited for when a computation of GVT takes longer");
+    watchdog.set = [&config](std::string_view text) {
+        config.watchdog_seconds =
+            text == "off" ? 0 : parse_number_in(text, 0, Bound::excluded, 1e9);
+    };
+    watchdog.value = [&config] {
+        return number_or(config.watchdog_seconds == 0, "off", config.watchdog_seconds);
+    };
 }
 
 void add_time_warp(Builder& table, Config& config) {

@@ -20,8 +20,8 @@
 #include "engine/simulation.hpp"
 #include "main/command_line.hpp"
 #include "main/output_files.hpp"
-#include "main/progress.hpp"
 #include "main/program_fingerprint.hpp"
+#include "main/progress.hpp"
 #include "main/rank_agreement.hpp"
 #include "main/report.hpp"
 #include "main/setup_rules.hpp"
@@ -61,8 +61,8 @@ SetupFacts facts_of(const Model& model, const Setup& setup, const OptionTable& t
                      {"model", model.name()},
                      {"LPs", std::to_string(setup.lps)}};
     for (const OptionSpec& spec : table.specs()) {
-        if (!spec.value || std::find(std::begin(own_business), std::end(own_business),
-                                     spec.name) != std::end(own_business))
+        if (!spec.value || std::find(std::begin(own_business), std::end(own_business), spec.name) !=
+                               std::end(own_business))
             continue;
         facts.emplace_back("--" + spec.name, spec.value().dump());
     }
@@ -165,8 +165,7 @@ class RankRun {
 
     int simulate_and_report() {
         const StopSignals signals;
-        const RunResult result =
-            simulate_with_progress(model_, setup_, settings_, ranks_, signals);
+        const RunResult result = simulate_with_progress(model_, setup_, settings_, ranks_, signals);
         const bool interrupted = result.reason == EndReason::interrupted;
         const int code = interrupted ? exit_signal_base + result.signal : exit_done;
         if (!ranks_.is_first()) return code;

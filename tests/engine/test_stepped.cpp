@@ -33,8 +33,7 @@ struct Case {
             config.seed, config.lps_per_group,
             config.rollback ? static_cast<int>(*config.rollback) : -1, config.checkpoint_every,
             config.gvt_interval_ms, static_cast<int>(config.window_mode), config.window,
-            config.check_rollback, config.check_rebind, config.rebind_seconds,
-            machine.memory_used);
+            config.check_rollback, config.check_rebind, config.rebind_seconds, machine.memory_used);
     }
 };
 

@@ -156,8 +156,9 @@ TEST_CASE("MemoryBudget: a run that stays full gives up, one that recovers does 
     machine.level_at(budget, 102);
     CHECK(!budget.hopeless(machine.now));
     CHECK(rounds_until_hopeless(104) == 255);
-    CHECK(words_of([&] { budget.give_up(1.5); })
-              .find("at virtual time 1.5 the run takes about 104 MiB") != std::string::npos);
+    CHECK(words_of([&] {
+              budget.give_up(1.5);
+          }).find("at virtual time 1.5 the run takes about 104 MiB") != std::string::npos);
     CHECK(words_of([&] { budget.check(2); }) == "no error");
     machine.use(105);
     CHECK(words_of([&] { budget.check(2); }).find("105 MiB") != std::string::npos);

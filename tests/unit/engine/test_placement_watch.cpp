@@ -121,8 +121,8 @@ TEST_CASE("PlacementWatch: a kernel that will not say is one notice, with a daem
         CHECK_FALSE(machine.report.placement.has_value());
         CHECK(machine.report.history.empty());
         REQUIRE(machine.notices.size() == 1);
-        CHECK(machine.notices[0].find(daemon ? "page migration: the kernel does not let us"
-                                             : "placement is unknown: the kernel does not say") ==
-              0);
+        CHECK(machine.notices[0].find(daemon
+                                          ? "page migration: the kernel does not let us"
+                                          : "placement is unknown: the kernel does not say") == 0);
     }
 }
