@@ -35,6 +35,7 @@ struct Config {
     PagemigdOptions pagemigd;
     double rebind_seconds = 2;     // between two looks at the loads of groups; 0: off
     bool net_thread = false;       // a thread of its own moves what goes between ranks
+    bool trace = false;            // gather what each thread does when
     double watchdog_seconds = 10;  // of patience with a GVT round; 0: no end of it
     double check_rebind = 0;       // share of groups moved at random at every such look, in [0, 1]
 };

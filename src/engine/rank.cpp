@@ -40,7 +40,8 @@ Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, Outp
                                          : std::move(worker_nodes)),
       handed_over_(plan.workers),
       rebinding_(plan.config.rebind_seconds, plan.config.check_rebind, plan.config.seed,
-                 worker_nodes_) {
+                 worker_nodes_),
+      trace_(plan.config.trace) {
     for (std::uint32_t g = 0; g < plan.partition.groups(); ++g)
         owners_[g] = plan.partition.first_owner(g);
     for (std::uint32_t w = 0; w < plan.workers; ++w)
@@ -63,19 +64,28 @@ void Rank::net_step(GvtRounds::Clock::time_point now) {
             batches.swap(outgoing_);
             has_outgoing_.store(false, std::memory_order_release);
         }
+        trace_step_.begin();
         for (const OutgoingBatch& batch : batches) transport_.send(batch.destination, batch.bytes);
+        trace_step_.mark(TraceKind::send, batches.size());
     }
     if (transport_.ranks() > 1) {
-        transport_.receive(batches_received_per_step, [this](std::span<const std::byte> batch) {
+        trace_step_.begin();
+        std::uint64_t received = 0;
+        transport_.receive(batches_received_per_step, [&](std::span<const std::byte> batch) {
             deliver(batch.data(), batch.size());
+            ++received;
         });
+        trace_step_.mark(TraceKind::receive, received);
     }
     // Handing groups over takes memory for a moment: not when it is short.
     if (gvt_.gathered() && memory_budget_.level(now) == MemoryBudget::Level::ample) {
         rebinding_.make_plan(gvt_.opened(), now, groups_,
                              [this](std::uint32_t g) { return owner(g).worker; });
     }
+    const std::uint32_t done = gvt_.done();
     gvt_.step(now);
+    if (trace_.on() && gvt_.done() != done)
+        trace_.add(TraceKind::round, gvt_.opened_at(), TraceTrack::Clock::now(), 1);
     // A round that takes long means that a handler or a rank does not come back: say which. It may
     // still, or be an endless loop in a state that was never to be; only the user can tell.
     std::string overdue;

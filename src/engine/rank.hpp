@@ -22,6 +22,7 @@
 #include "engine/rebinding.hpp"
 #include "engine/run_plan.hpp"
 #include "engine/simulation.hpp"
+#include "engine/trace.hpp"
 #include "event/mail_buffer.hpp"
 #include "gvt/gvt_rounds.hpp"
 #include "net/transport.hpp"
@@ -104,6 +105,9 @@ class Rank {
 
     LiveProgress& progress() noexcept { return progress_; }
 
+    // What the net role did. Requires: nobody executes any more.
+    const TraceTrack& trace() const noexcept { return trace_; }
+
     MemoryBudget& memory_budget() noexcept { return memory_budget_; }
     void release_libc_memory() noexcept { memory_.os().release_libc_memory(); }
 
@@ -131,6 +135,8 @@ class Rank {
 
     SpinLock net_role_;  // by try_lock only
     Rebinding rebinding_;
+    TraceTrack trace_;              // under the net role
+    TraceTurn trace_step_{trace_};  // the same
     struct OutgoingBatch {
         RankId destination;
         std::vector<std::byte> bytes;

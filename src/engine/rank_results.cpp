@@ -69,6 +69,7 @@ class Unpacker {
     std::size_t at_ = 0;
 };
 
+// (The trace stays where it is: write_trace() fetches it.)
 // One list for both directions.
 template <class Visitor, class Result>
 void visit_parts(Visitor& part, Result& result) {

@@ -12,6 +12,7 @@
 #include "base/digest.hpp"
 #include "engine/config.hpp"
 #include "engine/numa_report.hpp"
+#include "engine/trace.hpp"
 #include "net/rank_group.hpp"
 
 namespace nw {
@@ -66,6 +67,7 @@ struct RunResult {
     std::int64_t messages_left = 0;  // sent less received, of this rank; 0 over all
     Counters totals;
     std::vector<WorkerReport> workers;
+    std::vector<NamedTrack> trace;     // with Config::trace, of this rank
     std::vector<std::string> notices;  // one line each: what fell back and why
 };
 

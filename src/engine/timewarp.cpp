@@ -9,6 +9,8 @@
 #include <string>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include "engine/engines.hpp"
 #include "engine/placement_watch.hpp"
 #include "engine/rank.hpp"
@@ -67,6 +69,12 @@ void build_groups(Rank& rank, std::uint32_t w) {
     } else if (w == 0) {
         for (std::uint32_t i = 0; i < rank.plan().workers; ++i) rank.worker(i).build_groups();
     }
+}
+
+void keep_track(RunResult& result, std::uint32_t rank, std::uint32_t thread, std::string name,
+                const TraceTrack& track) {
+    if (!track.on()) return;
+    result.trace.push_back({rank, thread, std::move(name), track.spans(), track.dropped()});
 }
 
 // Of all ranks' times.
@@ -170,7 +178,9 @@ void run_timewarp(EngineRun& run) {
         tallies[w].groups = &worker.groups();
         result.numa.memory += worker.memory_kinds();
         report_worker(result, run.places, w, tallies[w]);
+        keep_track(result, index(rank.id()), w, fmt::format("worker {}", w), worker.trace());
     }
+    keep_track(result, index(rank.id()), workers, "GVT and network", rank.trace());
 }
 
 }  // namespace nw

@@ -35,6 +35,7 @@ Worker::Worker(Rank& rank, WorkerId id)
       self_{static_cast<std::uint16_t>(index(rank.id())), static_cast<std::uint16_t>(index(id))},
       stride_(rank.plan().state_keeping.entry_stride),
       keeper_(rank.plan().state_keeping),
+      trace_(rank.plan().config.trace),
       worker_outboxes_(rank.plan().workers),
       until_timed_(rank.rebinding().on() ? events_between_timed : 0) {}
 
@@ -114,6 +115,7 @@ void Worker::run_on_start(Group& group, LpRecord& lp) {
 bool Worker::turn(GvtRounds::Clock::time_point now) {
     if (phase_ == Phase::finished) return false;
     now_ = now;
+    trace_turn_.begin();
     if (!plan_.config.net_thread) rank_.net_step(now_);
     learn_gvt();
     if (sigsetjmp(guard_.env(), 0) != 0) {
@@ -123,10 +125,15 @@ bool Worker::turn(GvtRounds::Clock::time_point now) {
     }
     if (awaited_ > 0) take_over();
     bool worked = drain_mail();
+    trace_turn_.mark(TraceKind::mail, worked ? 1 : 0);
+    const std::uint64_t executed = counters_[Counter::executed_events];
     if (phase_ == Phase::running) worked |= execute_batch();
+    trace_turn_.mark(TraceKind::execute, counters_[Counter::executed_events] - executed);
     flush_outboxes(false);
     cut();
-    worked |= commit_some();
+    const bool committed = commit_some();
+    trace_turn_.mark(TraceKind::commit, committed ? 1 : 0);
+    worked |= committed;
     const MemoryBudget::Level level = rank_.memory_budget().level(now_);
     if (level != MemoryBudget::Level::ample) [[unlikely]]
         mind_memory(level);
@@ -137,6 +144,7 @@ bool Worker::turn(GvtRounds::Clock::time_point now) {
         // Only a new GVT (or mail) can change anything here: ask for one now.
         ++counters_[Counter::idle_turns];
         rank_.gvt().want_round();
+        trace_turn_.mark(TraceKind::idle, 1);
     }
     return worked;
 }

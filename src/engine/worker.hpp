@@ -21,6 +21,7 @@
 #include "base/counters.hpp"
 #include "engine/memory_kinds.hpp"
 #include "engine/rank.hpp"
+#include "engine/trace.hpp"
 #include "event/pending_set.hpp"
 #include "gvt/epoch_counts.hpp"
 #include "lp/event_sink.hpp"
@@ -60,6 +61,7 @@ class alignas(64) Worker final : private detail::EventSink {
     LpRecord& lp(std::uint32_t id) const noexcept;
 
     const Counters& counters() const noexcept { return counters_; }
+    const TraceTrack& trace() const noexcept { return trace_; }
     const MemoryKinds& memory_kinds() const noexcept { return memory_look_.largest(); }
     void add_digest(Digest& sum) const noexcept;
     EndReason end_reason() const noexcept { return end_reason_; }
@@ -177,6 +179,8 @@ class alignas(64) Worker final : private detail::EventSink {
     StateKeeper keeper_;
     EpochCounts epochs_;
     Counters counters_;
+    TraceTrack trace_;
+    TraceTurn trace_turn_{trace_};
     MemoryLook memory_look_;
     FaultGuard guard_;
     FaultGuard undo_guard_;  // of handlers called while taking back, perhaps amid guard_'s batch

@@ -27,6 +27,8 @@ std::uint32_t Worker::not_ended(const Group& group) noexcept {
 // Requires: no commit is under way. What these groups committed below its bound has been handed to the
 // output, so that their next owner need not know of it.
 void Worker::hand_over() {
+    TraceTurn trace(trace_);
+    trace.begin();
     std::vector<std::uint32_t> worker_of(plan_.partition.groups(), self_.worker);
     for (const GroupMove& move : leaving_) worker_of[move.group] = move.to;
     const auto worker_of_lp = [&](std::uint32_t lp) {
@@ -58,6 +60,7 @@ void Worker::hand_over() {
     });
     counters_[Counter::groups_moved] += leaving_.size();
     rank_.progress().groups_moved.fetch_add(leaving_.size(), std::memory_order_relaxed);
+    trace.mark(TraceKind::handover, leaving_.size());
     leaving_.clear();
     for (std::uint32_t worker = 0; worker < packed.size(); ++worker)
         if (!packed[worker].groups.empty()) rank_.hand_over(std::move(packed[worker]), worker);

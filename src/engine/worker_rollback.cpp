@@ -93,6 +93,8 @@ void Worker::set_back(Group& group, LpRecord& lp, History::Ordinal position) {
     NW_CHECK(entry_at(lp, position).event->time >= gvt_);
     ++counters_[Counter::rollbacks];
     counters_[Counter::rolled_back_events] += tail - position;
+    TraceTurn trace(trace_);
+    trace.begin();
     undo_sends(group, lp, position);
     restore_state(group, lp, position);
     for (History::Ordinal p = tail; p != position;) {
@@ -107,6 +109,7 @@ void Worker::set_back(Group& group, LpRecord& lp, History::Ordinal position) {
             pending_.push(event.entry());
         }
     }
+    trace.mark(TraceKind::rollback, tail - position);
 }
 
 void Worker::undo_sends(Group& group, LpRecord& lp, History::Ordinal position) {

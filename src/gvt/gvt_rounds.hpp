@@ -61,6 +61,9 @@ class GvtRounds {
                arrived_.load(std::memory_order_acquire) == workers_;  // pairs with arrive()
     }
 
+    // Thread: the holder of the net role. When the last round was opened.
+    Clock::time_point opened_at() const noexcept { return opened_at_; }
+
     // Thread: the holder of the net role. Cost: a few loads when nothing is due.
     void step(Clock::time_point now);
 

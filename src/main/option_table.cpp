@@ -259,12 +259,8 @@ void add_output(Builder& table, Settings& settings) {
     table.add_text("stats", "FILE", settings.stats_file, "write the statistics as JSON");
     table.add_text("output", "DIR", settings.config.output_directory,
                    "write the model's committed output");
-    OptionSpec& trace =
-        table.add("trace", "FILE", "", "a trace of the run: not built yet, refused");
-    trace.set = [](std::string_view) {
-        throw IllegalValue("tracing is not built yet; leave this option out");
-    };
-    trace.value = [] { return json(nullptr); };
+    table.add_text("trace", "FILE", settings.trace_file,
+                   "write what each worker did when, for Perfetto and chrome://tracing");
     table.add_words("progress", settings.progress, progress_words,
                     "one live line on standard error; auto: if it is a terminal");
     table.add_flag("quiet", settings.quiet, "print errors only");

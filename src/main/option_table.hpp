@@ -21,6 +21,7 @@ enum class ProgressMode : std::uint8_t { automatic, on, off };
 struct Settings {
     Config config;
     std::string stats_file;   // empty: none
+    std::string trace_file;   // empty: none
     std::string config_file;  // empty: none
     ProgressMode progress = ProgressMode::automatic;
     bool quiet = false;

@@ -27,6 +27,7 @@
 #include "main/setup_rules.hpp"
 #include "main/signals.hpp"
 #include "main/statistics.hpp"
+#include "main/trace_file.hpp"
 #include "main/version.hpp"
 #include "mpi/session.hpp"
 
@@ -160,13 +161,20 @@ class RankRun {
         check_run(setup_, settings_.config, ranks_.ranks());
         if (!settings_.config.output_directory.empty())
             prepare_output_directory(settings_.config.output_directory);
-        if (ranks_.is_first()) stats_file_.emplace("stats", settings_.stats_file);
+        settings_.config.trace = !settings_.trace_file.empty();
+        if (settings_.config.trace && settings_.config.engine != EngineKind::timewarp)
+            throw SetupError("--trace: only --engine timewarp writes one; must be left out here");
+        if (!ranks_.is_first()) return;
+        stats_file_.emplace("stats", settings_.stats_file);
+        // Only to find out beforehand that it can be written.
+        const WholeFile trace_file("trace", settings_.trace_file);
     }
 
     int simulate_and_report() {
         const StopSignals signals;
         const RunResult result = simulate_with_progress(model_, setup_, settings_, ranks_, signals);
         const bool interrupted = result.reason == EndReason::interrupted;
+        if (settings_.config.trace) write_trace(ranks_, settings_.trace_file, result);
         const int code = interrupted ? exit_signal_base + result.signal : exit_done;
         if (!ranks_.is_first()) return code;
         if (!interrupted)
