@@ -28,21 +28,21 @@ BOOT_SECONDS_MAX = 60  # usual: 4, on a busy machine 15
 TIMED_OUT = 124
 CRASHED = 125
 
-# `single` emulates all cores in one thread, by turns: steady, whatever else the host has to do. `multi`
-# has a thread a core, which has more speed to offer where the host has as many idle cores; otherwise
-# emulated cores wait for each other in every interrupt between them, and page moves have many. Eight
-# PHOLD workers on eight nodes and two busy cores committed five times as much with `single`.
+# `single` emulates all cores in one thread, by turns: steady, whatever else the host has to do.
+# `multi` has a thread a core, which is faster where the host has as many idle cores; otherwise
+# emulated cores wait for each other in every interrupt between them, and page moves have many. With
+# `single`, eight PHOLD workers on eight nodes and two busy cores committed five times as much.
 ACCELERATORS = {"single": "tcg,thread=single", "multi": "tcg,thread=multi,tb-size=256"}
 
 # No reboot but an end; no work that only a real machine needs; no clock that is doubted when the
 # host has had no time for us.
-KERNEL_OPTIONS = ("console=ttyS0 panic=-1 mitigations=off nokaslr init_on_alloc=0 apparmor=0 audit=0 "
-                  "nowatchdog rcupdate.rcu_cpu_stall_suppress=1 tsc=reliable no_timer_check "
+KERNEL_OPTIONS = ("console=ttyS0 panic=-1 mitigations=off nokaslr init_on_alloc=0 apparmor=0 "
+                  "audit=0 nowatchdog rcupdate.rcu_cpu_stall_suppress=1 tsc=reliable no_timer_check "
                   "random.trust_cpu=on lpj=8000000 cryptomgr.notests")
 
 # What init.sh and session.sh use of busybox.
-APPLETS = ["cat", "cp", "hostname", "ifconfig", "insmod", "kill", "ln", "mkdir", "mkfifo", "mount", "mv",
-           "sh", "sleep", "switch_root", "sync", "tr", "umount"]
+APPLETS = ["cat", "cp", "hostname", "ifconfig", "insmod", "kill", "ln", "mkdir", "mkfifo", "mount",
+           "mv", "sh", "sleep", "switch_root", "sync", "tr", "umount"]
 
 
 @dataclass
@@ -99,8 +99,8 @@ class _Boot:
         initramfs.write_bytes(_pack(images, job))
         self._qemu = [
             # A guest must not outlive us, whatever we die of.
-            "setpriv", "--pdeathsig", "KILL", *images.qemu, "-machine", "q35", "-cpu", "max,la57=off",
-            "-accel", ACCELERATORS[job.accelerator],
+            "setpriv", "--pdeathsig", "KILL", *images.qemu,
+            "-machine", "q35", "-cpu", "max,la57=off", "-accel", ACCELERATORS[job.accelerator],
             "-nodefaults", "-display", "none", "-no-reboot",
             *qemu_arguments(topology),
             "-kernel", str(images.kernel), "-initrd", str(initramfs), "-append", KERNEL_OPTIONS,
@@ -168,7 +168,8 @@ class _Boot:
 
 def _export(tag, folder, readonly):
     """A folder of the host that the guest can mount."""
-    return ["-fsdev", f"local,id={tag},path={folder},security_model=none,multidevs=remap,"
+    path = str(folder).replace(",", ",,")
+    return ["-fsdev", f"local,id={tag},path={path},security_model=none,multidevs=remap,"
                       f"readonly={readonly}",
             "-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"]
 

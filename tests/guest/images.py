@@ -1,9 +1,9 @@
 """What a guest boots from: QEMU, a Linux kernel with the modules for 9p, and busybox.
 
 QEMU must be installed. Kernel and busybox are downloaded once, as packages of the distribution by
-`apt-get download`, unpacked into a cache folder (NUMAWARP_GUEST_CACHE, else ~/.cache/numawarp-guest)
-and never installed. apt works with lists of its own in that folder, from the system's sources: that
-needs no root, and the system's lists stay as they are.
+`apt-get download`, unpacked into a cache folder (NUMAWARP_GUEST_CACHE, else
+~/.cache/numawarp-guest) and never installed. apt works with lists of its own in that folder, from
+the system's sources: that needs no root, and the system's lists stay as they are.
 
 Debian 12 is special. Its QEMU 7.2 boots its own kernel 6.1 reliably; better is QEMU 10 with kernel
 6.12 from backports, taken from the same mirror if that has them. They are a pair: QEMU 7.2 with
@@ -64,8 +64,8 @@ def provide():
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not folder.exists():
                 _fill(folder, system)
-    except OSError as error:
-        raise Unavailable(f"cannot use the cache {cache}: {error}") from error
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise Unavailable(f"cannot fill the cache {cache}: {error}") from error
     qemu = json.loads((folder / "qemu.json").read_text())
     return Images([part.replace("@FOLDER@", str(folder)) for part in qemu], folder / "vmlinuz",
                   folder / "busybox", sorted(folder.glob("modules/*.ko")))
@@ -123,6 +123,10 @@ def _make(apt, made, qemu_packages=()):
     kernel = apt.kernel_packages()
     if not apt.unpack([*kernel, "busybox-static", *qemu_packages], unpacked):
         return False
+    vmlinuz = next(unpacked.glob("boot/vmlinuz*"), None)
+    if vmlinuz is None:
+        apt.error = f"no kernel in the packages {' '.join(kernel)}"
+        return False
     made.mkdir()
     qemu = [QEMU]
     if qemu_packages:
@@ -135,7 +139,7 @@ def _make(apt, made, qemu_packages=()):
             return False
     (made / "qemu.json").write_text(json.dumps(qemu))
     # A kernel has hundreds of megabytes of modules; five or so are needed.
-    shutil.copy(next(unpacked.glob("boot/vmlinuz*")), made / "vmlinuz")
+    shutil.copy(vmlinuz, made / "vmlinuz")
     shutil.copy(next(unpacked.glob("**/bin/busybox")), made / "busybox")
     (made / "modules").mkdir()
     for number, name in enumerate(MODULES):

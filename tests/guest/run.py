@@ -54,7 +54,8 @@ def arguments():
                         help="for the command, without the boot (300)")
     parser.add_argument("--accel", choices=boot.ACCELERATORS, default="single",
                         help="emulate the cores in one thread or one each (single)")
-    parser.add_argument("--verbose", action="store_true", help="show QEMU's command and failed boots")
+    parser.add_argument("--verbose", action="store_true",
+                        help="show QEMU's command and failed boots")
     # All behind the first `--` is the command's, whatever it looks like.
     words = sys.argv[1:]
     ours = words[:words.index("--")] if "--" in words else words

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The NUMA guest is what it says it is: nodes, cores and distances of the presets; output, exit code,
-signals and timeouts of the command; the host's tree, read-only but for the folders given by --rw."""
+"""The NUMA guest is what it says it is: nodes, cores and distances of the presets; output, exit
+code, signals and timeouts of the command; the host's tree, read-only but for what --rw names."""
 
 import re
 import sys

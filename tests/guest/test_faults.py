@@ -47,12 +47,13 @@ CASES = {
     "no_locked_memory": (None, {"before": "ulimit -l 0"}),
     "address_space": ("address space", {"before": "ulimit -v 3000000"}),
     "move_pages_eperm": ("not let us move pages.*permitted", refused("move_pages", errno.EPERM)),
-    "move_pages_enosys": ("not let us move pages.*implemented", refused("move_pages", errno.ENOSYS)),
+    "move_pages_enosys": ("not let us move pages.*implement", refused("move_pages", errno.ENOSYS)),
     "move_pages_enomem": ("not let us move pages.*memory", refused("move_pages", errno.ENOMEM)),
     "move_pages_enodev": ("not let us move pages.*device", refused("move_pages", errno.ENODEV)),
     "memory_policies": ("not bound", refused("set_mempolicy", errno.EPERM)),
     "affinity": ("pinned|bound to", refused("sched_setaffinity", errno.EPERM)),
-    "huge_pages": ("huge pages", refused("madvise", errno.EINVAL) | {"extra": ["--huge-pages", "on"]}),
+    "huge_pages": ("huge pages",
+                   refused("madvise", errno.EINVAL) | {"extra": ["--huge-pages", "on"]}),
 }
 
 
@@ -99,10 +100,10 @@ for name, (wanted, _) in CASES.items():
 
 for name, workers, nodes in [("nothing", 4, 2), ("one_core_by_affinity", 1, 1),
                              ("one_core_by_cpuset", 1, 1), ("memory_elsewhere", 2, 1)]:
-    stats = results[name].stats
-    programs.expect((stats.get("workers"), results[name].numa.get("nodes")) == (workers, nodes),
-                    f"{name}: {stats.get('workers')} workers, {results[name].numa.get('nodes')} nodes")
-programs.expect(results["nothing"].numa.get("pages_moved", 0) > 0, "pages move where nothing is refused")
+    seen = (results[name].stats.get("workers"), results[name].numa.get("nodes"))
+    programs.expect(seen == (workers, nodes), f"{name}: {seen[0]} workers, {seen[1]} nodes")
+programs.expect(results["nothing"].numa.get("pages_moved", 0) > 0,
+                "pages move where nothing is refused")
 programs.expect(results["node_full"].numa.get("pages_no_room", 0) > 0,
                 f"node_full: {results['node_full'].numa.get('pages_no_room')} pages without room")
 programs.leave()

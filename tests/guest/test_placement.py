@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""After the start every group's pages are on its worker's node, on 1, 2, 4 and 8 nodes, one topology
-with different ways there and back, and one with a node of memory alone.
+"""After the start every group's pages are on its worker's node, on 1, 2, 4 and 8 nodes, one
+topology with different ways there and back, and one with a node of memory alone.
 
 What first touch can do must be right without the daemon: the LPs' state and the engine's own memory
 of a group. Mail is first touched by whoever sends, on whatever node; that is the daemon's to mend.
@@ -28,7 +28,7 @@ def remote_of(result, kind):
 
 
 def run_with_daemon(name):
-    """Interrupted when the daemon has been twice over all groups; the slower the host, the later."""
+    """Interrupted when the daemon has been over all groups twice: later on a slower host."""
     for seconds in (4, 8, 16, 32):
         batch = guest.Batch(programs, name, f"daemon-{seconds}")
         batch.add("daemon", *MODEL, "--until", 1e9, "--pagemigd", "1@0.25", seconds=seconds)
@@ -50,8 +50,9 @@ def check(name):
 
     for key in ("sequential", "touched", "libc"):
         guest.expect_ended(programs, f"{name}, {key}", results[key])
-        programs.expect(results[key].stats.get("digest") == results["sequential"].stats.get("digest"),
-                        f"{name}, {key}: digest {results[key].stats.get('digest')}")
+        digest = results[key].stats.get("digest")
+        programs.expect(digest == results["sequential"].stats.get("digest"),
+                        f"{name}, {key}: digest {digest}")
     programs.expect(touched.stats.get("workers") == workers
                     and touched.numa.get("nodes") == sum(node.cpus > 0 for node in nodes),
                     f"{name}: {workers} workers on all nodes with cores")
