@@ -1,6 +1,7 @@
 // The Time Warp engine on one rank: worker threads around Rank and Worker, and the ending.
 
 #include <algorithm>
+#include <atomic>
 #include <barrier>
 #include <cstring>
 #include <memory>
@@ -45,11 +46,15 @@ class NetThread {
             thread_ = std::jthread([this](std::stop_token stop) { run(stop); });
     }
 
+    // Every group exists: other ranks, which may be ahead, have somewhere to send to.
+    void begin() noexcept { begun_.store(true, std::memory_order_release); }
+
   private:
     void run(const std::stop_token& stop) {
         try {
             while (!stop.stop_requested()) {
-                rank_.net_step(GvtRounds::Clock::now());
+                // Pairs with the release in begin(): the groups are whole.
+                if (begun_.load(std::memory_order_acquire)) rank_.net_step(GvtRounds::Clock::now());
                 std::this_thread::yield();
             }
         } catch (...) {
@@ -58,6 +63,7 @@ class NetThread {
     }
 
     Rank& rank_;
+    std::atomic<bool> begun_{false};
     std::jthread thread_;
 };
 
@@ -130,6 +136,7 @@ void run_timewarp(EngineRun& run) {
             guarded([&] { worker.adopt_thread(); });
             guarded([&] { build_groups(rank, w); });
             barrier.arrive_and_wait();  // every group exists: events may be sent
+            if (w == 0) net_thread->begin();
             if (w == 0) guarded([&] { placement.begin(memory_of_groups(rank)); });
             guarded([&] { worker.start(); });
             barrier.arrive_and_wait();

@@ -8,55 +8,13 @@
 #include <random>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "tests/engine/outcome.hpp"
+#include "tests/engine/random_config.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/effort.hpp"
 
 namespace nw::test {
 namespace {
-
-Config draw_config(Dice& dice, const RandomShape& shape) {
-    Config config;
-    const bool conservative = shape.lookahead > 0 && shape.can_end_after == 0 && dice.chance(0.4);
-    config.engine = conservative ? EngineKind::conservative : EngineKind::timewarp;
-    config.workers = static_cast<std::uint32_t>(1 + dice.below(4));
-    config.seed = dice.below(1'000'000);
-    const std::uint32_t group_sizes[] = {0, 1, 2, 5, 64};
-    config.lps_per_group = group_sizes[dice.below(5)];
-    config.memory = dice.chance(0.7) ? MemoryMode::numa : MemoryMode::libc;
-    config.pin = dice.chance(0.5);
-    if (shape.state != StateKind::containers) {
-        const Rollback methods[] = {Rollback::snapshot, Rollback::copy, Rollback::reverse};
-        config.rollback = methods[dice.below(3)];
-    }
-    const std::uint32_t intervals[] = {0, 1, 2, 7};
-    config.checkpoint_every = intervals[dice.below(4)];
-    const double gvt_intervals[] = {0.05, 0.2, 1, 5};
-    config.gvt_interval_ms = gvt_intervals[dice.below(4)];
-    const WindowMode windows[] = {WindowMode::automatic, WindowMode::off, WindowMode::fixed};
-    config.window_mode = windows[dice.below(3)];
-    if (config.window_mode == WindowMode::fixed) config.window = dice.chance(0.5) ? 0.5 : 3;
-    if (!conservative && dice.chance(0.3)) config.check_rollback = dice.chance(0.5) ? 0.05 : 0.5;
-    const double looks[] = {0, 0.0002, 0.002, 0.02};
-    config.rebind_seconds = looks[dice.below(4)];
-    const double shares[] = {0, 0.1, 0.8};
-    config.check_rebind = shares[dice.below(3)];
-    return config;
-}
-
-std::string describe(const Config& config) {
-    return fmt::format(
-        "engine {}, workers {}, seed {}, LPs a group {}, rollback {}, checkpoint every {}, GVT "
-        "every {} ms, window mode {} of {}, memory {}, pin {}, check rollback {}, rebinding of {} "
-        "every {} s",
-        static_cast<int>(config.engine), config.workers, config.seed, config.lps_per_group,
-        config.rollback ? static_cast<int>(*config.rollback) : -1, config.checkpoint_every,
-        config.gvt_interval_ms, static_cast<int>(config.window_mode), config.window,
-        static_cast<int>(config.memory), config.pin, config.check_rollback, config.check_rebind,
-        config.rebind_seconds);
-}
 
 // Returns what the engine counted.
 Counters compare_with_sequential(std::uint64_t seed) {

@@ -49,7 +49,8 @@ for period in ["0", "-1", "nan", "1e6", "on"]:
 refused(2, ["--check-rebind 2", "from 0 to 1"], "phold", "--check-rebind", "2")
 refused(2, ["--check-rebind 0.5", "--rebind off"],
         "phold", "--check-rebind", "0.5", "--rebind", "off")
-refused(2, ["--trace t.json", "not built yet"], "phold", "--trace", "t.json")
+refused(2, ["--trace", "timewarp"], "phold", "--trace", "t.json", "--engine", "sequential")
+refused(2, ["--trace", "nowhere"], "phold", "--trace", "nowhere/t.json")
 
 # The configuration file.
 refused(2, ["--config", "absent.toml"], "phold", "--config", "absent.toml")

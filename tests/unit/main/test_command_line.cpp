@@ -241,11 +241,6 @@ TEST_CASE("command line: rebinding takes a period or off, its check a share") {
     CHECK(program.table.find("rebind")->value() == "off");
 }
 
-TEST_CASE("command line: a feature that is not built is refused") {
-    CHECK(complaint({"--trace", "t.json"}) ==
-          "--trace t.json: tracing is not built yet; leave this option out");
-}
-
 TEST_CASE("command line: help and version win over everything else") {
     Program program;
     program.read({"--wrokers", "--help"});

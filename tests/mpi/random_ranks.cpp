@@ -1,0 +1,165 @@
+// Goal: whatever the model and the options, several ranks give the sequential engine's result, to the
+// bit: digest, committed events, end, output files, what on_commit saw.
+//
+// Method: as tests/engine/test_differential.cpp, a random model and random options from one seed, but
+// under mpirun. All ranks draw the same cases and run them one after another in one launch, since a
+// launch takes longer than a case; the first rank compares.
+//
+//     mpirun -np 3 random_ranks CASES [FIRST-SEED]
+//
+// A failure prints its seed; `CASES` 1 with that seed and as many ranks runs the case again.
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "mpi/session.hpp"
+#include "tests/engine/outcome.hpp"
+#include "tests/engine/random_config.hpp"
+
+namespace nw::test {
+namespace {
+
+struct Case {
+    RandomShape shape;
+    Config config;
+};
+
+Case draw_case(std::uint64_t seed, std::uint32_t ranks) {
+    Dice dice(seed);
+    Case drawn;
+    drawn.shape = draw_shape(dice, 500 + static_cast<std::uint32_t>(dice.below(2000)));
+    drawn.shape.lps = std::max(drawn.shape.lps, ranks);
+    drawn.config = draw_config(dice, drawn.shape);
+    drawn.config.engine = EngineKind::timewarp;
+    drawn.config.workers = static_cast<std::uint32_t>(1 + dice.below(3));
+    drawn.config.net_thread = dice.chance(0.25);
+    const Setup setup = RandomModel(drawn.shape).setup();
+    try {
+        check_run(setup, drawn.config, ranks);
+    } catch (const SetupError&) {
+        drawn.config.lps_per_group = 1;  // more ranks than groups
+    }
+    return drawn;
+}
+
+// What the ranks counted in on_commit, each for itself.
+void add_up_commits(RankGroup& ranks, Outcome& outcome) {
+    const std::string own = fmt::format("{} {}", outcome.on_commit_events, outcome.on_commit_sum);
+    outcome.on_commit_events = 0;
+    outcome.on_commit_sum = 0;
+    for (const std::string& theirs : ranks.share(own)) {
+        char* rest = nullptr;
+        outcome.on_commit_events += std::strtoull(theirs.c_str(), &rest, 10);
+        outcome.on_commit_sum += std::strtoull(rest, nullptr, 10);
+    }
+}
+
+// Collective. On the first rank the outcome of all, elsewhere of no use.
+Outcome run_on_ranks(const Case& drawn, RankGroup& ranks) {
+    std::optional<TemporaryFolder> folder;
+    if (ranks.is_first()) folder.emplace();
+    Config config = drawn.config;
+    config.output_directory = ranks.share(folder ? folder->path() : "").front();
+    RandomModel model(drawn.shape);
+    const Setup setup = model.setup();
+    LiveProgress progress;
+    const std::atomic<int> stop_signal{0};
+    const RunResult result = simulate(model, setup, config, ranks, progress, stop_signal);
+    Outcome outcome{.digest = result.digest.hex(),
+                    .committed_events = result.totals[Counter::committed_events],
+                    .reason = result.reason,
+                    .end_time = result.end_time,
+                    .events_file = folder ? folder->read("events.csv") : "",
+                    .states_file = folder ? folder->read("states.csv") : "",
+                    .on_commit_events = model.log().events,
+                    .on_commit_sum = model.log().sum,
+                    .counters = result.totals};
+    add_up_commits(ranks, outcome);
+    return outcome;
+}
+
+// What is unlike, in words; empty if all is well.
+std::string differences(const Outcome& outcome, const Outcome& reference) {
+    std::string text;
+    const auto compare = [&](const char* what, const auto& is, const auto& should) {
+        if (is != should) text += fmt::format("  {}: {}, not {}\n", what, is, should);
+    };
+    compare("digest", outcome.digest, reference.digest);
+    compare("committed events", outcome.committed_events, reference.committed_events);
+    compare("reason", static_cast<int>(outcome.reason), static_cast<int>(reference.reason));
+    compare("end time", outcome.end_time, reference.end_time);
+    compare("on_commit calls", outcome.on_commit_events, reference.committed_events);
+    compare("sum of on_commit", outcome.on_commit_sum, reference.on_commit_sum);
+    if (outcome.events_file != reference.events_file) text += "  events.csv differs\n";
+    if (outcome.states_file != reference.states_file) text += "  states.csv differs\n";
+    return text;
+}
+
+bool case_holds(std::uint64_t seed, RankGroup& ranks, Counters& sums) {
+    const Case drawn = draw_case(seed, ranks.ranks());
+    const auto say = [&](const std::string& text) {
+        fmt::print("FAILED  seed {} on {} ranks\n  {}\n  {}\n{}", seed, ranks.ranks(),
+                   drawn.shape.describe(), describe(drawn.config), text);
+        std::fflush(stdout);
+    };
+    try {
+        const Outcome outcome = run_on_ranks(drawn, ranks);
+        if (!ranks.is_first()) return true;
+        sums.add(outcome.counters);
+        Config sequential = drawn.config;
+        sequential.engine = EngineKind::sequential;
+        sequential.check_rollback = 0;
+        const std::string unlike =
+            differences(outcome, run_random_model(drawn.shape, sequential));
+        if (!unlike.empty()) say(unlike);
+        return unlike.empty();
+    } catch (const std::exception& error) {
+        say(fmt::format("  rank {}: {}\n", index(ranks.rank()), error.what()));
+        ranks.abort(EXIT_FAILURE);
+        return false;
+    }
+}
+
+// Whether the cases have met their subject.
+bool covered(const Counters& sums) {
+    bool all = true;
+    for (const Counter counter :
+         {Counter::rollbacks, Counter::stragglers, Counter::anti_messages,
+          Counter::forced_rollbacks, Counter::coasted_events, Counter::events_crossed,
+          Counter::events_sent, Counter::window_stops, Counter::output_rows,
+          Counter::groups_moved}) {
+        fmt::print("{:>12} {}\n", sums[counter], counter_table[static_cast<std::size_t>(counter)].name);
+        all = all && sums[counter] > 0;
+    }
+    return all;
+}
+
+int run(std::size_t cases, std::uint64_t first_seed) {
+    const std::unique_ptr<RankGroup> ranks = join_ranks();
+    Counters sums;
+    std::size_t failed = 0;
+    for (std::size_t i = 0; i < cases; ++i) failed += !case_holds(first_seed + i, *ranks, sums);
+    if (!ranks->is_first()) return EXIT_SUCCESS;
+    fmt::print("{} of {} cases on {} ranks failed\n", failed, cases, ranks->ranks());
+    const bool met = cases == 1 || covered(sums);
+    return failed == 0 && met ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+}  // namespace
+}  // namespace nw::test
+
+int main(int argc, char** argv) {
+    if (argc < 2) {
+        fmt::print(stderr, "usage: mpirun -np RANKS {} CASES [FIRST-SEED]\n", argv[0]);
+        return EXIT_FAILURE;
+    }
+    return nw::test::run(std::strtoull(argv[1], nullptr, 10),
+                         argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1);
+}

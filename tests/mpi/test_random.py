@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+"""Random models and options on 2, 3 and 4 ranks against the sequential engine (random_ranks.cpp).
+
+usage: test_random.py FOLDER-OF-PROGRAMS [CASES-A-RANK-COUNT]
+
+The same cases at every call; with a number of cases, others."""
+
+import random
+import sys
+
+from ranks import Ranks
+
+CASES_DEFAULT = 20
+SECONDS_A_CASE = 10  # of patience, with everything else that may run here
+
+chosen = sys.argv.pop(2) if len(sys.argv) > 2 else None
+cases = int(chosen or CASES_DEFAULT)
+ranks = Ranks()
+
+for count in [2, 3, 4]:
+    first_seed = random.randrange(2**32) if chosen else count * 1000
+    ended = ranks.launch(ranks.part(count, "random_ranks", cases, first_seed),
+                         timeout=60 + SECONDS_A_CASE * cases)
+    print(ended.stdout, end="")
+    ranks.expect(ended.exit_code == 0,
+                 f"{cases} cases from seed {first_seed} on {count} ranks: exit code "
+                 f"{ended.exit_code} after {ended.seconds:.0f} s")
+    if ended.exit_code != 0:
+        print(ended.stderr)
+
+ranks.leave()
