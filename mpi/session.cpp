@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <limits>
 
@@ -27,6 +28,9 @@ bool is_launched() noexcept {
 class MpiRanks final : public RankGroup {
   public:
     MpiRanks() {
+        // When a rank dies the others write to its closed sockets. They would die of that, one after
+        // the other, and the launcher would name the wrong one.
+        std::signal(SIGPIPE, SIG_IGN);
         int provided = MPI_THREAD_SINGLE;
         if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS)
             throw MachineError("MPI cannot be started (MPI_Init_thread failed)");

@@ -2,27 +2,34 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <string>
-#include <utility>
 
 #include "base/check.hpp"
 #include "numa/heap_scope.hpp"
 
 namespace nw {
 
-constinit std::atomic<std::uint64_t>* detail::libc_segment_bits = nullptr;
+constinit std::atomic<std::atomic<std::uint64_t>*>
+    detail::libc_segment_leaves[detail::libc_leaves]{};
 
 namespace {
 
-constexpr std::size_t granule_bytes = std::size_t{1} << LibcSegments::granule_shift;
-constexpr std::size_t table_bytes =
-    (std::size_t{1} << (LibcSegments::address_bits - LibcSegments::granule_shift)) / 8;
+using Leaf = std::atomic<std::uint64_t>;
 
+constexpr std::size_t granule_bytes = std::size_t{1} << LibcSegments::granule_shift;
+constexpr std::size_t leaf_granules = std::size_t{1}
+                                      << (detail::libc_leaf_shift - LibcSegments::granule_shift);
+constexpr std::size_t leaf_bytes = leaf_granules / 8;
+
+// Of the one that lives; where leaves come from.
+constinit std::atomic<Os*> leaf_source{nullptr};
+
+// Requires: the leaves are there.
 void mark(void* base, std::size_t bytes, bool on) noexcept {
     const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(base) / granule_bytes;
     for (std::uintptr_t g = first; g < first + bytes / granule_bytes; ++g) {
+        Leaf* leaf = detail::libc_segment_leaves[g / leaf_granules].load(std::memory_order_acquire);
         const std::uint64_t bit = std::uint64_t{1} << (g % 64);
-        std::atomic<std::uint64_t>& word = detail::libc_segment_bits[g / 64];
+        Leaf& word = leaf[g % leaf_granules / 64];
         // A segment's bits concern only threads that were handed an address in it, which orders
         // them; neighbours in the word are other workers'.
         if (on)
@@ -34,26 +41,45 @@ void mark(void* base, std::size_t bytes, bool on) noexcept {
 
 }  // namespace
 
-LibcSegments::LibcSegments(Os& os) : os_(os) {
-    NW_CHECK(detail::libc_segment_bits == nullptr);
-    void* table = nullptr;
-    const Status status = os_.reserve(nullptr, table_bytes, table);
-    if (status != 0)
-        throw MachineError(std::string("--memory libc: cannot reserve 256 MiB of address space for "
-                                       "the table of segments: ") +
-                           std::strerror(status) + "; raise `ulimit -v`");
-    detail::libc_segment_bits = static_cast<std::atomic<std::uint64_t>*>(table);
+LibcSegments::LibcSegments(Os& os) {
+    NW_CHECK(leaf_source.load() == nullptr);
+    leaf_source.store(&os);
 }
 
 LibcSegments::~LibcSegments() {
-    // free() must not look into the table once it is gone, not even a free() inside unreserve().
-    os_.unreserve(std::exchange(detail::libc_segment_bits, nullptr), table_bytes);
+    Os* os = leaf_source.exchange(nullptr);
+    // free() must not look into a leaf once it is gone, not even a free() inside unreserve().
+    for (auto& leaf : detail::libc_segment_leaves)
+        if (Leaf* gone = leaf.exchange(nullptr)) os->unreserve(gone, leaf_bytes);
+}
+
+// False if there is no memory for them.
+bool LibcSegments::make_leaves(std::uintptr_t first, std::uintptr_t last) noexcept {
+    for (std::uintptr_t i = first >> detail::libc_leaf_shift; i <= last >> detail::libc_leaf_shift;
+         ++i) {
+        if (i >= detail::libc_leaves) return false;
+        auto& place = detail::libc_segment_leaves[i];
+        if (place.load(std::memory_order_acquire) != nullptr) continue;
+        Os& os = *leaf_source.load();
+        void* fresh = nullptr;
+        if (os.reserve(nullptr, leaf_bytes, fresh) != 0) return false;
+        Leaf* none = nullptr;
+        if (!place.compare_exchange_strong(none, static_cast<Leaf*>(fresh)))
+            os.unreserve(fresh, leaf_bytes);  // another worker was faster
+    }
+    return true;
 }
 
 void* LibcSegments::allocate(std::size_t bytes) noexcept {
     const PlatformScope platform;
     void* const base = std::aligned_alloc(granule_bytes, bytes);
-    if (base != nullptr) mark(base, bytes, true);
+    if (base == nullptr) return nullptr;
+    const auto first = reinterpret_cast<std::uintptr_t>(base);
+    if (!make_leaves(first, first + bytes - 1)) {
+        std::free(base);
+        return nullptr;
+    }
+    mark(base, bytes, true);
     return base;
 }
 

@@ -6,6 +6,7 @@
 #include <numaif.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -152,6 +153,14 @@ void settle(std::span<void* const> pages, NodeId target, int unmoved,
     }
 }
 
+// What `ulimit -v` leaves of the address space.
+std::uint64_t address_space_left() noexcept {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
+    const std::uint64_t used = kilobyte_field("/proc/self/status", "VmSize");
+    return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+}
+
 class LinuxOs final : public Os {
   public:
     Status reserve(void* address, std::size_t bytes, void*& result) noexcept override {
@@ -268,6 +277,7 @@ class LinuxOs final : public Os {
         } catch (const std::exception&) {
             // Too little memory to read the control group's files: MemAvailable has to do.
         }
+        figures.available = std::min(figures.available, address_space_left());
         return figures;
     }
 

@@ -3,7 +3,6 @@
 #include <cstring>
 
 namespace nw {
-
 MemorySource::MemorySource(Os& os, MemoryMode mode, std::uint32_t groups, HugePages huge_pages)
     : os_(os), huge_pages_(huge_pages) {
     if (mode == MemoryMode::libc) {

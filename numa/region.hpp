@@ -72,6 +72,9 @@ class Region {
                detail::region_bounds.bytes;
     }
 
+    // Whether there was less address space than wanted.
+    bool limited() const noexcept { return bytes_ < region_bytes_wanted; }
+
     // One line each: what was wanted, what came of it.
     const std::vector<std::string>& notices() const noexcept { return notices_; }
 

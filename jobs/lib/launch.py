@@ -30,9 +30,6 @@ from cores import list_text, this_machine  # noqa: E402
 
 LEGAL = "legal: numa, socket, or a number of ranks from 1"
 
-# For a last report; Open MPI gives a second.
-SECONDS_TO_END = 30
-
 
 class Unable(Exception):
     """Nothing here can start ranks."""
@@ -93,8 +90,6 @@ def mpirun_words(ranks, wanted, each, parts, machine, launcher, program):
     words = ["mpirun"]
     if launcher.root:
         words.append("--allow-run-as-root")
-    if launcher.major < 5:
-        words += ["--mca", "odls_base_sigkill_timeout", str(SECONDS_TO_END)]
     # SLURM's tasks are mpirun's slots, and there may be fewer of them than we start ranks.
     more = ":OVERSUBSCRIBE" if launcher.slurm else ""
     if parts is None:
@@ -125,15 +120,18 @@ def srun_words(ranks, wanted, each, parts, machine, launcher, program):
 
 
 def run(words):
-    """The exit code. mpirun gets a group of its own: the terminal would send it a second Ctrl-C
-    beside ours, and at the second it kills."""
+    """The exit code. The first Ctrl-C or kill goes to the ranks themselves, past mpirun, which would
+    kill them a second later: the last report of a long run takes longer. mpirun has a group of its
+    own, or the terminal would send it the same Ctrl-C. Ranks that are not its children, on other
+    hosts or under srun, it tells in its own way."""
     with subprocess.Popen(words, preexec_fn=os.setpgrp) as launched:
         caught = []
 
         def pass_on(number, _):
+            ranks = [] if caught else children_of(launched.pid)
             caught.append(number)
-            if len(caught) == 1:
-                launched.send_signal(number)
+            for process in ranks or [launched.pid]:
+                os.kill(process, number)
 
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, pass_on)
@@ -141,6 +139,13 @@ def run(words):
     if caught:
         return 128 + caught[0]
     return code if code >= 0 else 128 - code
+
+
+def children_of(process):
+    try:
+        return list(map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split()))
+    except OSError:
+        return []
 
 
 def main(words):

@@ -2,7 +2,8 @@
 # and .ci/run; this is the only list.
 #
 # A package is missing if what we need of it cannot be found (a command, a header that the compiler
-# sees, or a Python module), not if dpkg does not know it: libraries may have come some other way.
+# or MPI's wrapper of it sees, or a Python module), not if dpkg does not know it: libraries may have
+# come some other way.
 
 # set    package              found by                            what for
 packages='
@@ -17,11 +18,15 @@ build    libcli11-dev         header CLI/CLI.hpp                  command lines
 build    nlohmann-json3-dev   header nlohmann/json.hpp            statistics
 build    libtomlplusplus-dev  header toml++/toml.h                road networks
 build    libxxhash-dev        header xxhash.h                     the digest
+build    libopenmpi-dev       mpi mpi.h                           several ranks
 build    librandom123-dev     header Random123/philox.h           random numbers
 test     catch2               header catch2/catch.hpp|catch2/catch_all.hpp  unit tests
 test     python3              command python3                     checks of the source tree
 test     spin                 command spin                        model checker, for the GVT
 test     clang-format         command clang-format                layout of the sources
+ranks    openmpi-bin          command mpirun                      starts ranks
+ranks    python3              command python3                     works out where they run
+report   python3              command python3                     the page of jobs/run report
 plots    python3-matplotlib   python matplotlib                   figures of jobs/run paper-numa
 guest    qemu-system-x86      command qemu-system-x86_64          a machine with several NUMA nodes
 guest    python3              command python3                     starts it
@@ -56,6 +61,7 @@ missing_packages() {
         case $kind in
             command) command -v "$probe" >/dev/null || echo "$package" ;;
             header) header_exists "$probe" || echo "$package" ;;
+            mpi) echo "#include <$probe>" | mpicxx -E -x c++ - >/dev/null 2>&1 || echo "$package" ;;
             python) python_with "$probe" >/dev/null || echo "$package" ;;
         esac
     done <<<"$packages"

@@ -90,6 +90,16 @@ void run_conservative(EngineRun& run) {
         }
     };
     RunResult& result = run.result;
+    RunHistory history;  // worker 0's
+    const auto take_sample = [&](VirtualTime earliest) {
+        const std::uint64_t executed = run.progress.executed_events.load(std::memory_order_relaxed);
+        history.add(RunHistory::Clock::now(),
+                    {.gvt = std::min(earliest, run.plan.until),
+                     .committed_events = executed,
+                     .executed_events = executed,
+                     .gvt_rounds = executors[0]->counters()[Counter::gvt_rounds],
+                     .resident_bytes = world.budget.used_bytes()});
+    };
     const auto body = [&](std::uint32_t w) {
         FinalExecutor& executor = *executors[w];
         attempt(executor, [&] { executor.set_up(); });
@@ -98,6 +108,7 @@ void run_conservative(EngineRun& run) {
         barrier.arrive_and_wait();
         if (all_built) attempt(executor, [&] { executor.start(); });
         const Stopwatch watch;
+        if (w == 0) history.begin(RunHistory::Clock::now());
         for (;;) {
             barrier.arrive_and_wait();  // all mail is sent
             attempt(executor, [&] { executor.fetch_mail(); });
@@ -114,6 +125,7 @@ void run_conservative(EngineRun& run) {
             }
             if (failed) break;
             if (w == 0) run.progress.gvt.store(std::min(earliest, run.plan.until));
+            if (w == 0 && history.is_due(RunHistory::Clock::now())) take_sample(earliest);
             if (earliest >= run.plan.until || stop != 0) {
                 if (w == 0) {
                     const bool interrupted = earliest < run.plan.until;
@@ -158,6 +170,7 @@ void run_conservative(EngineRun& run) {
     }
     if (result.reason == EndReason::until && !dropped) result.reason = EndReason::no_events;
     if (result.end_time == time_infinity) result.end_time = last_time;
+    result.history = history.samples();
     result.segments_bytes = run.memory.segment_bytes();
     run.output.finish();
     if (result.reason != EndReason::interrupted) {

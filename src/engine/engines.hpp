@@ -32,6 +32,7 @@ void run_timewarp(EngineRun& run);
 // What a worker did, for the report.
 struct WorkerTally {
     Counters counters;
+    RollbackLengths rollback_lengths;
     double busy_seconds = 0;
     const std::vector<Group*>* groups = nullptr;
 };

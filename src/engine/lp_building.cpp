@@ -18,12 +18,20 @@ void build_lps(Group& group, const RunPlan& plan, MemoryBudget& budget) {
         record.last_key.time = -1;
         record.heap = &group.memory.new_lp_heap();
         std::string failure;
+        bool out_of_memory = false;
         try {
             const HeapScope scope(*record.heap);
             record.process = plan.setup.process.build(LpId{lp});
+        } catch (const std::bad_alloc&) {
+            out_of_memory = true;
         } catch (const std::exception& error) {
             failure = error.what();
         }
+        if (out_of_memory)
+            throw MachineError(fmt::format(
+                "out of memory while LP {} of {} was built; legal: a smaller model, or more memory "
+                "(a larger `ulimit -v`, where there is one)",
+                lp, plan.setup.lps));
         if (!failure.empty())
             throw SetupError(fmt::format("building LP {} failed: {}", lp, failure));
         NW_CHECK(record.process != nullptr);

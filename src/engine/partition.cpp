@@ -14,7 +14,9 @@ namespace {
 constexpr std::uint32_t no_lp = std::numeric_limits<std::uint32_t>::max();
 
 // Enough groups that a worker's load can be evened out by moving some, few enough that an era's mail
-// for a group is worth a lock and a swap. Unmeasured guess.
+// for a group is worth a lock and a swap, and that a group fills huge pages. On two cores, with 16 and
+// 32 groups a worker instead of 4, PHOLD (4,096 LPs, 25 % remote) lost 14 % and 21 % of its speed,
+// traffic (1,024 objects) 18 % with 16.
 constexpr std::uint32_t groups_per_worker = 4;
 constexpr std::uint32_t lps_per_group_max = 16384;
 

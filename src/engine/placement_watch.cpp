@@ -22,6 +22,13 @@ constexpr double sample_seconds_least = 0.01;
 
 bool spans_nodes(const WorkerPlaces& where) { return where.pin && nodes_spanned(where.places) > 1; }
 
+// Also where all workers are on one node, as those of a rank that is bound to it.
+bool pages_can_be_remote(const WorkerPlaces& where, const std::vector<NodeInfo>& nodes) {
+    const auto with_memory = std::count_if(
+        nodes.begin(), nodes.end(), [](const NodeInfo& node) { return node.total_bytes > 0; });
+    return where.pin && with_memory > 1;
+}
+
 PagemigdOptions daemon_to_start(const Config& config, const WorkerPlaces& where) {
     PagemigdOptions options = config.pagemigd;
     if (config.memory == MemoryMode::libc || (options.automatic && !spans_nodes(where)))
@@ -38,7 +45,7 @@ PlacementWatch::PlacementWatch(Os& os, const Config& config, const WorkerPlaces&
       progress_(progress),
       nodes_(nodes),
       daemon_(os, daemon_to_start(config, where)),
-      watched_(spans_nodes(where) || daemon_.threads() > 0),
+      watched_(pages_can_be_remote(where, nodes) || daemon_.threads() > 0),
       period_seconds_(daemon_.threads() > 0 ? config.pagemigd.period_seconds : sample_seconds),
       history_(std::max(period_seconds_, sample_seconds_least)) {
     const bool asked_for = !config.pagemigd.automatic && config.pagemigd.threads > 0;

@@ -20,7 +20,7 @@
 
 #include "engine/config.hpp"
 #include "engine/numa_report.hpp"
-#include "engine/placement_history.hpp"
+#include "engine/sample_history.hpp"
 #include "engine/simulation.hpp"
 #include "engine/worker_threads.hpp"
 #include "numa/page_migration.hpp"
@@ -65,7 +65,7 @@ class PlacementWatch {
     std::vector<const GroupMemory*> groups_;  // written before begun_, read-only then
     Clock::time_point start_;                 // the same
     std::uint32_t requests_answered_ = 0;
-    PlacementHistory history_;  // the own thread's until it ends
+    SampleHistory<PlacementSample> history_;  // the own thread's until it ends
     std::optional<Placement> last_;
     std::optional<std::uint64_t> pages_shared_;
 

@@ -20,6 +20,7 @@
 #include "engine/memory_budget.hpp"
 #include "engine/output_writer.hpp"
 #include "engine/rebinding.hpp"
+#include "engine/run_history.hpp"
 #include "engine/run_plan.hpp"
 #include "engine/simulation.hpp"
 #include "engine/trace.hpp"
@@ -104,6 +105,8 @@ class Rank {
     void rethrow_failure();
 
     LiveProgress& progress() noexcept { return progress_; }
+    // Thread: worker 0.
+    RunHistory& history() noexcept { return history_; }
 
     // What the net role did. Requires: nobody executes any more.
     const TraceTrack& trace() const noexcept { return trace_; }
@@ -119,6 +122,7 @@ class Rank {
     MemoryBudget memory_budget_;
     OutputWriter& output_;
     LiveProgress& progress_;
+    RunHistory history_;
     const std::atomic<int>& stop_signal_;
     GvtRounds gvt_;
 

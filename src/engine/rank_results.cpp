@@ -81,6 +81,7 @@ void visit_parts(Visitor& part, Result& result) {
     part(result.messages_left);
     part(result.totals);
     part(result.workers);
+    part(result.communication);
     part(result.notices);
     part(result.numa.memory);
     part(result.numa.pagemigd);
@@ -153,6 +154,7 @@ void add(RunResult& sum, const RunResult& other, std::uint32_t rank) {
         worker.rank = rank;
         sum.workers.push_back(worker);
     }
+    sum.communication.push_back(other.communication.front());
     // What all ranks say need not be said by each.
     for (const std::string& notice : other.notices)
         if (std::find(sum.notices.begin(), sum.notices.end(), notice) == sum.notices.end())

@@ -1,8 +1,11 @@
 #include "engine/rebinding.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace nw {
@@ -21,20 +24,16 @@ std::uint64_t mix(std::uint64_t x) noexcept {
 
 double uniform(std::uint64_t x) noexcept { return static_cast<double>(mix(x) >> 11) * 0x1p-53; }
 
-// Groups by worker, and what each worker would have to do.
+// Groups by worker, and what each would have to do. Groups that stand still are left where they are.
 class Assignment {
   public:
     Assignment(std::span<const BoundGroup> groups, std::span<const NodeId> nodes)
         : nodes_(nodes), loads_(nodes.size()), groups_(nodes.size()) {
         for (const BoundGroup& group : groups) {
+            if (!(group.load > 0)) continue;
             loads_[group.worker] += group.load;
-            groups_[group.worker].push_back(group);
+            groups_[group.worker].insert(group);
         }
-        // Longest first: what is looked for is found from the front.
-        for (auto& list : groups_)
-            std::stable_sort(
-                list.begin(), list.end(),
-                [](const BoundGroup& a, const BoundGroup& b) { return a.load > b.load; });
         mean_ =
             std::accumulate(loads_.begin(), loads_.end(), 0.0) / static_cast<double>(nodes.size());
     }
@@ -48,16 +47,17 @@ class Assignment {
 
     // One group from the most loaded worker to a better place: on its own node if that leaves the
     // receiver near the mean, else wherever there is least to do. False if nothing would help.
+    // Cost: O(workers + log groups).
     bool improve() {
         const std::uint32_t from = most_loaded();
         for (const bool same_node : {true, false}) {
             const std::optional<std::uint32_t> to = least_loaded(from, same_node);
             if (!to) continue;
-            const std::optional<std::size_t> choice = choose(from, *to);
-            if (!choice) continue;
-            const double after = loads_[*to] + groups_[from][*choice].load;
+            const auto choice = choose(from, *to);
+            if (choice == groups_[from].end()) continue;
+            const double after = loads_[*to] + choice->load;
             if (same_node && after > mean_ * (1 + balanced_enough)) continue;
-            move(from, *to, *choice);
+            move(from, *to, choice);
             return true;
         }
         return false;
@@ -73,6 +73,13 @@ class Assignment {
     }
 
   private:
+    struct Shorter {
+        bool operator()(const BoundGroup& a, const BoundGroup& b) const noexcept {
+            return a.load != b.load ? a.load < b.load : a.group < b.group;
+        }
+    };
+    using ByLoad = std::set<BoundGroup, Shorter>;
+
     std::optional<std::uint32_t> least_loaded(std::uint32_t other_than, bool same_node) const {
         std::optional<std::uint32_t> least;
         for (std::uint32_t w = 0; w < loads_.size(); ++w) {
@@ -82,34 +89,24 @@ class Assignment {
         return least;
     }
 
-    // The longest that fits into half of the difference, else the shortest that still helps.
-    std::optional<std::size_t> choose(std::uint32_t from, std::uint32_t to) const {
+    // The longest that fits into half of the difference, else the shortest, if that still helps.
+    ByLoad::const_iterator choose(std::uint32_t from, std::uint32_t to) const {
+        const ByLoad& groups = groups_[from];
         const double gap = loads_[from] - loads_[to];
-        std::optional<std::size_t> choice;
-        for (std::size_t i = 0; i < groups_[from].size(); ++i) {
-            const double load = groups_[from][i].load;
-            if (!(load > 0) || load >= gap) continue;
-            choice = i;
-            if (load <= gap / 2) break;
-        }
-        return choice;
+        const auto longer = groups.upper_bound({UINT32_MAX, 0, gap / 2});
+        if (longer != groups.begin()) return std::prev(longer);
+        return longer != groups.end() && longer->load < gap ? longer : groups.end();
     }
 
-    void move(std::uint32_t from, std::uint32_t to, std::size_t choice) {
-        const BoundGroup group = groups_[from][choice];
-        groups_[from].erase(groups_[from].begin() + static_cast<std::ptrdiff_t>(choice));
-        auto& list = groups_[to];
-        list.insert(std::upper_bound(
-                        list.begin(), list.end(), group,
-                        [](const BoundGroup& a, const BoundGroup& b) { return a.load > b.load; }),
-                    group);
-        loads_[from] -= group.load;
-        loads_[to] += group.load;
+    void move(std::uint32_t from, std::uint32_t to, ByLoad::const_iterator choice) {
+        loads_[from] -= choice->load;
+        loads_[to] += choice->load;
+        groups_[to].insert(groups_[from].extract(choice));
     }
 
     std::span<const NodeId> nodes_;
-    std::vector<double> loads_;                    // by worker
-    std::vector<std::vector<BoundGroup>> groups_;  // by worker, longest first
+    std::vector<double> loads_;   // by worker
+    std::vector<ByLoad> groups_;  // by worker
     double mean_ = 0;
 };
 
@@ -144,7 +141,7 @@ std::vector<GroupMove> draw_moves(std::span<const BoundGroup> groups, std::uint3
 
 Rebinding::Rebinding(double interval_seconds, double check_share, std::uint64_t seed,
                      std::vector<NodeId> worker_nodes)
-    : interval_(static_cast<std::int64_t>(interval_seconds * 1e9)),
+    : interval_(static_cast<std::int64_t>(std::ceil(interval_seconds * 1e9))),
       check_share_(check_share),
       seed_(seed),
       worker_nodes_(std::move(worker_nodes)) {}

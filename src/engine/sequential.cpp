@@ -20,10 +20,12 @@ void run_sequential(EngineRun& run) {
     FinalExecutor executor(world, 0);
     RunResult& result = run.result;
     WorkerTally tally;
+    RunHistory history;
     const auto body = [&](std::uint32_t) {
         executor.set_up();
         executor.start();
         const Stopwatch watch;
+        history.begin(RunHistory::Clock::now());
         const VirtualTime until = run.plan.until;
         while (!executor.all_ended() && executor.next_time() < until &&
                run.stop_signal.load(std::memory_order_relaxed) == 0) {
@@ -34,6 +36,12 @@ void run_sequential(EngineRun& run) {
             run.progress.gvt.store(executor.last_time(), std::memory_order_relaxed);
             run.progress.committed_events.store(executed, std::memory_order_relaxed);
             run.progress.executed_events.store(executed, std::memory_order_relaxed);
+            const auto now = RunHistory::Clock::now();
+            if (history.is_due(now))
+                history.add(now, {.gvt = executor.last_time(),
+                                  .committed_events = executed,
+                                  .executed_events = executed,
+                                  .resident_bytes = world.budget.used_bytes()});
         }
         result.wall_seconds = watch.wall_seconds();
         tally.busy_seconds = watch.thread_cpu_seconds();
@@ -63,6 +71,7 @@ void run_sequential(EngineRun& run) {
     tally.counters = executor.counters();
     tally.groups = &executor.groups();
     report_worker(result, run.places, 0, tally);
+    result.history = history.samples();
     result.segments_bytes = run.memory.segment_bytes();
 }
 

@@ -1,6 +1,7 @@
 #include "engine/simulation.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <new>
 #include <optional>
 
@@ -25,6 +26,7 @@ void report_worker(RunResult& result, const WorkerPlaces& where, std::uint32_t w
                    const WorkerTally& tally) {
     WorkerReport report;
     report.counters = tally.counters;
+    report.rollback_lengths = tally.rollback_lengths;
     report.busy_seconds = tally.busy_seconds;
     if (where.pin) {
         report.core = where.places[worker].cpu;
@@ -38,6 +40,17 @@ void report_worker(RunResult& result, const WorkerPlaces& where, std::uint32_t w
 
 namespace {
 
+RunSample totals_of(const RunResult& result) {
+    RunSample last;
+    last.seconds = result.wall_seconds;
+    last.gvt = result.end_time;
+    last.committed_events = result.totals[Counter::committed_events];
+    last.executed_events = result.totals[Counter::executed_events];
+    last.rolled_back_events = result.totals[Counter::rolled_back_events];
+    last.gvt_rounds = result.totals[Counter::gvt_rounds];
+    return last;
+}
+
 // Of the ranks that a run was launched with, whether it can use them.
 void check_ranks(const RunPlan& plan, std::uint32_t ranks) {
     if (ranks == 1) return;
@@ -49,6 +62,30 @@ void check_ranks(const RunPlan& plan, std::uint32_t ranks) {
             fmt::format("{} ranks for {} groups of LPs; legal: at most {} ranks, or a "
                         "smaller --lps-per-group",
                         ranks, plan.partition.groups(), plan.partition.groups()));
+}
+
+// Segments from the region, or from libc where the address space is limited (ulimit -v, strict
+// overcommit) so that a group would have less than it may well come to take.
+std::unique_ptr<MemorySource> open_memory(Os& os, const RunPlan& plan,
+                                          std::vector<std::string>& notices) {
+    const Config& config = plan.config;
+    const std::uint32_t groups = plan.partition.groups();
+    constexpr std::size_t slot_bytes_min = std::size_t{1} << 30;
+    std::string why;
+    try {
+        auto memory = std::make_unique<MemorySource>(os, config.memory, groups, config.huge_pages);
+        const Region* region = memory->region();
+        if (region == nullptr || !region->limited() || region->slot_bytes() >= slot_bytes_min) {
+            notices = memory->notices();
+            return memory;
+        }
+        why = memory->notices().front();
+    } catch (const MachineError& error) {
+        if (config.memory == MemoryMode::libc) throw;
+        why = error.what();
+    }
+    notices = {why + ": segments come from libc's malloc instead"};
+    return std::make_unique<MemorySource>(os, MemoryMode::libc, groups, config.huge_pages);
 }
 
 void run_engine(EngineRun& run) {
@@ -89,9 +126,9 @@ RunResult simulate(Model&, const Setup& setup, const Config& config, RankGroup& 
             : static_cast<std::uint64_t>(memory_share_default *
                                          static_cast<double>(os.memory().available));
     try {
-        MemorySource memory(os, config.memory, plan.partition.groups(), config.huge_pages);
+        const std::unique_ptr<MemorySource> source = open_memory(os, plan, result.notices);
+        MemorySource& memory = *source;
         memory.set_memory_cap(memory_cap);
-        result.notices = memory.notices();
         const WorkerPlaces places{where.places, config.pin, config.memory == MemoryMode::numa};
         if (config.net_thread && !where.spare_core)
             result.notices.push_back(
@@ -128,6 +165,7 @@ RunResult simulate(Model&, const Setup& setup, const Config& config, RankGroup& 
     result.resident_peak_bytes = os.memory().resident_peak;
     result.setup_seconds = std::max(0.0, whole.wall_seconds() - result.wall_seconds);
     gather_results(ranks, result);
+    end_history(result.history, totals_of(result));
     return result;
 }
 

@@ -12,6 +12,7 @@
 #include "base/digest.hpp"
 #include "engine/config.hpp"
 #include "engine/numa_report.hpp"
+#include "engine/run_history.hpp"
 #include "engine/trace.hpp"
 #include "net/rank_group.hpp"
 
@@ -38,6 +39,7 @@ struct LiveProgress {
 struct WorkerReport {
     std::uint32_t rank = 0;
     Counters counters;
+    RollbackLengths rollback_lengths;
     double busy_seconds = 0;  // CPU time of the worker's thread
     int core = -1;            // -1: not pinned
     int node = -1;
@@ -66,6 +68,9 @@ struct RunResult {
     NumaReport numa;
     std::int64_t messages_left = 0;  // sent less received, of this rank; 0 over all
     Counters totals;
+    std::vector<RunSample> history;  // over all ranks, taken by the first
+    // Events and anti-events from rank to rank; one row, its own, before the results are gathered.
+    std::vector<std::vector<std::uint64_t>> communication;
     std::vector<WorkerReport> workers;
     std::vector<NamedTrack> trace;     // with Config::trace, of this rank
     std::vector<std::string> notices;  // one line each: what fell back and why

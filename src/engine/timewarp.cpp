@@ -141,6 +141,7 @@ void run_timewarp(EngineRun& run) {
             guarded([&] { worker.start(); });
             barrier.arrive_and_wait();
             const Stopwatch watch;
+            if (w == 0) rank.history().begin(RunHistory::Clock::now());
             guarded([&] { turn_until_finished(rank, worker); });
             barrier.arrive_and_wait();  // nobody is executing: the run is over
             if (w == 0) result.wall_seconds = watch.wall_seconds();
@@ -177,11 +178,15 @@ void run_timewarp(EngineRun& run) {
             worker.run_on_end(worker.lp(lp), result.end_time);
         }
     }
+    result.history = rank.history().samples();
+    result.communication = {std::vector<std::uint64_t>(run.ranks.ranks())};
     for (std::uint32_t w = 0; w < workers; ++w) {
         Worker& worker = rank.worker(w);
         result.messages_left += worker.balance();
         worker.add_digest(result.digest);
         tallies[w].counters = worker.counters();
+        tallies[w].rollback_lengths = worker.rollback_lengths();
+        worker.add_sent_to(result.communication.front());
         tallies[w].groups = &worker.groups();
         result.numa.memory += worker.memory_kinds();
         report_worker(result, run.places, w, tallies[w]);

@@ -344,6 +344,8 @@ void Worker::cut() {
     slot.lead = lead_;
     slot.executed = counters_[Counter::executed_events];
     slot.rolled_back = counters_[Counter::rolled_back_events];
+    slot.committed = counters_[Counter::committed_events];
+    if (self_.worker == 0) slot.resident_bytes = rank_.memory_budget().used_bytes();
     slot.not_ended = lps_not_ended_;
     slot.end_key = end_key_;
     slot.dropped_beyond_end = dropped_beyond_end_;

@@ -21,6 +21,7 @@
 #include "base/counters.hpp"
 #include "engine/memory_kinds.hpp"
 #include "engine/rank.hpp"
+#include "engine/run_history.hpp"
 #include "engine/trace.hpp"
 #include "event/pending_set.hpp"
 #include "gvt/epoch_counts.hpp"
@@ -61,6 +62,9 @@ class alignas(64) Worker final : private detail::EventSink {
     LpRecord& lp(std::uint32_t id) const noexcept;
 
     const Counters& counters() const noexcept { return counters_; }
+    const RollbackLengths& rollback_lengths() const noexcept { return rollback_lengths_; }
+    // Events and anti-events to each other rank, added to `sums` by the rank's number.
+    void add_sent_to(std::vector<std::uint64_t>& sums) const;
     const TraceTrack& trace() const noexcept { return trace_; }
     const MemoryKinds& memory_kinds() const noexcept { return memory_look_.largest(); }
     void add_digest(Digest& sum) const noexcept;
@@ -137,6 +141,7 @@ class alignas(64) Worker final : private detail::EventSink {
 
     // --- making final (worker_commit.cpp) ---
     void learn_gvt();
+    void take_sample(const GvtResult& result);
     void end_at(EndReason reason, const EventKey& bound);
     void begin_commit(const EventKey& bound);
     bool commit_some();
@@ -179,6 +184,7 @@ class alignas(64) Worker final : private detail::EventSink {
     StateKeeper keeper_;
     EpochCounts epochs_;
     Counters counters_;
+    RollbackLengths rollback_lengths_;
     TraceTrack trace_;
     TraceTurn trace_turn_{trace_};
     MemoryLook memory_look_;
@@ -202,6 +208,7 @@ class alignas(64) Worker final : private detail::EventSink {
     struct RankOutbox {
         MailBuffer mail;
         GvtRounds::Clock::time_point opened;  // when the first event went in
+        std::uint64_t events_sent = 0;        // so far
     };
     std::vector<MailBuffer> worker_outboxes_;  // by worker of this rank
     std::vector<RankOutbox> rank_outboxes_;    // by rank; grows to the highest spoken to

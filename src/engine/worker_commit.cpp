@@ -51,6 +51,7 @@ void Worker::learn_gvt() {
         // What is still ahead of GVT counts, too: a window's worth, which nobody will see in a line.
         progress.committed_events.store(result.sums.executed - result.sums.rolled_back,
                                         std::memory_order_relaxed);
+        if (self_.rank == 0 && rank_.history().is_due(now_)) take_sample(result);
     }
     if (phase_ == Phase::draining) {
         // Nobody executes any more. Two rounds on, every send lies in epochs that a quiesced round
@@ -87,6 +88,16 @@ void Worker::learn_gvt() {
         begin_commit(start_of(bound));
     }
     if (phase_ == Phase::running && rank_.rebinding().plan().round == epochs_.seen()) note_moves();
+}
+
+void Worker::take_sample(const GvtResult& result) {
+    rank_.history().add(now_, {.gvt = std::min(gvt_, plan_.until),
+                               .committed_events = result.sums.committed,
+                               .executed_events = result.sums.executed,
+                               .rolled_back_events = result.sums.rolled_back,
+                               .gvt_rounds = counters_[Counter::gvt_rounds],
+                               .resident_bytes = result.sums.resident_bytes,
+                               .window = result.window});
 }
 
 void Worker::end_at(EndReason reason, const EventKey& bound) {

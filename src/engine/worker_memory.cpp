@@ -108,7 +108,8 @@ void Worker::forget_some() {
             continue;
         }
         LpRecord& lp = group.lps[forgotten_lps_++];
-        if (lp.committed == lp.history.tail()) forget(group, lp);
+        // One that is on a list of LPs to commit is looked at there, and forgotten then.
+        if (!lp.has_uncommitted && lp.committed == lp.history.tail()) forget(group, lp);
         --left;
     }
 }

@@ -93,6 +93,7 @@ void Worker::set_back(Group& group, LpRecord& lp, History::Ordinal position) {
     NW_CHECK(entry_at(lp, position).event->time >= gvt_);
     ++counters_[Counter::rollbacks];
     counters_[Counter::rolled_back_events] += tail - position;
+    rollback_lengths_.count(tail - position);
     TraceTurn trace(trace_);
     trace.begin();
     undo_sends(group, lp, position);

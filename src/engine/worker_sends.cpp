@@ -138,6 +138,7 @@ void Worker::publish(WireEvent wire, const std::byte* payload) {
         close_batch(owner.rank);
     if (outbox.mail.empty()) outbox.opened = now_;
     outbox.mail.append(wire, payload);
+    ++outbox.events_sent;
     if (++messages_since_gvt_ == messages_credited) {
         ++counters_[Counter::credit_stops];
         horizon_ = std::min(horizon_, std::nextafter(gvt_, time_infinity));
@@ -150,6 +151,11 @@ void Worker::close_batch(std::uint32_t rank) {
     counters_[Counter::bytes_sent] += mail.size();
     rank_.send_batch(RankId{rank}, mail);
     mail.clear();
+}
+
+void Worker::add_sent_to(std::vector<std::uint64_t>& sums) const {
+    for (std::size_t r = 0; r < rank_outboxes_.size(); ++r)
+        sums[r] += rank_outboxes_[r].events_sent;
 }
 
 void Worker::flush_outboxes(bool everything) {

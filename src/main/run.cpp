@@ -53,14 +53,22 @@ int fail(ExitCode code, std::string message) {
     return code;
 }
 
-// What must be alike on all ranks. Files and what is printed may differ.
-SetupFacts facts_of(const Model& model, const Setup& setup, const OptionTable& table) {
+// What must be alike on all ranks. Where files lie and what is printed may differ, but not whether there
+// is output that ranks gather.
+SetupFacts facts_of(const Model& model, const Setup& setup, const OptionTable& table,
+                    const Settings& settings) {
+    const auto yes_or_no = [](bool yes) { return yes ? "yes" : "no"; };
+    SetupFacts facts{{"--help", yes_or_no(settings.help)},
+                     {"--version", yes_or_no(settings.version)}};
+    if (settings.help || settings.version) return facts;
+    facts.emplace_back("program", program_fingerprint());
+    facts.emplace_back("version", std::string(version) + " " + std::string(commit));
+    facts.emplace_back("model", model.name());
+    facts.emplace_back("LPs", std::to_string(setup.lps));
+    facts.emplace_back("--output", yes_or_no(!settings.config.output_directory.empty()));
+    facts.emplace_back("--trace", yes_or_no(!settings.trace_file.empty()));
     constexpr std::string_view own_business[] = {"stats", "output",   "config", "trace",
                                                  "quiet", "progress", "verbose"};
-    SetupFacts facts{{"program", program_fingerprint()},
-                     {"version", std::string(version) + " " + std::string(commit)},
-                     {"model", model.name()},
-                     {"LPs", std::to_string(setup.lps)}};
     for (const OptionSpec& spec : table.specs()) {
         if (!spec.value || std::find(std::begin(own_business), std::end(own_business), spec.name) !=
                                std::end(own_business))
@@ -124,22 +132,21 @@ class RankRun {
         Failure failure;
         try {
             read_command_line(arguments_, table_, settings_);
-            if (settings_.help || settings_.version) {
-                if (ranks_.is_first())
-                    fmt::print("{}",
-                               settings_.help ? help_text(model_, table_) : version_text(model_));
-                return exit_done;
-            }
-            prepare();
+            if (!asks_for_text()) prepare();
         } catch (...) {
             failure = current_failure();
         }
-        const Agreement agreement =
-            agree(ranks_, failure.code, failure.message,
-                  failure.code == exit_done ? facts_of(model_, setup_, table_) : SetupFacts{});
+        const Agreement agreement = agree(
+            ranks_, failure.code, failure.message,
+            failure.code == exit_done ? facts_of(model_, setup_, table_, settings_) : SetupFacts{});
         if (agreement.exit_code != exit_done) {
             if (ranks_.is_first()) fail(ExitCode{agreement.exit_code}, agreement.message);
             return agreement.exit_code;
+        }
+        if (asks_for_text()) {
+            if (ranks_.is_first())
+                fmt::print("{}", settings_.help ? help_text(model_, table_) : version_text(model_));
+            return exit_done;
         }
         try {
             return simulate_and_report();
@@ -155,6 +162,8 @@ class RankRun {
     }
 
   private:
+    bool asks_for_text() const { return settings_.help || settings_.version; }
+
     void prepare() {
         setup_ = model_.setup();
         check_setup(model_, setup_, settings_.config);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "main/machine_facts.hpp"
 #include "main/version.hpp"
 
 namespace nw {
@@ -120,6 +121,42 @@ Json memory_by_kind(const RunFacts& facts) {
             {"bottom_halves", kinds.bottom_halves}};
 }
 
+Json machine(const RunFacts&) {
+    const MachineFacts facts = machine_facts();
+    return {{"cpu", facts.cpu},
+            {"cpus", facts.cpus},
+            {"kernel", facts.kernel},
+            {"compiler", facts.compiler}};
+}
+
+Json history(const RunFacts& facts) {
+    Json samples = Json::array();
+    for (const RunSample& sample : facts.result.history)
+        samples.push_back({{"seconds", sample.seconds},
+                           {"gvt", finite_or_null(sample.gvt)},
+                           {"committed_events", sample.committed_events},
+                           {"executed_events", sample.executed_events},
+                           {"rolled_back_events", sample.rolled_back_events},
+                           {"gvt_rounds", sample.gvt_rounds},
+                           {"resident_bytes", sample.resident_bytes},
+                           {"window", finite_or_null(sample.window)}});
+    return samples;
+}
+
+Json rollback_lengths(const RunFacts& facts) {
+    RollbackLengths sum;
+    for (const WorkerReport& worker : facts.result.workers) sum.add(worker.rollback_lengths);
+    Json buckets = Json::array();
+    for (std::size_t b = 0; b < sum.buckets_used(); ++b)
+        buckets.push_back(
+            {{"events_max", RollbackLengths::events_max(b)}, {"rollbacks", sum.rollbacks(b)}});
+    return buckets;
+}
+
+Json communication(const RunFacts& facts) {
+    return facts.result.ranks > 1 ? Json(facts.result.communication) : Json::array();
+}
+
 struct Field {
     const char* section;  // empty: top level
     const char* name;
@@ -134,6 +171,12 @@ constexpr Field fields_before_counters[] = {
     {"", "version", "text", "numawarp's version", [](const RunFacts&) { return Json(version); }},
     {"", "commit", "text", "the commit that numawarp was built from",
      [](const RunFacts&) { return Json(commit); }},
+    {"", "date", "text", "when the run was over, in UTC",
+     [](const RunFacts&) { return Json(date_now()); }},
+    {"", "machine", "object",
+     "the first rank's: cpu (its name), cpus (hardware threads that this process may use; 0: "
+     "unknown), kernel, compiler",
+     machine},
     {"", "model", "text", "the model's name",
      [](const RunFacts& facts) { return Json(facts.model.name()); }},
     {"", "engine", "text", "sequential, conservative or timewarp",
@@ -213,6 +256,19 @@ constexpr Field fields_after_counters[] = {
      "samples during the run, at most 1,000, with seconds (of the event loop), groups_moved, "
      "pages_moved and passes of the daemon so far, remote_page_share",
      placement_history},
+    {"", "history", "array",
+     "samples during the run, at most 1,001, the last of its end, with seconds (of the event "
+     "loop), "
+     "gvt, committed_events, executed_events, rolled_back_events and gvt_rounds so far, "
+     "resident_bytes (of all ranks; 0: not looked) and window (beyond gvt; null: none)",
+     history},
+    {"", "rollback_lengths", "array",
+     "rollbacks by how many events each undid, in powers of two: rollbacks of at most events_max "
+     "events and more than the entry before",
+     rollback_lengths},
+    {"", "communication", "array",
+     "events and anti-messages sent from rank (row) to rank (column); empty with one rank",
+     communication},
     {"", "options", "object", "every option of engine and model with the value that was in force",
      options_used},
     {"", "workers_detail", "array",

@@ -35,6 +35,8 @@ struct Contribution {
     std::int64_t in_flight = 0;  // sent − received, over epochs closed before this one
     std::uint64_t executed = 0;  // running totals of the worker
     std::uint64_t rolled_back = 0;
+    std::uint64_t committed = 0;
+    std::uint64_t resident_bytes = 0;  // of the rank, from one of its workers; 0 from the others
     std::uint64_t not_ended = 0;  // LPs whose can_end() has not been true yet (see EndCondition)
     EventKey end_key{-1.0, 0, 0, 0};       // the latest event at which an LP first let the run end
     std::uint64_t dropped_beyond_end = 0;  // events scheduled at or after --until so far
@@ -48,6 +50,8 @@ struct Contribution {
         in_flight += other.in_flight;
         executed += other.executed;
         rolled_back += other.rolled_back;
+        committed += other.committed;
+        resident_bytes += other.resident_bytes;
         not_ended += other.not_ended;
         if (before(end_key, other.end_key)) end_key = other.end_key;
         dropped_beyond_end += other.dropped_beyond_end;

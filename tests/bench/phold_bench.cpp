@@ -1,18 +1,21 @@
 // The speed of the engines, as ratios within one run of one program: PHOLD beside a plain sequential
 // loop (limit.hpp), one worker beside two, traffic beside its sequential engine, more workers than
-// cores, and a foreign process on one of the cores. Every row is measured in turn, round after round,
+// cores, a foreign process on one of the cores, and MPI ranks beside workers. Every row is measured in turn, round after round,
 // so that a noisy machine hits all of them; medians over the rounds are compared.
 //
-//     phold_bench [--rounds N] [--sections rows,remote,traffic,crowd,foreign] [--json FILE]
+//     phold_bench [--rounds N] [--sections rows,remote,traffic,crowd,foreign,ranks] [--json FILE]
+//                 [--launch jobs/lib/launch.py]
 
 #include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -29,6 +32,7 @@
 #include "main/version.hpp"
 #include "models/phold/phold.hpp"
 #include "models/traffic/traffic_model.hpp"
+#include "tests/bench/launched.hpp"
 #include "tests/bench/limit.hpp"
 #include "tests/bench/preset_options.hpp"
 
@@ -68,6 +72,10 @@ double run(Model& model, const PresetOptions& preset, const Config& config) {
            static_cast<double>(result.totals[Counter::committed_events]);
 }
 
+double until_of(const Shape& shape) {
+    return std::max(8.0, events_per_run / (double(shape.lps) * shape.events_per_lp));
+}
+
 double run_phold(const Shape& shape, EngineKind engine, std::uint32_t workers) {
     phold::Model model;
     const std::map<std::string, std::string> values = {
@@ -76,8 +84,21 @@ double run_phold(const Shape& shape, EngineKind engine, std::uint32_t workers) {
         {"remote", fmt::format("{}", shape.remote)},
         {"state", "16"}};
     Config config = config_of(engine, workers);
-    config.until = std::max(8.0, events_per_run / (double(shape.lps) * shape.events_per_lp));
+    config.until = until_of(shape);
     return run(model, PresetOptions(values), config);
+}
+
+// The statistics of PHOLD in processes of its own.
+nlohmann::json launch_phold(const Launched& launched, const Shape& shape, std::uint32_t ranks,
+                            std::uint32_t workers) {
+    return launched.run("phold", ranks, workers,
+                        fmt::format("--lps {} --events-per-lp {} --remote {} --state 16 --until {}",
+                                    shape.lps, shape.events_per_lp, shape.remote, until_of(shape)));
+}
+
+double launch_phold_ns(const Launched& launched, const Shape& shape, std::uint32_t ranks,
+                       std::uint32_t workers) {
+    return 1e9 / launch_phold(launched, shape, ranks, workers)["events_per_second"].get<double>();
 }
 
 double run_limit(const Shape& shape) {
@@ -162,6 +183,7 @@ class Bench {
         std::string label, over, under;
         double at_least = 0, at_most = 0;
     };
+    using Plan = std::vector<std::pair<std::string, std::vector<Wanted>>>;
     void report(const std::string& row, const std::vector<Wanted>& wanted,
                 nlohmann::json& json) const {
         fmt::print("{:26}", row);
@@ -193,16 +215,57 @@ class Bench {
     std::vector<std::string> order_;
 };
 
+// Two ranks of one worker beside one rank of two; what a batch carries; more ranks than cores.
+void add_ranks(Bench& bench, Bench::Plan& plan, const Launched& launched) {
+    if (!launched.can_start_ranks()) {
+        fmt::print(stderr, "ranks are not measured without --launch\n");
+        return;
+    }
+    for (const Shape& shape : shapes) {
+        const std::string row = "ranks, " + name_of(shape);
+        bench.add(row, "timewarp-2",
+                  [=, &launched] { return launch_phold_ns(launched, shape, 1, 2); });
+        bench.add(row, "ranks-2",
+                  [=, &launched] { return launch_phold_ns(launched, shape, 2, 1); });
+        plan.push_back({row, {{"share of the two-worker speed", "timewarp-2", "ranks-2", 0.8, 0}}});
+    }
+    // One run gives the columns of a row; the first measures, the others look.
+    const auto stats = std::make_shared<nlohmann::json>();
+    for (Shape shape : {shapes[0], shapes[3]}) {
+        shape.remote = 0.25;
+        const std::string row = "ranks, " + name_of(shape);
+        bench.add(row, "events sent", [=, &launched] {
+            *stats = launch_phold(launched, shape, 2, 1);
+            return (*stats)["mpi"]["events_sent"].get<double>();
+        });
+        bench.add(row, "batches", [=] { return (*stats)["mpi"]["batches_sent"].get<double>(); });
+        plan.push_back({row, {{"events a batch", "events sent", "batches", 8, 0}}});
+    }
+    const Shape shape = shapes[1];
+    const std::string row = "4 ranks on the cores";
+    bench.add(row, "timewarp-2", [=, &launched] { return launch_phold_ns(launched, shape, 1, 2); });
+    bench.add(row, "ranks-4", [=, &launched] {
+        *stats = launch_phold(launched, shape, 4, 1);
+        return 1e9 / (*stats)["events_per_second"].get<double>();
+    });
+    bench.add(row, "GVT rounds a second", [=] {
+        return (*stats)["gvt_rounds"].get<double>() / (*stats)["wall_seconds"].get<double>();
+    });
+    plan.push_back({row, {{"share of the two-worker speed", "timewarp-2", "ranks-4", 0.5, 0}}});
+}
+
 int main_of(int argc, char** argv) {
     int rounds = 5;
-    std::vector<std::string> sections = {"rows", "remote", "traffic", "crowd", "foreign"};
-    std::string json_file;
+    const std::vector<std::string> all = {"rows", "remote", "traffic", "crowd", "foreign", "ranks"};
+    std::vector<std::string> sections = all;
+    std::string json_file, launcher;
     CLI::App app("The speed of numawarp's engines, in ns of wall time a committed event");
     app.add_option("--rounds", rounds, "measurements of everything")->check(CLI::PositiveNumber);
     app.add_option("--sections", sections, "what to measure")
         ->delimiter(',')
-        ->check(CLI::IsMember({"rows", "remote", "traffic", "crowd", "foreign"}));
+        ->check(CLI::IsMember(all));
     app.add_option("--json", json_file, "where to write the figures");
+    app.add_option("--launch", launcher, "what starts MPI ranks; without it none are measured");
     CLI11_PARSE(app, argc, argv);
     const auto has = [&](const char* section) {
         return std::find(sections.begin(), sections.end(), section) != sections.end();
@@ -210,7 +273,8 @@ int main_of(int argc, char** argv) {
 
     using Kind = EngineKind;
     Bench bench;
-    std::vector<std::pair<std::string, std::vector<Bench::Wanted>>> plan;
+    Bench::Plan plan;
+    const Launched launched(launcher, std::filesystem::canonical(argv[0]).parent_path());
     if (has("rows")) {
         for (const Shape& shape : shapes) {
             const std::string row = name_of(shape);
@@ -263,8 +327,10 @@ int main_of(int argc, char** argv) {
         plan.push_back({row, {{"share of the speed kept", "alone", "beside", 0.4, 0}}});
     }
 
+    if (has("ranks")) add_ranks(bench, plan, launched);
+
     bench.measure(rounds);
-    fmt::print("ns of wall time a committed event, medians of {}\n", rounds);
+    fmt::print("ns of wall time a committed event (or what stands there), medians of {}\n", rounds);
     nlohmann::json json;
     for (const auto& [row, wanted] : plan) bench.report(row, wanted, json["rows"]);
     json["rounds"] = rounds;

@@ -1,9 +1,11 @@
 """What the tests of several ranks share: how to launch programs of ours under mpirun here, where there
 are more ranks than cores, and what the launch ended with."""
 
+import itertools
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -17,8 +19,8 @@ UNAVAILABLE = 77
 
 # The models whose digests are compared, small enough for many runs and still full of rollbacks.
 MODELS = {
-    "traffic": ["--objects", 1024, "--until", 400],
-    "phold": ["--lps", 256, "--remote", 0.5, "--until", 60],
+    "traffic": ["--objects", 1024, "--until", 800],
+    "phold": ["--lps", 256, "--remote", 0.5, "--until", 100],
     "queues": ["--until", 200],
 }
 
@@ -59,14 +61,35 @@ class Ended:
         return [line for line in self.stderr.splitlines() if line.startswith("numawarp: ")]
 
 
-class Launch:
-    """Ranks that run, as a process of mpirun's. Ended with the `with` block, if not before."""
+def worker_seconds(pid):
+    """CPU time of a process's threads without its main one, which only waits while workers run."""
+    ticks = 0
+    for task in Path(f"/proc/{pid}/task").glob("[0-9]*"):
+        if task.name != str(pid):
+            try:
+                fields = (task / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue  # it has ended
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
-    def __init__(self, command, folder, environment=None):
+
+class Launch:
+    """Ranks that run under a launcher. Ended with the `with` block, if not before."""
+
+    _number = itertools.count()
+
+    def __init__(self, command, folder, environment=ENVIRONMENT):
+        # Carried by all processes that come of it, on whatever host of this machine.
+        self._mark = f"NUMAWARP_TEST_LAUNCH={os.getpid()}-{next(self._number)}"
+        name, _, value = self._mark.partition("=")
+        # Files and no pipes: they can be read meanwhile, and no orphan keeps them open.
+        self._files = [folder / f"{value}.{stream}" for stream in ("stdout", "stderr")]
         self._began = time.monotonic()
-        self.process = subprocess.Popen(
-            list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, cwd=folder, env=environment or ENVIRONMENT)
+        with open(self._files[0], "w") as stdout, open(self._files[1], "w") as stderr:
+            self.process = subprocess.Popen(
+                list(map(str, command)), stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr,
+                cwd=folder, env={**environment, name: value})
 
     def __enter__(self):
         return self
@@ -74,12 +97,50 @@ class Launch:
     def __exit__(self, *_):
         if self.process.poll() is None:
             self.process.kill()
-            self.process.communicate()
+            self.process.wait()
+            for pid in self.pids().values():
+                os.kill(pid, signal.SIGKILL)
+
+    def stderr(self):
+        return self._files[1].read_text()
+
+    def pids(self):
+        """{rank: process} of those that are there now."""
+        found = {}
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                words = (folder / "environ").read_bytes().decode(errors="replace").split("\0")
+            except OSError:
+                continue  # it is gone, or another user's
+            rank = [word for word in words if word.startswith("OMPI_COMM_WORLD_RANK=")]
+            if self._mark in words and rank:
+                found[int(rank[0].partition("=")[2])] = int(folder.name)
+        return found
+
+    def wait_for(self, holds, timeout=60):
+        """Until `holds()`, or the launch is over."""
+        deadline = time.monotonic() + timeout
+        while not holds() and self.process.poll() is None:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"nothing to be seen after {timeout} s; said: {self.stderr()}")
+            time.sleep(0.02)
+
+    def wait_until_under_way(self, ranks):
+        """Until the workers of so many ranks have been computing for a while."""
+        def busy():
+            pids = self.pids()
+            return len(pids) == ranks and all(worker_seconds(pid) > 0.3 for pid in pids.values())
+
+        self.wait_for(busy)
+
+    def elapsed(self):
+        return time.monotonic() - self._began
 
     def wait(self, timeout=120):
         """Ended. Raises subprocess.TimeoutExpired."""
-        stdout, stderr = self.process.communicate(timeout=timeout)
-        return Ended(self.process.returncode, stdout, stderr, time.monotonic() - self._began)
+        exit_code = self.process.wait(timeout)
+        return Ended(exit_code, *(file.read_text() for file in self._files),
+                     time.monotonic() - self._began)
 
 
 class Ranks(Programs):
@@ -112,3 +173,18 @@ class Ranks(Programs):
             sys.exit(f"{ranks} ranks of {program} {arguments}: exit code {ended.exit_code}: "
                      f"{ended.stderr}")
         return json.loads(stats.read_text())
+
+    def expect_sequential_digest(self, name, stats, program, *model):
+        """Of a run that wrote `stats`, wherever it stopped: a sequential run ends with the same. Returns
+        the run's statistics."""
+        if not stats.exists():
+            self.expect(False, f"{name}: it wrote no statistics")
+            self.leave()
+        run = json.loads(stats.read_text())
+        reference = self.statistics_of(program, *model, "--engine", "sequential",
+                                       "--until", run["gvt"])
+        self.expect((run["digest"], run["committed_events"])
+                    == (reference["digest"], reference["committed_events"]),
+                    f"{name}: digest {run['digest']} of {run['committed_events']} events up to "
+                    f"{run['gvt']}")
+        return run

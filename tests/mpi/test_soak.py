@@ -6,20 +6,40 @@ usage: test_soak.py FOLDER-OF-PROGRAMS [SECONDS]
 
 Stopped by a signal to one rank. The engine itself checks at the end that as many messages were
 received as sent; here the digest is compared with a sequential run up to the virtual time at which
-the ranks stopped, and MPI is asked which of its handles were not freed."""
+the ranks stopped, and MPI says whether communicators were not freed."""
 
 import os
 import signal
 import sys
 import time
 
-from ranks import Ranks, Launch, SHARED_CORES
-from processes import processes_of
+from ranks import ENVIRONMENT, Ranks
 
-OPTIONS = ["--lps", 512, "--events-per-lp", 4, "--remote", 0.9, "--lookahead", 0, "--payload", 40]
+MODEL = ["--lps", 512, "--events-per-lp", 4, "--remote", 0.9, "--lookahead", 0, "--payload", 40]
+DISORDER = ["--workers", 2, "--check-rollback", 0.01, "--rebind", 0.05, "--check-rebind", 0.3,
+            "--lps-per-group", 8]
 FOR_EVER = 1e12
 
 seconds = float(sys.argv.pop(2)) if len(sys.argv) > 2 else 10
 ranks = Ranks()
-stats = ranks.work / "soak.json"
+ENVIRONMENT["OMPI_MCA_mpi_show_handle_leaks"] = "1"
 
+stats = ranks.work / "soak.json"
+with ranks.start(ranks.part(3, "phold", *MODEL, *DISORDER, "--until", FOR_EVER, "--quiet",
+                            "--stats", stats)) as launch:
+    launch.wait_until_under_way(3)
+    time.sleep(seconds)
+    os.kill(launch.pids()[1], signal.SIGINT)
+    ended = launch.wait()
+
+ranks.expect(ended.exit_code == 128 + signal.SIGINT and stats.exists(),
+             f"exit code {ended.exit_code} after {ended.seconds:.0f} s")
+ranks.expect("still allocated" not in ended.stderr, "MPI has no communicator left")
+run = ranks.expect_sequential_digest("the ranks", stats, "phold", *MODEL)
+for counter, count in [("forced rollbacks", run["forced_rollbacks"]),
+                       ("anti-messages", run["anti_messages"]),
+                       ("events sent to other ranks", run["mpi"]["events_sent"]),
+                       ("groups moved", run["numa"]["groups_moved"])]:
+    ranks.expect(count > 0, f"{count} {counter}")
+
+ranks.leave()

@@ -74,6 +74,15 @@ def paper_numa_works(arguments):
                                         if word.startswith("--"))
 
 
+def report_works(arguments):
+    """Of files that runs have written, under the names that the document gives them."""
+    for name in filter(re.compile(r"[\w-]+\.json").fullmatch, arguments):
+        programs.statistics_of("phold", "--until", 5)
+        (programs.work / "stats.json").rename(programs.work / name)
+    done = subprocess.run([root / "jobs/report", *arguments], cwd=programs.work, capture_output=True)
+    return done.returncode == 0
+
+
 def command_works(words):
     command, *arguments = words
     if command.startswith("build/bin/"):
@@ -85,6 +94,8 @@ def command_works(words):
             return guest_works(arguments[1:])
         if arguments[0] == "paper-numa":
             return paper_numa_works(arguments[1:])
+        if arguments[0] == "report":
+            return report_works(arguments[1:])
         return run_model(arguments[0], arguments[1:])
     if command == "./tests/run":
         return all(word in usage_of(command) for word in ["ctest", *arguments])

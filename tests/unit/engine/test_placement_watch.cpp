@@ -59,14 +59,31 @@ TEST_CASE("PlacementWatch: the last look tells what is remote, by kind") {
     CHECK(machine.notices.empty());
 }
 
-TEST_CASE("PlacementWatch: where all workers are on one node there is nothing to watch") {
+TEST_CASE("PlacementWatch: workers on one node of several are watched, without a daemon") {
     WatchedMachine machine;
-    machine.watch(1, [&] { CHECK_FALSE(machine.progress.placement_watched); });
-    CHECK_FALSE(machine.report.placement.has_value());
-    CHECK_FALSE(machine.report.pages_shared.has_value());
-    CHECK(machine.report.history.empty());
+    machine.watch(1);
+    REQUIRE(machine.report.placement.has_value());
+    CHECK(machine.report.placement->remote_share() == 0.25);
     CHECK(machine.report.pagemigd.threads == 0);
-    CHECK(machine.os.count(FakeOs::Call::query_pages) == 0);
+}
+
+TEST_CASE("PlacementWatch: on a machine with one node there is nothing to watch") {
+    FakeOs os{1, 2};
+    const Topology topology{os};
+    LiveProgress progress;
+    std::vector<std::string> notices;
+    NumaReport report;
+    const WorkerPlaces where{topology.place_workers(2), true, true};
+    PlacementWatch watch(os, Config{}, where, progress, topology.nodes(), notices);
+    watch.begin({});
+    CHECK_FALSE(progress.placement_watched);
+    watch.last_look();
+    watch.finish(report, notices);
+    CHECK_FALSE(report.placement.has_value());
+    CHECK_FALSE(report.pages_shared.has_value());
+    CHECK(report.history.empty());
+    CHECK(report.pagemigd.threads == 0);
+    CHECK(os.count(FakeOs::Call::query_pages) == 0);
 }
 
 TEST_CASE("PlacementWatch: a daemon that is asked for is started on one node, too") {

@@ -99,7 +99,12 @@ TEST_CASE("statistics: every key of the contract is there") {
                             "options",
                             "workers_detail",
                             "end_reason",
-                            "notices"})
+                            "notices",
+                            "date",
+                            "machine",
+                            "history",
+                            "rollback_lengths",
+                            "communication"})
         CHECK(json.contains(key));
     for (const char* key : {"resident_peak_bytes", "segments_bytes", "checkpoints_bytes_peak"})
         CHECK(json["memory"].contains(key));
@@ -127,6 +132,28 @@ TEST_CASE("statistics: numbers are those of the run") {
     CHECK(json["workers_detail"][1]["core"] == 5);
     CHECK(json["workers_detail"][1]["node"].is_null());
     CHECK(json["workers_detail"][1]["committed_events"] == 450'000);
+}
+
+TEST_CASE("statistics: samples over time, rollback lengths of all workers, and who sent to whom") {
+    FinishedRun run;
+    run.result.ranks = 2;
+    run.result.history = {{0.5, 3, 100, 130, 20, 7, 1 << 20, 2.5}, {1, 10, 300, 330, 30, 9, 0}};
+    for (const std::uint64_t events : {1, 2, 3, 4, 4, 9})
+        run.result.workers[0].rollback_lengths.count(events);
+    run.result.workers[1].rollback_lengths.count(2);
+    run.result.communication = {{0, 7}, {5, 0}};
+    const nlohmann::json json = run.json();
+    CHECK(json["history"][0]["committed_events"] == 100);
+    CHECK(json["history"][0]["window"] == 2.5);
+    CHECK(json["history"][1]["gvt"] == 10);
+    CHECK(json["history"][1]["window"].is_null());
+    const nlohmann::json& lengths = json["rollback_lengths"];
+    REQUIRE(lengths.size() == 5);
+    CHECK(lengths[4]["events_max"] == 16);
+    CHECK(lengths[1]["rollbacks"] == 2);
+    CHECK(lengths[2]["rollbacks"] == 3);
+    CHECK(lengths[3]["rollbacks"] == 0);
+    CHECK(json["communication"] == nlohmann::json({{0, 7}, {5, 0}}));
 }
 
 TEST_CASE("statistics: options are those in force, the engine's and the model's") {

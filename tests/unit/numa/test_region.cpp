@@ -102,8 +102,15 @@ TEST_CASE("MemorySource: huge pages are forbidden unless asked for, and a refusa
     CHECK(source.notices()[0].find("huge pages") != std::string::npos);
 }
 
-TEST_CASE("MemorySource: libc mode without room for its table is a MachineError") {
+TEST_CASE("MemorySource: libc mode without room for its table gives no segments") {
     FakeOs os(1, 1);
-    os.set_reserve_bytes_max(std::size_t{1} << 20);
-    CHECK_THROWS_AS(MemorySource(os, MemoryMode::libc, 4), MachineError);
+    os.set_reserve_bytes_max(page_bytes);
+    const MemorySource source(os, MemoryMode::libc, 4);
+    CHECK(LibcSegments::allocate(std::size_t{64} << 10) == nullptr);
+    os.set_reserve_bytes_max(SIZE_MAX);
+    void* const segment = LibcSegments::allocate(std::size_t{64} << 10);
+    REQUIRE(segment != nullptr);
+    CHECK(LibcSegments::contains(segment));
+    LibcSegments::release(segment, std::size_t{64} << 10);
+    CHECK(!LibcSegments::contains(segment));
 }

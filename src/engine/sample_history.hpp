@@ -1,31 +1,31 @@
-// Samples of placement over a run of any length, in bounded memory: when it is full, every second
-// one goes and the interval doubles. So a run of a second and one of a week have the same shape.
+// Samples of a run of any length, in bounded memory: when it is full, every second one goes and the
+// interval doubles. So a run of a second and one of a week have the same shape.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
-#include "engine/numa_report.hpp"
-
 namespace nw {
 
-class PlacementHistory {
+// Sample: copyable, with the `seconds` at which it was taken.
+template <class Sample>
+class SampleHistory {
   public:
     static constexpr std::size_t samples_max = 1000;
 
     // Requires: interval_seconds > 0.
-    explicit PlacementHistory(double interval_seconds) : interval_seconds_(interval_seconds) {}
+    explicit SampleHistory(double interval_seconds) : interval_seconds_(interval_seconds) {}
 
     // Whether a sample at this time is wanted. Times never fall.
     bool is_due(double seconds) const noexcept { return seconds >= next_seconds_; }
 
-    void add(const PlacementSample& sample) {
+    void add(const Sample& sample) {
         if (samples_.size() == samples_max) thin_out();
         samples_.push_back(sample);
         next_seconds_ = sample.seconds + interval_seconds_;
     }
 
-    const std::vector<PlacementSample>& samples() const noexcept { return samples_; }
+    const std::vector<Sample>& samples() const noexcept { return samples_; }
     double interval_seconds() const noexcept { return interval_seconds_; }
 
   private:
@@ -38,7 +38,7 @@ class PlacementHistory {
 
     double interval_seconds_;
     double next_seconds_ = 0;
-    std::vector<PlacementSample> samples_;
+    std::vector<Sample> samples_;
 };
 
 }  // namespace nw

@@ -1,34 +1,39 @@
-// The history of placement has the same shape however long a run takes.
-#include "engine/placement_history.hpp"
+// Samples over time have the same shape however long a run takes.
+#include "engine/sample_history.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace nw;
 
 namespace {
 
+struct Sample {
+    double seconds;
+};
+using History = SampleHistory<Sample>;
+
 // What is kept of a run that is looked at every `tick` seconds.
-PlacementHistory history_of(double run_seconds, double tick, double interval) {
-    PlacementHistory history(interval);
+History history_of(double run_seconds, double tick, double interval) {
+    History history(interval);
     for (int i = 0; i * tick <= run_seconds; ++i)
-        if (history.is_due(i * tick)) history.add({i * tick, 0, 0, 0});
+        if (history.is_due(i * tick)) history.add({i * tick});
     return history;
 }
 
 }  // namespace
 
-TEST_CASE("PlacementHistory: a short run keeps a sample every interval, the start included") {
-    const PlacementHistory history = history_of(10, 0.125, 1);
+TEST_CASE("SampleHistory: a short run keeps a sample every interval, the start included") {
+    const History history = history_of(10, 0.125, 1);
     REQUIRE(history.samples().size() == 11);
     for (std::size_t i = 0; i < 11; ++i)
         CHECK(history.samples()[i].seconds == static_cast<double>(i));
 }
 
-TEST_CASE("PlacementHistory: a long run keeps at most a thousand, evenly, from first to last") {
+TEST_CASE("SampleHistory: a long run keeps at most a thousand, evenly, from first to last") {
     for (const double seconds : {999.0, 1000.0, 2500.0, 100'000.0}) {
-        const PlacementHistory history = history_of(seconds, 0.5, 1);
+        const History history = history_of(seconds, 0.5, 1);
         const auto& samples = history.samples();
-        REQUIRE(samples.size() <= PlacementHistory::samples_max);
-        REQUIRE(samples.size() >= PlacementHistory::samples_max / 2);
+        REQUIRE(samples.size() <= History::samples_max);
+        REQUIRE(samples.size() >= History::samples_max / 2);
         CHECK(samples.front().seconds == 0);
         CHECK(samples.back().seconds > seconds - 2 * history.interval_seconds());
         for (std::size_t i = 1; i < samples.size(); ++i) {

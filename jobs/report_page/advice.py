@@ -1,0 +1,245 @@
+"""What the figures of one run suggest, in words: each piece has its number, and an option (or a part
+of the model) to change. A run in which nothing stands out gets none.
+
+The bounds are where a change has been worth trying; they are no laws."""
+
+from dataclasses import dataclass
+
+from .words import many, percent, plain, seconds, size
+
+# A turn of a worker that finds nothing to do, measured with phold and traffic on 2 workers.
+IDLE_TURN_SECONDS = 0.3e-6
+
+# Below so many executed events nothing can be said.
+EVENTS_MIN = 1000
+
+
+@dataclass(frozen=True)
+class Advice:
+    finding: str  # with its number
+    try_this: str
+    options: tuple = ()  # command-line options that try_this names
+
+
+def advise(run):
+    if run.count("executed_events") < EVENTS_MIN or not run.parallel:
+        return []
+    rules = [crowded, choked, undone, dear_rollbacks, cancelled, crashed, uneven, idle, rounds, crossing,
+             remote_pages, full_nodes, memory_short, small_batches, credits_used_up]
+    return [advice for rule in rules if (advice := rule(run)) is not None]
+
+
+def crowded(run):
+    cpus, hosts_known = run.count("machine.cpus"), run.count("ranks") <= 1
+    if not cpus or not hosts_known or run.threads <= cpus:
+        return None
+    return Advice(f"{run.threads} workers share {many(cpus, 'hardware thread')}: whoever waits for a "
+                  "core falls behind, and the others run ahead of it.",
+                  f"--workers {plain(cpus)}, or fewer.", ("--workers",))
+
+
+def widths_seen(run):
+    return sorted(row["window"] for row in run.rows("history", "window") if row["window"] > 0)
+
+
+def events_a_round(run):
+    """Of each worker."""
+    done = run.count("gvt_rounds")
+    return run.count("executed_events") / done / run.threads if done else 0
+
+
+def choked(run):
+    """The control of the window took it so far down that a worker finds a few events a round."""
+    widths = widths_seen(run)
+    if run.option("window") != "auto" or not widths or events_a_round(run) > 200:
+        return None
+    usual = widths[len(widths) // 2]
+    if widths[-1] < 50 * usual:
+        return None
+    return Advice(f"The window, left to auto, fell from {widths[-1]:.2g} to {usual:.2g} and below, where "
+                  f"{plain(round(events_a_round(run)))} events of a worker fit between two rounds.",
+                  f"A fixed one, --window {widths[-1]:.2g}; and no more workers than cores on any "
+                  "machine, since that is what brings it down.", ("--window",))
+
+
+def undone(run):
+    executed, rolled_back = run.count("executed_events"), run.count("rolled_back_events")
+    if rolled_back < 0.15 * executed or not run.count("rollbacks"):
+        return None
+    length = rolled_back / run.count("rollbacks")
+    finding = (f"{percent(rolled_back / executed)} of what was executed was undone, in rollbacks of "
+               f"{plain(round(length, 1))} events in the mean: ")
+    if choked(run):
+        return Advice(finding + "mostly while the window was falling.", "What is said above, first.")
+    if length > 16:
+        return Advice(finding + "long ones. Workers run far ahead of each other.",
+                      f"A narrower window, {window_to_try(run)}; look below for a worker that is "
+                      "busier than others.", ("--window",))
+    return Advice(finding + "short ones. LPs of different workers talk to each other all the time.",
+                  "Name the links in the model's Setup, so that neighbours share a worker; schedule "
+                  f"further ahead (lookahead); a narrower window, {window_to_try(run)}.",
+                  ("--window",))
+
+
+def window_to_try(run):
+    if run.option("window") == "off":
+        return "--window auto"
+    widths = widths_seen(run)
+    if not widths:
+        return "--window with a few mean delays between LPs"
+    return f"--window {widths[len(widths) // 2] / 2:.2g} (half of what auto used)" \
+        if run.option("window") == "auto" else f"--window {widths[-1] / 2:.2g}"
+
+
+def dear_rollbacks(run):
+    coasted, executed = run.count("coasted_events"), run.count("executed_events")
+    if coasted < 0.2 * executed:
+        return None
+    return Advice(f"{plain(coasted)} events were executed again to rebuild states from checkpoints: "
+                  f"{percent(coasted / executed)} on top of what went forward.",
+                  "More checkpoints, --checkpoint-every 1 or 4; or --rollback copy or reverse, if "
+                  "the model can.", ("--checkpoint-every", "--rollback"))
+
+
+def cancelled(run):
+    antis, rolled_back = run.count("anti_messages"), run.count("rolled_back_events")
+    if antis < 2 * rolled_back or rolled_back < 0.05 * run.count("executed_events"):
+        return None
+    return Advice(f"Each event that was undone took {plain(round(antis / rolled_back, 1))} others back "
+                  "with it.",
+                  "Send later or fewer: one event to a distributor instead of many for now; a "
+                  "narrower --window.", ("--window",))
+
+
+def crashed(run):
+    failed = run.count("failed_speculations")
+    if failed < 0.01 * run.count("executed_events"):
+        return None
+    return Advice(f"{plain(failed)} handlers threw or crashed on states that never came to be; each "
+                  "costs an exception or a signal.",
+                  "Let the handler return early in such a state; a narrower --window.",
+                  ("--window",))
+
+
+def uneven(run):
+    workers = run.rows("workers_detail", "busy_seconds", "committed_events")
+    committed = [worker["committed_events"] for worker in workers]
+    if len(workers) < 2 or sum(committed) == 0:
+        return None
+    mean = sum(committed) / len(committed)
+    most = max(committed)
+    if most < 1.3 * mean:
+        return None
+    worker = committed.index(most)
+    finding = (f"Load is uneven: worker {worker} committed {plain(most)} events, "
+               f"{plain(round(most / mean, 1))} times the mean of all.")
+    if run.option("rebind") == "off":
+        return Advice(finding, "--rebind 2 moves groups of LPs to workers with less to do.",
+                      ("--rebind",))
+    wall = run.count("wall_seconds")
+    each = run.count("options.lps-per-group")
+    if not run.count("numa.groups_moved") and wall < 10:
+        return Advice(finding, f"Nothing was moved in {seconds(wall)}: a shorter period, "
+                      f"--rebind {max(0.05, wall / 20):.2g}.", ("--rebind",))
+    if each > 1:
+        return Advice(finding, f"Smaller groups can be dealt out more evenly: --lps-per-group "
+                      f"{max(1, int(each // 4))}.", ("--lps-per-group",))
+    return Advice(finding, "One LP may be all a worker can carry: split the busiest.")
+
+
+def idle(run):
+    busy = sum(row["busy_seconds"] for row in run.rows("workers_detail", "busy_seconds"))
+    turns = run.count("idle_turns")
+    share = min(1.0, turns * IDLE_TURN_SECONDS / busy) if busy else 0
+    if share < 0.25:
+        return None
+    finding = f"Workers had nothing to do in {plain(turns)} turns, about {percent(share)} of their time"
+    at_window = run.count("window_stops") > 0.5 * turns
+    if at_window and run.option("window") != "auto" and run.count("efficiency") > 0.9:
+        return Advice(f"{finding}: they stood at the window.", "A wider one, or --window auto.",
+                      ("--window",))
+    if at_window:
+        return Advice(f"{finding}: there were too few events between GVT and the window.",
+                      "Fewer --workers, or more LPs; compare --window off.",
+                      ("--workers", "--window"))
+    return Advice(f"{finding}: there were too few events.", "Fewer --workers, or more LPs.",
+                  ("--workers",))
+
+
+def rounds(run):
+    done, wall = run.count("gvt_rounds"), run.count("wall_seconds")
+    if not done or run.text("engine") != "timewarp":
+        return None
+    each = events_a_round(run)
+    if each > 200 or choked(run):
+        return None
+    return Advice(f"GVT was computed every {seconds(wall / done)}: {plain(round(each))} events of "
+                  "each worker a round, which is little to spread its cost over.",
+                  "A longer --gvt-interval; if workers asked for the rounds because they were idle, "
+                  "fewer --workers or more LPs.", ("--gvt-interval", "--workers"))
+
+
+def crossing(run):
+    crossed, executed = run.count("events_crossed"), run.count("executed_events")
+    if crossed < 0.4 * executed:
+        return None
+    return Advice(f"{percent(min(1, crossed / executed))} of the events went from one worker to "
+                  "another.",
+                  "Name the links in the model's Setup, so that neighbours share a worker; or number "
+                  "LPs so that neighbours have neighbouring numbers.")
+
+
+def remote_pages(run):
+    share = run.count("numa.remote_page_share")
+    if share < 0.1:
+        return None
+    finding = f"{percent(share)} of the pages were on another node than the worker that uses them."
+    if run.option("memory") == "libc":
+        return Advice(finding, "--memory numa places them.", ("--memory",))
+    if run.option("pin") == "off":
+        return Advice(finding, "--pin on: a worker that wanders leaves its pages behind.", ("--pin",))
+    threads, period = run.count("numa.pagemigd.threads"), run.count("numa.pagemigd.period_seconds")
+    if not threads:
+        return Advice(finding, "--pagemigd 1@1 takes them there.", ("--pagemigd",))
+    return Advice(finding, f"More daemon: --pagemigd {plain(2 * threads)}@{period / 2:.2g}; or "
+                  "groups move too often for it: a longer --rebind.", ("--pagemigd", "--rebind"))
+
+
+def full_nodes(run):
+    pages = run.count("numa.pages_no_room")
+    if not pages:
+        return None
+    return Advice(f"{plain(pages)} pages could not move because their node was full.",
+                  "Leave room on each node: a smaller --memory-cap, or workers on more nodes.",
+                  ("--memory-cap",))
+
+
+def memory_short(run):
+    stops, done = run.count("memory.memory_stops"), run.count("gvt_rounds")
+    if not stops or not done:
+        return None
+    return Advice(f"Memory was short: in {plain(stops)} cases a worker was held back for a GVT round "
+                  f"near the cap ({plain(done)} rounds in all).",
+                  "A larger --memory-cap if the machine has it; else more ranks on more machines, or "
+                  "a narrower --window.", ("--memory-cap", "--window"))
+
+
+def small_batches(run):
+    sent, batches = run.count("mpi.bytes_sent"), run.count("mpi.batches_sent")
+    if batches < 1000 or sent / batches > 512:
+        return None
+    events = run.count("mpi.events_sent") / batches
+    return Advice(f"Batches to other ranks were small: {size(sent / batches)}, "
+                  f"{plain(round(events, 1))} events in the mean.",
+                  "Fewer ranks with more --workers each; links in the model's Setup, so that fewer "
+                  "events leave a rank.", ("--workers",))
+
+
+def credits_used_up(run):
+    stops = run.count("mpi.credit_stops")
+    if stops < 0.05 * run.count("gvt_rounds") or not stops:
+        return None
+    return Advice(f"{plain(stops)} times a worker had sent so much to other ranks that it had to wait "
+                  "for GVT: a rank does not keep up.",
+                  "--net-thread on, with one of --workers fewer; see which rank is busiest below.",
+                  ("--net-thread", "--workers"))

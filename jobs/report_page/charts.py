@@ -1,0 +1,175 @@
+"""Charts as inline SVG. Colours are classes (s0, s1, …) that the style sheet fills in for light and
+dark; every mark says its value when the mouse rests on it."""
+
+import math
+
+from .words import escape, short
+
+WIDTH, HEIGHT = 560, 210
+LEFT, RIGHT, TOP, BOTTOM = 64, 14, 10, 30
+HOVER_STRIPS_MAX = 200
+
+
+def figure(title, body, legend=(), note=""):
+    """A chart with its heading; `legend` has (class, text) of each series where there are several."""
+    keys = "".join(f'<span class="key"><i class="{style}"></i>{escape(text)}</span>'
+                   for style, text in legend)
+    return (f"<figure><figcaption>{escape(title)}{keys}</figcaption>{body}"
+            + (f'<p class="note">{escape(note)}</p>' if note else "") + "</figure>")
+
+
+def ticks(low, high, about, base):
+    """Round numbers that cover [low, high]; of bytes (base 2) powers of two are round. Requires:
+    low < high."""
+    raw = (high - low) / about
+    step = base ** math.floor(math.log(raw, base) + 1e-9)
+    factors = (1, 2, 5, 10) if base == 10 else (1, 2)
+    step *= next(factor for factor in factors if factor * step >= raw * 0.999)
+    first = math.floor(low / step + 1e-9)
+    last = math.ceil(high / step - 1e-9)
+    return [i * step for i in range(first, last + 1)]
+
+
+class Scale:
+    """Values to pixels, linear or by powers of ten, from the first tick to the last."""
+
+    def __init__(self, low, high, start, end, log=False, about=4, base=10):
+        self.log = log
+        if log:
+            lowest, highest = math.floor(math.log10(low)), math.ceil(math.log10(high))
+            highest = max(highest, lowest + 1)
+            self.ticks = [10.0 ** e for e in range(lowest, highest + 1,
+                                                   max(1, (highest - lowest) // 5))]
+            self.low, self.high = lowest, highest
+        else:
+            self.ticks = ticks(low, high if high > low else low + 1, about, base)
+            self.low, self.high = self.ticks[0], self.ticks[-1]
+        self.start, self.end = start, end
+
+    def __call__(self, value):
+        value = math.log10(value) if self.log else value
+        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
+
+
+def svg(width, height, body, label):
+    return (f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(label)}">'
+            f"{body}</svg>")
+
+
+def text(x, y, words, style=""):
+    return f'<text x="{x:.1f}" y="{y:.1f}" class="{style}">{escape(words)}</text>'
+
+
+def rectangle(x, y, width, height, style, title=""):
+    hint = f"<title>{escape(title)}</title>" if title else ""
+    return (f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(0, width):.1f}" height="{height:.1f}" '
+            f'class="{style}">{hint}</rect>')
+
+
+def lines(series, label, x_max, value=short, y_max=None, log=False, base=10):
+    """Curves over seconds from 0 to x_max. `series`: (class, name, points); some point is there."""
+    values = [y for _, _, points in series for _, y in points]
+    low = min(values) if log else 0
+    y = Scale(low, max(values) if y_max is None else y_max, HEIGHT - BOTTOM, TOP, log,
+              base=base)
+    x = Scale(0, x_max, LEFT, WIDTH - RIGHT, about=7)
+    # The run ends where it ends, not at a round number.
+    x.high = x_max if x_max > 0 else x.high
+    body = "".join(
+        f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y(t):.1f}" y2="{y(t):.1f}"/>'
+        + text(LEFT - 6, y(t) + 4, value(t), "end") for t in y.ticks)
+    body += "".join(text(x(t), HEIGHT - BOTTOM + 17, f"{t:.4g} s" if t else "0",
+                         "middle") for t in x.ticks if x(t) <= WIDTH - RIGHT)
+    for style, _, points in series:
+        path = " ".join(f"{x(t):.1f},{y(v):.1f}" for t, v in points)
+        body += f'<polyline class="line {style}" points="{path}"/>'
+        if len(points) == 1:
+            body += f'<circle class="dot {style}" r="3" cx="{x(points[0][0]):.1f}" ' \
+                    f'cy="{y(points[0][1]):.1f}"/>'
+    body += hover_strips(series, x, value)
+    return svg(WIDTH, HEIGHT, body, label)
+
+
+def hover_strips(series, x, value):
+    longest = max((points for _, _, points in series), key=len)
+    step = -(-len(longest) // HOVER_STRIPS_MAX)
+    chosen = longest[::step]
+    strips = ""
+    for i, (t, _) in enumerate(chosen):
+        left = x((chosen[i - 1][0] + t) / 2) if i else LEFT
+        right = x((chosen[i + 1][0] + t) / 2) if i + 1 < len(chosen) else WIDTH - RIGHT
+        said = [f"{t:.4g} s"]
+        for _, name, points in series:
+            near = min(points, key=lambda point: abs(point[0] - t))
+            said.append(f"{name}: {value(near[1])}")
+        strips += rectangle(left, TOP, right - left, HEIGHT - TOP - BOTTOM, "strip",
+                            "\n".join(said))
+    return strips
+
+
+def columns(bars, label, value=short):
+    """`bars`: (label, number). For histograms: the columns touch but for a hair."""
+    y = Scale(0, max(number for _, number in bars) or 1, HEIGHT - BOTTOM, TOP)
+    body = "".join(
+        f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y(t):.1f}" y2="{y(t):.1f}"/>'
+        + text(LEFT - 6, y(t) + 4, value(t), "end") for t in y.ticks)
+    slot = min(64.0, (WIDTH - LEFT - RIGHT) / len(bars))
+    every = math.ceil(len(bars) / 12)
+    for i, (name, number) in enumerate(bars):
+        left = LEFT + i * slot
+        body += rectangle(left + 1, y(number), slot - 2, y(0) - y(number), "s0",
+                          f"{name}: {number:,}")
+        if i % every == 0:
+            body += text(left + slot / 2, HEIGHT - BOTTOM + 17, name, "middle")
+    return svg(WIDTH, HEIGHT, body, label)
+
+
+def rows(bars, label, value=short, whole=None):
+    """Horizontal bars: (label, [(class, name, number), …]), parts side by side. `whole`: what the
+    full width stands for. Many bars become thin, with a name here and there and values on hover."""
+    height = 24 if len(bars) <= 24 else 7
+    thin = height < 14
+    every = 3 if thin else 1
+    widest = max((len(name) for name, _ in bars), default=0)
+    left = min(230, 14 + 7 * widest)
+    end = 70
+    totals = [sum(number for _, _, number in parts) for _, parts in bars]
+    scale = (WIDTH - left - end) / (whole or max([*totals, 0]) or 1)
+    body = ""
+    for i, (name, parts) in enumerate(bars):
+        top, at = i * height, left
+        if i % every == 0:
+            body += text(left - 8, top + min(height, 24) / 2 + 4, name, "end")
+        for style, what, number in parts:
+            width = number * scale
+            body += rectangle(at, top + height * 0.15, width - (1 if width > 2 else 0),
+                              height * 0.7, style, f"{name}, {what}: {value(number)}")
+            at += width
+        if not thin:
+            body += text(min(at, WIDTH - end) + 6, top + min(height, 24) / 2 + 4, value(totals[i]))
+    return svg(WIDTH, max(height * len(bars), 14) + 4, body, label)
+
+
+def matrix(cells, label, row_word, column_word):
+    """Shaded cells, with numbers while they fit."""
+    size = len(cells)
+    most = max((number for row in cells for number in row), default=0) or 1
+    side = min(64.0, (WIDTH - LEFT - RIGHT) / max(1, size))
+    numbers = side >= 34
+    every = math.ceil(18 / side)
+    body = text(LEFT, 12, f"{row_word} (down) {column_word} (across)", "start")
+    top = 36
+    for r, row in enumerate(cells):
+        if r % every == 0:
+            body += text(LEFT - 8, top + r * side + side / 2 + 4, r, "end")
+            body += text(LEFT + r * side + side / 2, top - 6, r, "middle")
+        for c, number in enumerate(row):
+            share = number / most
+            x, y = LEFT + c * side, top + r * side
+            body += (f'<rect x="{x:.1f}" y="{y:.1f}" width="{side - 1:.1f}" height="{side - 1:.1f}" '
+                     f'class="s0" fill-opacity="{0.06 + 0.94 * share:.2f}">'
+                     f"<title>{r} to {c}: {number:,}</title></rect>")
+            if numbers:
+                style = "middle inside" if share > 0.75 else "middle strong"
+                body += text(x + side / 2, y + side / 2 + 4, short(number), style)
+    return svg(WIDTH, top + size * side + 4, body, label)

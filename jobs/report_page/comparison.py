@@ -1,0 +1,115 @@
+"""Several runs side by side, measured by the first. Runs that simulated the same must have one digest;
+where they do not, nothing else on the page matters as much."""
+
+from . import charts
+from .sections import efficiencies, grid, rates, section, values
+from .words import count, escape, percent, plain, seconds, size
+
+# Curves that can still be told apart.
+CURVES_MAX = 6
+
+
+def comparison(runs):
+    return section("comparison", "Comparison", verdict(runs), table(runs), figures(runs))
+
+
+def verdict(runs):
+    judged, said = 0, ""
+    for group in comparable(runs):
+        digests = {run.text("digest") for run in group}
+        judged += len(group)
+        if len(digests) == 1:
+            continue
+        rows = "".join(f"<li>{escape(run.name)}: <code>{escape(run.text('digest'))}</code></li>"
+                       for run in group)
+        said += ('<div class="alarm" role="alert"><strong>DIGESTS DIFFER.</strong> These runs '
+                 "simulated the same and came to different results. At least one result is wrong: "
+                 f"do not use any of them before you know why.<ul>{rows}</ul></div>")
+    if said:
+        return said
+    if judged == len(runs) and len(comparable(runs)) == 1:
+        return '<p class="agreed">All digests are equal: every run came to the same result.</p>'
+    others = differences(runs)
+    reason = f" They differ in {', '.join(others)}." if others else \
+        " Some were interrupted, or have no digest."
+    agreed = " Where some did, their digests are equal." if judged else ""
+    return (f'<p class="note">Not all of these runs simulated the same to its end.{escape(reason)}'
+            f"{agreed}</p>")
+
+
+def comparable(runs):
+    """Groups of two or more that must agree."""
+    groups = []
+    for run in runs:
+        if not run.finished() or run.text("digest") is None:
+            continue
+        for group in groups:
+            if group[0].simulated() == run.simulated():
+                group.append(run)
+                break
+        else:
+            groups.append([run])
+    return [group for group in groups if len(group) > 1]
+
+
+def differences(runs):
+    """What of the simulated is not alike in all runs."""
+    facts = [run.simulated() for run in runs]
+    if len({run.text("model") for run in runs}) > 1:
+        return ["the model"]
+    names = sorted({name for fact in facts for name in fact})
+    return [name for name in names if any(fact.get(name) != facts[0].get(name) for fact in facts)]
+
+
+def how(run):
+    """How a run was done, in a few words."""
+    if not run.parallel:
+        return "sequential"
+    ranks = f"{plain(run.number('ranks'))} ranks × " if run.count("ranks") > 1 else ""
+    workers = run.number("workers")
+    return f"{run.text('engine')}, {ranks}{plain(workers)} worker{'s' * (workers != 1)}"
+
+
+def table(runs):
+    base = runs[0].count("events_per_second")
+    rows = ""
+    for run in runs:
+        rate = run.number("events_per_second")
+        digest = run.text("digest") or "–"
+        cells = [how(run), count(rate), f"{rate / base:.2f} ×" if rate and base else "–",
+                 seconds(run.number("wall_seconds")), percent(run.number("efficiency")),
+                 count(run.number("rollbacks")), size(run.number("memory.resident_peak_bytes"))]
+        rows += (f"<tr><th>{escape(run.name)}</th>"
+                 + "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+                 + f'<td><code title="{escape(digest)}">{escape(digest[:8])}</code></td></tr>')
+    heads = ["file", "run", "events/s", "to the first", "wall time", "efficiency", "rollbacks",
+             "peak memory", "digest"]
+    return ('<div class="scroll"><table class="runs"><thead><tr>'
+            + "".join(f"<th>{head}</th>" for head in heads)
+            + f"</tr></thead><tbody>{rows}</tbody></table></div>")
+
+
+def figures(runs):
+    title = "Committed events a second"
+    drawn = [charts.figure(title, charts.rows(
+        [(run.name[:24], [(style(i), how(run), run.count("events_per_second"))])
+         for i, run in enumerate(runs)], title))]
+    drawn += [curves(runs, "Committed events a second, over time", rates),
+              curves(runs, "Efficiency over time", efficiencies, value=percent, y_max=1),
+              curves(runs, "Global virtual time", lambda run: values(run, "gvt"))]
+    return grid(*drawn)
+
+
+def style(i):
+    return f"s{i}" if i < CURVES_MAX else "rest"
+
+
+def curves(runs, title, points_of, **how_drawn):
+    series = [(style(i), run.name, points) for i, run in enumerate(runs[:CURVES_MAX])
+              if (points := points_of(run))]
+    if not series:
+        return ""
+    end = max(points[-1][0] for _, _, points in series)
+    left_out = f"The first {CURVES_MAX} files." if len(runs) > CURVES_MAX else ""
+    return charts.figure(title, charts.lines(series, title, end, **how_drawn),
+                         [(key, name) for key, name, _ in series], left_out)

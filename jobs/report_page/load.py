@@ -1,0 +1,117 @@
+"""Statistics files as runs. Nothing in a file is taken for granted but its schema: a part that is not
+there, or is not what it should be, reads as absent, and the page says so."""
+
+import json
+import math
+from pathlib import Path
+
+SCHEMA = "numawarp.stats/"
+
+# Options that fix what is simulated; all others of the engine's only fix how.
+DECISIVE = {"seed", "until"}
+
+
+class Unreadable(Exception):
+    """Names the file and what is wrong with it."""
+
+
+class Run:
+    def __init__(self, name, data):
+        self.name = name
+        self.data = data
+
+    def _at(self, path):
+        value = self.data
+        for key in path.split("."):
+            value = value.get(key) if isinstance(value, dict) else None
+        return value
+
+    def number(self, path):
+        """None where there is no such number."""
+        return as_number(self._at(path))
+
+    def count(self, path):
+        """0 where there is no such number."""
+        return self.number(path) or 0
+
+    def text(self, path):
+        value = self._at(path)
+        return value if isinstance(value, str) else None
+
+    def object(self, path):
+        value = self._at(path)
+        return value if isinstance(value, dict) else {}
+
+    def list(self, path):
+        value = self._at(path)
+        return value if isinstance(value, list) else []
+
+    def rows(self, path, *columns):
+        """The objects of an array that have a number in each of these columns."""
+        return [row for row in self.list(path) if isinstance(row, dict)
+                and all(as_number(row.get(column)) is not None for column in columns)]
+
+    def table(self, path):
+        """A square table of counts, or nothing."""
+        rows = self.list(path)
+        whole = all(isinstance(row, list) and len(row) == len(rows)
+                    and all((as_number(cell) or 0) >= 0 for cell in row) for row in rows)
+        return [[int(as_number(cell) or 0) for cell in row] for row in rows] if whole else []
+
+    def option(self, name):
+        value = self.object("options").get(name)
+        return None if value is None else str(value)
+
+    @property
+    def threads(self):
+        return max(1, int(self.count("ranks"))) * max(1, int(self.count("workers")))
+
+    @property
+    def parallel(self):
+        return self.text("engine") != "sequential"
+
+    def simulated(self):
+        """What decides the result: runs that agree in all of this must have one digest."""
+        engine = engine_options()
+        options = {name: value for name, value in self.object("options").items()
+                   if name not in engine or name in DECISIVE}
+        return {"model": self.text("model"), "lps": self.number("lps"), **options}
+
+    def finished(self):
+        return self.text("end_reason") != "interrupted"
+
+
+def as_number(value):
+    """None for what is no number to reckon with; JSON readers let NaN through, and any integer."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return value if abs(value) < 1e300 and not math.isnan(value) else None
+
+
+def engine_options():
+    """The names in the page that is made from the engine's table."""
+    page = Path(__file__).resolve().parents[2] / "docs/reference/options.md"
+    lines = page.read_text(encoding="utf-8").splitlines()
+    return {line.split("`--")[1].split("`")[0].split()[0] for line in lines
+            if line.startswith("| `--")}
+
+
+def load(files):
+    names = [Path(file).name for file in files]
+    if len(set(names)) < len(names):
+        names = [str(file) for file in files]
+    return [Run(name, read(file)) for name, file in zip(names, files)]
+
+
+def read(file):
+    legal = "legal: a file that --stats has written"
+    try:
+        data = json.loads(Path(file).read_text(encoding="utf-8"))
+    except OSError as refused:
+        raise Unreadable(f"report: {file}: {refused.strerror}; {legal}") from refused
+    except (ValueError, RecursionError) as broken:
+        raise Unreadable(f"report: {file}: no JSON; {legal}") from broken
+    schema = data.get("schema") if isinstance(data, dict) else None
+    if not isinstance(schema, str) or not schema.startswith(SCHEMA):
+        raise Unreadable(f"report: {file}: JSON without the schema {SCHEMA}…; {legal}")
+    return data

@@ -1,0 +1,54 @@
+"""The page: what it is about, the comparison if there are several runs, and each run."""
+
+from pathlib import Path
+
+from .comparison import comparison, how
+from .sections import run_parts, summary
+from .words import NONE, count, escape, many, plain, seconds
+
+# What a browser may load for this page: nothing at all.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def page_of(runs):
+    style = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
+    models = ", ".join(dict.fromkeys(run.text("model") or "a model" for run in runs))
+    title = f"{models}: {how(runs[0]) if len(runs) == 1 else f'{len(runs)} runs'}"
+    body = comparison(runs) if len(runs) > 1 else ""
+    for run in runs:
+        heading = f"<h2>{escape(run.name)}: {escape(how(run))}</h2>" if len(runs) > 1 else ""
+        body += f'<article class="run">{heading}{facts(run)}{summary(run)}{run_parts(run)}</article>'
+    return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            '<meta name="color-scheme" content="light dark">'
+            f"<title>{escape(title)} – numawarp</title>\n<style>\n{style}</style></head>\n"
+            f'<body><main><header><p class="brand">numawarp run report</p><h1>{escape(title)}</h1>'
+            f"</header>\n{body}\n</main></body></html>\n")
+
+
+def facts(run):
+    """Where the figures come from: without this they compare with nothing."""
+    ended = {"until": "its end time was reached", "no_events": "no events were left",
+             "all_can_end": "all LPs let it end",
+             "interrupted": "INTERRUPTED before its end"}.get(run.text("end_reason"), NONE)
+    memory = sum(row["total_bytes"] for row in run.rows("numa.topology", "total_bytes"))
+    cpus, nodes = run.number("machine.cpus"), run.number("numa.nodes")
+    machine = ", ".join(filter(None, [
+        run.text("machine.cpu"), cpus and many(cpus, "hardware thread"),
+        nodes and many(nodes, "NUMA node"), memory and f"{memory / (1 << 30):.3g} GiB",
+        run.text("machine.kernel")]))
+    built = ", ".join(filter(None, [
+        f"numawarp {run.text('version')}" if run.text("version") else None,
+        f"commit {run.text('commit')}" if run.text("commit") else None,
+        run.text("machine.compiler")]))
+    size = (f"{count(run.number('lps'))} LPs in {many(run.count('groups'), 'group')}, seed "
+            f"{plain(run.number('seed'))}, to virtual time {plain(run.number('gvt'))}")
+    rows = [("model", f"{run.text('model') or NONE}: {size}"), ("run", f"{how(run)}; {ended}; "
+            f"wall time {seconds(run.number('wall_seconds'))}, "
+            f"set-up {seconds(run.number('setup_seconds'))}"),
+            ("machine", machine or NONE), ("program", built or NONE),
+            ("date", (run.text("date") or NONE).replace("T", " ").replace("Z", " UTC"))]
+    listed = "".join(f"<dt>{name}</dt><dd>{escape(value)}</dd>" for name, value in rows)
+    return (f'<dl class="facts">{listed}<dt>digest</dt>'
+            f"<dd><code>{escape(run.text('digest') or NONE)}</code></dd></dl>")

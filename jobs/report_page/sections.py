@@ -1,0 +1,268 @@
+"""The parts of the page that show one run. Each is there for every run; what its file does not have
+is said in its place."""
+
+from . import charts
+from .advice import advise
+from .load import as_number
+from .words import NONE, count, escape, many, percent, plain, seconds, size, with_options
+
+# A run's curves keep so many points at most: more than that nobody can see.
+POINTS_MAX = 250
+
+
+def section(name, heading, *parts):
+    body = "".join(parts)
+    return f'<section class="part {name}"><h3>{escape(heading)}</h3>{body}</section>'
+
+
+def absent(words):
+    return f'<p class="absent">{escape(words)}</p>'
+
+
+def grid(*figures):
+    return f'<div class="grid-of-figures">{"".join(figures)}</div>'
+
+
+def tiles(*pairs):
+    return '<dl class="tiles">' + "".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in pairs) \
+        + "</dl>"
+
+
+def run_parts(run):
+    parts = [advice_part, time_part, rollback_part, worker_part, memory_part, node_part,
+             communication_part, option_part]
+    return "".join(part(run) for part in parts)
+
+
+def summary(run):
+    rollbacks = run.count("rollbacks")
+    return tiles(
+        ("events a second", count(run.number("events_per_second"))),
+        ("efficiency", percent(run.number("efficiency"))),
+        ("wall time", seconds(run.number("wall_seconds"))),
+        ("committed events", count(run.number("committed_events"))),
+        ("events a rollback",
+         plain(round(run.count("rolled_back_events") / rollbacks, 1)) if rollbacks else "–"),
+        ("peak memory", size(run.number("memory.resident_peak_bytes"))))
+
+
+def advice_part(run):
+    pieces = advise(run)
+    notices = "".join(f'<p class="notice">{escape(notice)}</p>' for notice in run.list("notices"))
+    if pieces:
+        body = "<ul>" + "".join(f"<li>{escape(piece.finding)} <strong>Try:</strong> "
+                                f"{with_options(piece.try_this)}</li>" for piece in pieces) + "</ul>"
+    else:
+        body = "<p>Nothing in this run's figures stands out.</p>"
+    return section("advice", "What stands out", body, notices)
+
+
+# --- over time -------------------------------------------------------------------------------------
+
+def thinned(rows):
+    """Every n-th sample and the last, of rows whose seconds rise."""
+    rising, last = [], -1.0
+    for row in rows:
+        if row["seconds"] > last:
+            rising.append(row)
+            last = row["seconds"]
+    step = -(-len(rising) // POINTS_MAX) or 1
+    kept = rising[::step]
+    if rising and kept[-1] is not rising[-1]:
+        kept.append(rising[-1])
+    # The last sample is of the run's end, perhaps an instant after the one before: what happened
+    # in an instant is no rate.
+    if len(kept) > 3 and kept[-1]["seconds"] - kept[-2]["seconds"] < \
+            (kept[-2]["seconds"] - kept[-3]["seconds"]) / 2:
+        del kept[-2]
+    return kept
+
+
+def rates(run):
+    """Committed events a second between two samples."""
+    rows = thinned(run.rows("history", "seconds", "committed_events"))
+    return from_the_start(rows, [
+        (b["seconds"], max(0, b["committed_events"] - a["committed_events"])
+         / (b["seconds"] - a["seconds"])) for a, b in zip(rows, rows[1:])])
+
+
+def from_the_start(rows, points):
+    """The first interval's value holds at its beginning, too."""
+    return [(rows[0]["seconds"], points[0][1]), *points] if points else []
+
+
+def efficiencies(run):
+    rows = thinned(run.rows("history", "seconds", "executed_events", "rolled_back_events"))
+    points = []
+    for a, b in zip(rows, rows[1:]):
+        executed = b["executed_events"] - a["executed_events"]
+        undone = b["rolled_back_events"] - a["rolled_back_events"]
+        if executed > 0:
+            points.append((b["seconds"], min(1.0, max(0.0, 1 - undone / executed))))
+    return from_the_start(rows, points)
+
+
+def values(run, column, least=None):
+    rows = thinned(run.rows("history", "seconds", column))
+    return [(row["seconds"], row[column]) for row in rows
+            if row[column] >= 0 and (least is None or row[column] > least)]
+
+
+def time_part(run):
+    curves = [("Committed events a second", rates(run), {}),
+              ("Efficiency: the share of executed events that was not undone", efficiencies(run),
+               {"value": percent, "y_max": 1}),
+              ("Global virtual time", values(run, "gvt"), {})]
+    if run.text("engine") == "timewarp":
+        curves.append(("Window: how far beyond GVT workers may run (powers of ten)",
+                       values(run, "window", least=0), {"log": True}))
+    drawn = [(title, points, how) for title, points, how in curves if points]
+    if not drawn:
+        return section("time", "Over time", absent("This file has no samples over time."))
+    end = max(points[-1][0] for _, points, _ in drawn)
+    return section("time", "Over time", grid(*(
+        charts.figure(title, charts.lines([("s0", "", points)], title, end, **how))
+        for title, points, how in drawn)))
+
+
+# --- rollbacks, workers ----------------------------------------------------------------------------
+
+def rollback_part(run):
+    heading = "Rollback lengths"
+    rows = run.rows("rollback_lengths", "events_max", "rollbacks")
+    total = sum(row["rollbacks"] for row in rows)
+    if not total:
+        counted = run.count("rollbacks")
+        return section("rollbacks", heading, absent(
+            f"This file does not say how long its {plain(counted)} rollbacks were." if counted
+            else "No rollbacks."))
+    bars, low = [], 0
+    for row in rows:
+        high = int(row["events_max"])
+        bars.append((plain(high) if high <= low + 1 else f"{low + 1}–{high}", row["rollbacks"]))
+        low = high
+    undone, executed = run.count("rolled_back_events"), run.count("executed_events")
+    title = "Rollbacks by the number of events that each undid"
+    words = (f"{many(total, 'rollback')} undid {plain(undone)} of {plain(executed)} executed events, "
+             f"{plain(round(undone / total, 1))} in the mean.")
+    figures = [charts.figure(title, charts.columns(bars, title), note=words)]
+    where = [("undone", run.count("rolled_back_events")),
+             ("executed again", run.count("coasted_events")),
+             ("taken back (anti-messages)", run.count("anti_messages"))]
+    title = "Events, of all that were executed"
+    figures.append(charts.figure(title, charts.rows(
+        [(name, [("s1", "events", number)]) for name, number in where], title, whole=max(
+            executed, *(number for _, number in where)))))
+    return section("rollbacks", heading, grid(*figures))
+
+
+def worker_name(row, place, ranks):
+    rank = row.get("rank")
+    core = row.get("core")
+    name = f"{place}" if ranks <= 1 or rank is None else f"{rank}.{place}"
+    return f"{name} (core {core})" if isinstance(core, int) else name
+
+
+def worker_part(run):
+    heading = "Load by worker"
+    rows = run.rows("workers_detail", "busy_seconds", "committed_events", "rolled_back_events")
+    if not rows:
+        return section("workers", heading, absent("This file does not tell of its workers."))
+    ranks, each = int(run.count("ranks") or 1), max(1, int(run.count("workers") or 1))
+    names = [worker_name({"rank": i // each, **row}, i % each, ranks) for i, row in enumerate(rows)]
+    busy = "CPU time; the full width is the wall time"
+    work = "Events"
+    figures = [
+        charts.figure(busy, charts.rows(
+            [(name, [("s2", "busy", row["busy_seconds"])]) for name, row in zip(names, rows)], busy,
+            seconds, max([run.count("wall_seconds"), *(row["busy_seconds"] for row in rows)]))),
+        charts.figure(work, charts.rows(
+            [(name, [("s0", "committed", row["committed_events"]),
+                     ("s1", "rolled back", row["rolled_back_events"])])
+             for name, row in zip(names, rows)], work),
+            legend=[("s0", "committed"), ("s1", "rolled back")])]
+    note = "" if ranks <= 1 else '<p class="note">Workers are numbered as rank.worker.</p>'
+    return section("workers", heading, grid(*figures), note)
+
+
+# --- memory, nodes, ranks --------------------------------------------------------------------------
+
+def memory_part(run):
+    heading = "Memory by kind"
+    kinds = {name: number for name in run.object("memory.by_kind")
+             if (number := run.number(f"memory.by_kind.{name}")) is not None}
+    figures = []
+    if any(kinds.values()):
+        title = "What the LPs' memory was for when it was most"
+        figures.append(charts.figure(title, charts.rows(
+            [(name.replace("_", " "), [("s3", "most", number)]) for name, number in kinds.items()],
+            title, size)))
+    resident = values(run, "resident_bytes", least=0)
+    if resident:
+        title = "Resident memory" + (" of all ranks" if run.count("ranks") > 1 else "")
+        figures.append(charts.figure(title, charts.lines(
+            [("s3", "resident", resident)], title, resident[-1][0], size, base=2)))
+    facts = tiles(("peak, resident", size(run.number("memory.resident_peak_bytes"))),
+                  ("in segments at the end", size(run.number("memory.segments_bytes"))),
+                  ("checkpoints, most", size(run.number("memory.checkpoints_bytes_peak"))),
+                  ("--memory-cap", run.option("memory-cap") or NONE))
+    said = "" if any(kinds.values()) else absent(
+        "What memory was for is known of Time Warp runs only, and not from older files.")
+    return section("memory", heading, facts, grid(*figures), said)
+
+
+def node_part(run):
+    heading = "Pages by node"
+    nodes = [row["node"] for row in run.rows("numa.topology", "node")]
+    placement = run.object("numa.placement")
+    kinds = [(kind, run.list(f"numa.placement.{kind}.bytes_by_node")) for kind in placement]
+    kinds = [(kind, [max(0, as_number(cell) or 0) for cell in cells]) for kind, cells in kinds
+             if len(cells) == len(nodes)]
+    if not kinds or not nodes:
+        words = "The machine has one node: all memory is local." if len(nodes) <= 1 else \
+            "Nobody asked the kernel where the pages were: the run used one node."
+        return section("nodes", heading, absent(words if run.count("numa.nodes") else
+                                                "This file does not tell of nodes."))
+    title = "Resident memory of the LPs at the end"
+    figures = [charts.figure(title, charts.rows(
+        [(f"node {node}", [(f"s{k}", kind, cells[i]) for k, (kind, cells) in enumerate(kinds)])
+         for i, node in enumerate(nodes)], title, size),
+        legend=[(f"s{k}", kind) for k, (kind, _) in enumerate(kinds)])]
+    history = [(row["seconds"], row["remote_page_share"]) for row in
+               thinned(run.rows("numa.placement_history", "seconds", "remote_page_share"))]
+    if history:
+        title = "Share of pages on another node than their worker"
+        figures.append(charts.figure(title, charts.lines(
+            [("s1", "remote", history)], title, history[-1][0], percent, 1)))
+    facts = tiles(("remote at the end", percent(run.number("numa.remote_page_share"))),
+                  ("pages moved", count(run.number("numa.pages_moved"))),
+                  ("groups moved", count(run.number("numa.groups_moved"))))
+    return section("nodes", heading, facts, grid(*figures))
+
+
+def communication_part(run):
+    heading = "Communication"
+    crossed = ("between workers of a rank", count(run.number("events_crossed")))
+    if run.count("ranks") <= 1:
+        return section("communication", heading, tiles(crossed), absent("There was one rank."))
+    batches, sent = run.count("mpi.batches_sent"), run.count("mpi.bytes_sent")
+    facts = tiles(crossed, ("between ranks", count(run.number("mpi.events_sent"))),
+                  ("batches", count(batches)),
+                  ("bytes a batch", size(sent / batches) if batches else "–"))
+    cells = run.table("communication")
+    if not cells:
+        return section("communication", heading, facts, absent(
+            "This file does not say which rank sent to which."))
+    title = "Events and anti-messages between ranks"
+    return section("communication", heading, facts,
+                   grid(charts.figure(title, charts.matrix(cells, title, "from rank", "to rank"))))
+
+
+def option_part(run):
+    options = "".join(f"<tr><td>--{escape(name)}</td><td>{escape(value)}</td></tr>"
+                      for name, value in run.object("options").items())
+    if not options:
+        return section("options", "Options", absent("This file does not name its options."))
+    return section("options", "Options", "<details><summary>every option with the value that was in "
+                   f'force</summary><table class="options">{options}</table></details>')

@@ -1,0 +1,28 @@
+#include "engine/run_history.hpp"
+
+namespace nw {
+
+void RunHistory::add(Clock::time_point now, RunSample sample) {
+    sample.seconds = std::chrono::duration<double>(now - start_).count();
+    samples_.add(sample);
+    next_ = now + std::chrono::duration_cast<Clock::duration>(
+                      std::chrono::duration<double>(samples_.interval_seconds()));
+}
+
+void end_history(std::vector<RunSample>& samples, RunSample last) {
+    if (!samples.empty()) {
+        last.resident_bytes = samples.back().resident_bytes;
+        last.window = samples.back().window;
+    }
+    // Samples have another clock, and may have been taken while the last commits were under way.
+    while (!samples.empty() && samples.back().seconds >= last.seconds) samples.pop_back();
+    samples.push_back(last);
+}
+
+std::size_t RollbackLengths::buckets_used() const noexcept {
+    std::size_t used = bucket_count;
+    while (used > 0 && rollbacks_[used - 1] == 0) --used;
+    return used;
+}
+
+}  // namespace nw

@@ -1,0 +1,81 @@
+// How a run went: totals over time, and how long rollbacks were. For the statistics, from which
+// `jobs/run report` draws its curves.
+//
+// Samples are taken where the totals are known anyhow: Time Warp at the results of GVT rounds (which
+// are sums over all ranks, at one cut), the other engines between two batches of events.
+//
+// Thread: one; whoever takes the samples.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include <numawarp/time.hpp>
+
+#include "engine/sample_history.hpp"
+
+namespace nw {
+
+// Totals since the event loop began, over all ranks. committed ≤ executed − rolled_back: the rest is
+// ahead of GVT.
+struct RunSample {
+    double seconds = 0;
+    VirtualTime gvt = 0;
+    std::uint64_t committed_events = 0;
+    std::uint64_t executed_events = 0;
+    std::uint64_t rolled_back_events = 0;
+    std::uint64_t gvt_rounds = 0;
+    std::uint64_t resident_bytes = 0;  // now; 0: nobody looked
+    VirtualTime window = time_infinity;
+};
+
+class RunHistory {
+  public:
+    using Clock = std::chrono::steady_clock;
+
+    // The event loop begins now.
+    void begin(Clock::time_point now) { start_ = next_ = now; }
+
+    bool is_due(Clock::time_point now) const noexcept { return now >= next_; }
+    // Fills in the time. Requires: begin() was called, or nothing else of a sample is of interest.
+    void add(Clock::time_point now, RunSample sample);
+
+    const std::vector<RunSample>& samples() const noexcept { return samples_.samples(); }
+
+  private:
+    Clock::time_point start_{};
+    Clock::time_point next_{};
+    SampleHistory<RunSample> samples_{0.1};
+};
+
+// Puts what the run came to behind its samples. What `last` does not know it has from them.
+void end_history(std::vector<RunSample>& samples, RunSample last);
+
+// Rollbacks by the number of events that each undid: 1, 2, 3–4, 5–8, … (bucket b: more than 2^(b-1),
+// at most 2^b).
+class RollbackLengths {
+  public:
+    static constexpr std::size_t bucket_count = 33;
+
+    // Requires: events > 0; a history has fewer than 2^32.
+    void count(std::uint64_t events) noexcept {
+        ++rollbacks_[static_cast<std::size_t>(std::bit_width(events - 1))];
+    }
+    void add(const RollbackLengths& other) noexcept {
+        for (std::size_t b = 0; b < bucket_count; ++b) rollbacks_[b] += other.rollbacks_[b];
+    }
+
+    std::uint64_t rollbacks(std::size_t bucket) const noexcept { return rollbacks_[bucket]; }
+    static std::uint64_t events_max(std::size_t bucket) noexcept {
+        return std::uint64_t{1} << bucket;
+    }
+    std::size_t buckets_used() const noexcept;  // beyond them all are 0
+
+  private:
+    std::array<std::uint64_t, bucket_count> rollbacks_{};
+};
+
+}  // namespace nw

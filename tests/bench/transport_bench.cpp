@@ -1,0 +1,141 @@
+// What the transport between ranks costs, in microseconds, for the cost model (jobs/cost_model). To be
+// started on several ranks; the first prints one JSON object.
+//
+//   reduce_us       a reduction of one Contribution over all ranks, each polling without pause
+//   reduce_turn_us  the same where a rank does something else for so long between two polls, as a
+//                   worker's turn does: the reduction only moves when it is looked at
+//   trip_us         from send() to receive(), by bytes; first two ranks
+//   send_us         a send() of one event, for the sender alone
+//   gap_us          an event in a stream of single ones, until the last has arrived
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "mpi/session.hpp"
+#include "net/rank_group.hpp"
+
+namespace nw::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t event_bytes = 40;  // PHOLD's, on the wire
+constexpr int samples = 9;               // of each figure; the median counts
+
+double microseconds(Clock::duration time) {
+    return std::chrono::duration<double, std::micro>(time).count();
+}
+
+void work_for(double time_us) {
+    for (const auto start = Clock::now(); microseconds(Clock::now() - start) < time_us;) {
+    }
+}
+
+class TransportBench {
+  public:
+    explicit TransportBench(RankGroup& ranks)
+        : ranks_(ranks), transport_(ranks.open_transport(event_bytes)) {}
+
+    nlohmann::json run() {
+        nlohmann::json found = {{"ranks", ranks_.ranks()},
+                                {"contribution_bytes", sizeof(Contribution)},
+                                {"batch_bytes", transport_->batch_bytes()}};
+        found["reduce_us"] = median([this] { return reduce(300, 0); });
+        for (const double turn_us : {5.0, 15.0, 50.0})
+            found["reduce_turn_us"][fmt::format("{:.0f}", turn_us)] =
+                median([&] { return reduce(60, turn_us); });
+        for (const std::size_t bytes :
+             {std::size_t{40}, std::size_t{1024}, std::size_t{2048}, transport_->batch_bytes()})
+            found["trip_us"][std::to_string(bytes)] = median([&] { return trip(300, bytes); });
+        found["send_us"] = median([this] { return send_alone(64); });
+        found["gap_us"] = median([this] { return stream(1000); });
+        return found;
+    }
+
+  private:
+    double median(const std::function<double()>& measure) {
+        std::vector<double> found;
+        for (int i = 0; i < samples; ++i) {
+            ranks_.share({});  // together
+            found.push_back(measure());
+        }
+        std::nth_element(found.begin(), found.begin() + samples / 2, found.end());
+        return found[samples / 2];
+    }
+
+    double reduce(int rounds, double turn_us) {
+        const auto start = Clock::now();
+        for (int round = 0; round < rounds; ++round) {
+            transport_->begin_reduce(Contribution{});
+            Contribution result;
+            while (!transport_->poll_reduce(result)) work_for(turn_us);
+        }
+        return microseconds(Clock::now() - start) / rounds;
+    }
+
+    // Waits until `count` batches have arrived since the last call.
+    void wait_for(int count) {
+        while (count > 0) transport_->receive(16, [&](std::span<const std::byte>) { --count; });
+    }
+
+    double trip(int rounds, std::size_t bytes) {
+        const std::vector<std::byte> batch(bytes);
+        const auto start = Clock::now();
+        for (int round = 0; round < rounds; ++round) {
+            if (me() == 0) transport_->send(RankId{1}, batch);
+            if (me() <= 1) wait_for(1);
+            if (me() == 1) transport_->send(RankId{0}, batch);
+        }
+        return microseconds(Clock::now() - start) / (2 * rounds);
+    }
+
+    double send_alone(int count) {
+        const std::vector<std::byte> batch(event_bytes);
+        const auto start = Clock::now();
+        if (me() == 0)
+            for (int i = 0; i < count; ++i) transport_->send(RankId{1}, batch);
+        const double time_us = microseconds(Clock::now() - start) / count;
+        if (me() == 1) wait_for(count);
+        return time_us;
+    }
+
+    double stream(int count) {
+        const std::vector<std::byte> batch(event_bytes);
+        const auto start = Clock::now();
+        if (me() == 0) {
+            for (int i = 0; i < count; ++i) transport_->send(RankId{1}, batch);
+            wait_for(1);
+        } else if (me() == 1) {
+            wait_for(count);
+            transport_->send(RankId{0}, batch);
+        }
+        return microseconds(Clock::now() - start) / count;
+    }
+
+    std::uint32_t me() const { return index(ranks_.rank()); }
+
+    RankGroup& ranks_;
+    std::unique_ptr<Transport> transport_;
+};
+
+}  // namespace
+}  // namespace nw::bench
+
+int main() {
+    const auto ranks = nw::join_ranks();
+    if (ranks->ranks() < 2) {
+        fmt::print(stderr, "transport_bench: 1 rank; legal: 2 or more, started by mpirun\n");
+        return 2;
+    }
+    const nlohmann::json found = nw::bench::TransportBench(*ranks).run();
+    if (ranks->is_first()) fmt::print("{}\n", found.dump());
+    return 0;
+}

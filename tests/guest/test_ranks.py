@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""One rank a NUMA node, started by jobs/lib/launch.py: each is bound to its own node, with its memory,
+and all make the digest of the sequential engine.
+
+On four nodes as Open MPI sees them, on nodes of different sizes, and beside a node of memory alone,
+where mpirun's own idea of a node is wrong. With --memory libc and all memory from the first node the
+same probe shows what is remote, so the test can fail."""
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+here = Path(__file__).resolve().parent
+sys.path[:0] = [str(here), str(here.parent / "support")]
+import guest  # noqa: E402
+import topology  # noqa: E402
+from programs import Programs  # noqa: E402
+
+programs = Programs()
+
+LAUNCH = [sys.executable, here.parent.parent / "jobs/lib/launch.py"]
+MODEL = ["phold", "--lps", 4096, "--state", 4096, "--touch", 64, "--lps-per-group", 16,
+         "--remote", 0.3, "--until", 10]
+LOCAL = 0.01
+
+
+def check(name):
+    nodes = [node for node in topology.parse(name).nodes if node.cpus > 0]
+    batch = guest.Batch(programs, name, "ranks")
+    batch.add("sequential", *MODEL, "--engine", "sequential")
+    batch.add("bound", *MODEL, through=[*LAUNCH, "numa"])
+    batch.add("astray", *MODEL, "--memory", "libc",
+              through=[*LAUNCH, "numa", "numactl", "--preferred=0"])
+    results = batch.run()
+    for what in results:
+        guest.expect_ended(programs, f"{name}, {what}", results[what])
+        programs.expect(results[what].stats.get("digest")
+                        == results["sequential"].stats.get("digest"),
+                        f"{name}, {what}: digest {results[what].stats.get('digest')}")
+
+    bound = results["bound"]
+    programs.expect(bound.stats.get("ranks") == len(nodes)
+                    and bound.stats.get("workers") == min(node.cpus for node in nodes),
+                    f"{name}: {bound.stats.get('ranks')} ranks with {bound.stats.get('workers')} "
+                    "workers")
+    places = Counter(worker.get("node") for worker in bound.stats.get("workers_detail", []))
+    programs.expect(len(places) == len(nodes) and len(set(places.values())) == 1,
+                    f"{name}: workers by node {dict(places)}")
+    share = bound.numa.get("remote_page_share")
+    programs.expect(share is not None and share <= LOCAL,
+                    f"{name}: {share} of the pages are remote")
+    astray = results["astray"].numa.get("remote_page_share")
+    programs.expect(astray is not None and astray > 10 * LOCAL,
+                    f"{name}: with memory from the first node {astray} of the pages are remote")
+
+
+for preset in ("n4", "2:1G,4:1G", "tier"):
+    check(preset)
+programs.leave()

@@ -1,0 +1,155 @@
+"""Several hosts on one machine: each a set of namespaces with its own network card, name, /tmp and
+shared memory, joined by a switch of ours (switch.cpp) whose links can be made slow, lossy or cut.
+MPI's ranks on them talk TCP, as on a cluster. Up in a second; needs root.
+
+    with Hosts(3, bin_folder, shared=[work_folder]) as hosts:
+        hosts.run("n2", "uname", "-n")
+        hosts.cut("n2")
+
+What differs from real hosts: the cores are the same for all, so whoever binds to cores must not, and
+one /proc, so that a test sees every process and can stop or kill it by its number."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "mpi"))
+from ranks import ENVIRONMENT, Launch, Ranks, skip  # noqa: E402
+
+# Every daemon of mpirun's believes that it owns all cores: bound by default, the first rank of each
+# host would be on core 0.
+SHARED_CORES = ["--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
+
+
+def need_hosts():
+    if os.geteuid() != 0:
+        skip("several hosts on one machine need root")
+    for tool, package in [("unshare", "util-linux"), ("nsenter", "util-linux"), ("ip", "iproute2")]:
+        if shutil.which(tool) is None:
+            skip(f"needs {tool} (Debian package {package})")
+    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        skip("needs /dev/net/tun")
+    probe = subprocess.run(["unshare", "--net", "--uts", "--ipc", "--mount", "true"],
+                           capture_output=True, text=True)
+    if probe.returncode != 0:
+        skip(f"no namespaces here: {probe.stderr.strip()}")
+
+
+class Hosts:
+    """Hosts n1, n2, ... with the addresses 10.77.0.1, 10.77.0.2, ..., up while the `with` block runs."""
+
+    def __init__(self, count, bin_folder, shared=()):
+        self.names = [f"n{i}" for i in range(1, count + 1)]
+        self._folder = tempfile.TemporaryDirectory(prefix="numawarp-hosts-")
+        self.folder = Path(self._folder.name)
+        self._shared = {HERE.parent.parent, Path(bin_folder), self.folder, *map(Path, shared)}
+        self._bin = Path(bin_folder)
+        self._processes = {}
+        self._switch = None
+
+    def __enter__(self):
+        try:
+            self._up()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        for process in self.helpers():
+            process.stdin.close()
+        for process in self.helpers():
+            process.wait()
+            process.stdout.close()
+        self._folder.cleanup()
+
+    def _up(self):
+        lines = ["127.0.0.1 localhost"]
+        lines += [f"{self.address(name)} {name}" for name in self.names]
+        hosts_file = self.folder / "hosts"
+        hosts_file.write_text("\n".join(lines) + "\n")
+        for name in self.names:
+            self._processes[name] = self._helper(
+                "unshare", "--net", "--uts", "--ipc", "--mount", "--propagation", "private",
+                HERE / "host.sh", name, hosts_file, *self._shared)
+            (self.folder / name).write_text(str(self._processes[name].pid))
+        for process in self._processes.values():
+            self._expect(process, "ready")
+        self._switch = self._helper(self._bin / "host_switch",
+                                    *(process.pid for process in self._processes.values()))
+        self._expect(self._switch, "ready")
+        for number, name in enumerate(self.names, 1):
+            self.run(name, "sh", "-c", f"ip link set lo up && "
+                     f"ip link set eth0 address 02:00:00:00:00:{number:02x} up && "
+                     f"ip address add {self.address(name)}/24 dev eth0")
+
+    def _helper(self, *command):
+        """A process that ends when its standard input does. In a session of its own, or Ctrl-C would end
+        it before those who need it."""
+        return subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE, text=True, start_new_session=True)
+
+    def _expect(self, process, answer):
+        line = process.stdout.readline().strip()
+        if line != answer:
+            raise RuntimeError(f"{process.args[:1]} said {line!r} and not {answer!r}")
+
+    def _order(self, text):
+        self._switch.stdin.write(text + "\n")
+        self._switch.stdin.flush()
+        self._expect(self._switch, "ok")
+
+    def helpers(self):
+        """The processes that are the hosts and the switch."""
+        return [*self._processes.values(), *([self._switch] if self._switch else [])]
+
+    def address(self, name):
+        return f"10.77.0.{self.names.index(name) + 1}"
+
+    def on(self, name, *command, folder="/"):
+        """The words that run a command on a host, in a folder of its own or a shared one."""
+        return ["nsenter", "--target", str(self._processes[name].pid), "--net", "--uts", "--ipc",
+                "--mount", "--", "env", f"--chdir={folder}", *map(str, command)]
+
+    def run(self, name, *command, timeout=60):
+        """What a command that must end well prints."""
+        return subprocess.run(self.on(name, *command), check=True, text=True, timeout=timeout,
+                              stdout=subprocess.PIPE).stdout
+
+    def switch_off(self, name):
+        """The host and all that runs on it are gone for good."""
+        self._processes[name].stdin.close()
+        self._processes[name].wait()
+
+    def set_links(self, delay_ms=0, loss=0):
+        """Of all links, for each frame: its time on the way, and the probability that it is lost."""
+        self._order(f"links {round(delay_ms * 1000)} {loss}")
+
+    def cut(self, name):
+        """The host's frames get lost, both ways."""
+        self._order(f"cut {self.names.index(name) + 1}")
+
+    def heal(self, name):
+        self._order(f"heal {self.names.index(name) + 1}")
+
+
+class HostRanks(Ranks):
+    """The programs of one build, under mpirun over hosts, one rank on each. Ranks.start() is here what
+    it is on one machine."""
+
+    def __init__(self, hosts=3):
+        need_hosts()
+        super().__init__()
+        self.hosts = Hosts(hosts, self.bin, [self.work])
+
+    def start(self, *parts):
+        words = ["mpirun", "--host", ",".join(f"{name}:1" for name in self.hosts.names),
+                 "--mca", "plm_rsh_agent", HERE / "remote_shell", *SHARED_CORES]
+        for n, part in enumerate(parts):
+            words += ([":"] if n else []) + part
+        return Launch(self.hosts.on(self.hosts.names[0], *words, folder=self.work), self.work,
+                      {**ENVIRONMENT, "NUMAWARP_HOSTS": str(self.hosts.folder)})

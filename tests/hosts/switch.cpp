@@ -1,0 +1,168 @@
+// The network between the hosts of hosts.py: an Ethernet switch as a program, whose links can be slow,
+// lose frames or be cut. The kernel's own means for that (tc netem) are a module that many machines
+// do not have; TAP devices they have.
+//
+//     switch PID...    makes eth0 in the network namespace of each process, then says "ready"
+//
+// Host number i, from 1, must give its eth0 the address 02:00:00:00:00:<i>; so the switch has nothing
+// to learn. It then takes orders from standard input, one a line, and answers each with "ok":
+//
+//     links DELAY_US LOSS    of every frame: microseconds on the way, probability to be lost
+//     cut HOST               its frames get lost, both ways
+//     heal HOST
+//
+// It ends at the end of its input. Frames of one link never overtake each other.
+#include <fcntl.h>
+#include <linux/if.h>
+#include <linux/if_tun.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <map>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t frame_bytes_max = 9216;
+// Taken from one host before the next one has its turn.
+constexpr int frames_a_turn = 64;
+
+[[noreturn]] void die(const std::string& what) {
+    std::cerr << "switch: " << what << ": " << std::strerror(errno) << "\n";
+    std::exit(EXIT_FAILURE);
+}
+
+void enter_network(const std::string& path) {
+    const int name_space = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (name_space < 0 || setns(name_space, CLONE_NEWNET) != 0) die(path);
+    close(name_space);
+}
+
+// eth0 in the network where we are: what the host sends can be read, what is written it receives.
+int make_device() {
+    const int device = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (device < 0) die("/dev/net/tun");
+    ifreq request{};
+    request.ifr_flags = IFF_TAP | IFF_NO_PI;
+    std::strcpy(request.ifr_name, "eth0");
+    if (ioctl(device, TUNSETIFF, &request) != 0) die("TUNSETIFF");
+    return device;
+}
+
+class Switch {
+  public:
+    explicit Switch(const std::vector<std::string>& pids) {
+        for (const std::string& pid : pids) {
+            enter_network("/proc/" + pid + "/ns/net");
+            hosts_.push_back({make_device(), false});
+        }
+    }
+
+    void run() {
+        std::cout << "ready" << std::endl;
+        while (wait()) {
+            for (std::size_t from = 0; from < hosts_.size(); ++from) take_frames(from);
+            deliver();
+        }
+    }
+
+  private:
+    struct Host {
+        int device;
+        bool cut;
+    };
+    struct Frame {
+        std::size_t to;
+        std::vector<char> bytes;
+    };
+
+    // Until there is a frame to take or to deliver. False at the end of the orders.
+    bool wait() {
+        std::vector<pollfd> polled{{STDIN_FILENO, POLLIN, 0}};
+        for (const Host& host : hosts_) polled.push_back({host.device, POLLIN, 0});
+        timespec timeout{};
+        if (!under_way_.empty()) {
+            const auto left =
+                std::max(Clock::duration::zero(), under_way_.begin()->first - Clock::now());
+            timeout.tv_nsec =
+                std::chrono::duration_cast<std::chrono::nanoseconds>(left).count() % 1'000'000'000;
+            timeout.tv_sec = std::chrono::duration_cast<std::chrono::seconds>(left).count();
+        }
+        if (ppoll(polled.data(), polled.size(), under_way_.empty() ? nullptr : &timeout, nullptr) <
+                0 &&
+            errno != EINTR)
+            die("ppoll");
+        return polled.front().revents == 0 || obey();
+    }
+
+    bool obey() {
+        std::string line;
+        if (!std::getline(std::cin, line)) return false;
+        std::istringstream words(line);
+        std::string order;
+        std::size_t host = 0;
+        words >> order;
+        if (order == "links") {
+            long delay_us = 0;
+            words >> delay_us >> loss_;
+            delay_ = std::chrono::microseconds(delay_us);
+        } else if (words >> host; host >= 1 && host <= hosts_.size()) {
+            hosts_[host - 1].cut = order == "cut";
+        }
+        std::cout << (words ? "ok" : "what?") << std::endl;
+        return true;
+    }
+
+    void take_frames(std::size_t from) {
+        for (int i = 0; i < frames_a_turn; ++i) {
+            std::array<char, frame_bytes_max> frame;
+            const ssize_t size = read(hosts_[from].device, frame.data(), frame.size());
+            if (size < 14) return;  // nothing more; every frame has a header of 14 bytes
+            const bool to_all = (frame[0] & 1) != 0;
+            const auto number = static_cast<unsigned char>(frame[5]);
+            for (std::size_t to = 0; to < hosts_.size(); ++to) {
+                if (to == from || !(to_all || number == to + 1)) continue;
+                if (hosts_[from].cut || hosts_[to].cut || is_lost()) continue;
+                under_way_.emplace(Clock::now() + delay_,
+                                   Frame{to, {frame.data(), frame.data() + size}});
+            }
+        }
+    }
+
+    bool is_lost() { return std::bernoulli_distribution(loss_)(random_); }
+
+    void deliver() {
+        const Clock::time_point now = Clock::now();
+        while (!under_way_.empty() && under_way_.begin()->first <= now) {
+            const Frame& frame = under_way_.begin()->second;
+            // A host that cannot take it loses it, as a full receive queue would.
+            [[maybe_unused]] const ssize_t written =
+                write(hosts_[frame.to].device, frame.bytes.data(), frame.bytes.size());
+            under_way_.erase(under_way_.begin());
+        }
+    }
+
+    std::vector<Host> hosts_;
+    std::multimap<Clock::time_point, Frame> under_way_;  // by when they arrive
+    Clock::duration delay_{0};
+    double loss_ = 0;
+    std::mt19937 random_{1};
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { Switch(std::vector<std::string>(argv + 1, argv + argc)).run(); }

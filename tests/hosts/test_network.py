@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Three hosts, TCP between them: one digest, over a fast network, over one that is slow and loses frames,
+and with a host that is cut off for a while in the middle of the run. Rows go to the first rank's
+disk, from folders that only their host can see."""
+
+import os
+import signal
+import time
+
+from hosts import HostRanks
+
+from ranks import MODELS
+
+SECONDS_CUT_OFF = 3
+FOR_EVER = 1e12
+# Each host believes that it has the cores for itself.
+OPTIONS = ["--workers", 1, "--pin", "off"]
+
+ranks = HostRanks()
+
+
+def compare(name, run, reference):
+    ranks.expect((run["digest"], run["committed_events"])
+                 == (reference["digest"], reference["committed_events"])
+                 and run["mpi"]["events_sent"] > 0,
+                 f"{name}: digest {run['digest']}, {run['mpi']['events_sent']} events sent, "
+                 f"{run['wall_seconds']:.1f} s")
+
+
+references = {model: ranks.statistics_of(model, "--engine", "sequential", *options)
+              for model, options in MODELS.items()}
+
+with ranks.hosts as hosts:
+    for model, options in MODELS.items():
+        compare(f"{model} over TCP", ranks.statistics_over(3, model, *options, *OPTIONS),
+                references[model])
+
+    own_folder = "/tmp/output"
+    ranks.statistics_over(3, "traffic", *MODELS["traffic"], *OPTIONS, "--output", own_folder)
+    ranks.statistics_of("traffic", *MODELS["traffic"], "--engine", "sequential",
+                        "--output", ranks.work / "sequential")
+    table = hosts.run("n1", "cat", f"{own_folder}/roads.csv")
+    ranks.expect(table == (ranks.work / "sequential" / "roads.csv").read_text(),
+                 "traffic: the same roads.csv on the first host")
+    ranks.expect(not hosts.run("n2", "ls", "-A", own_folder), "and nothing left on the others")
+
+    hosts.set_links(delay_ms=2, loss=0.01)
+    for model, options in MODELS.items():
+        compare(f"{model} with 2 ms delay and 1 % loss",
+                ranks.statistics_over(3, model, *options, *OPTIONS), references[model])
+    hosts.set_links()
+
+    # Without end until a signal says so: however fast the machine is, the cut falls into the run.
+    model = ["--lps", 256, "--remote", 0.3]
+    stats = ranks.work / "cut.json"
+    with ranks.start(ranks.part(3, "phold", *model, *OPTIONS, "--until", FOR_EVER, "--quiet",
+                                "--stats", stats)) as launch:
+        launch.wait_until_under_way(3)
+        hosts.cut("n2")
+        time.sleep(SECONDS_CUT_OFF)
+        hosts.heal("n2")
+        time.sleep(1)
+        os.kill(launch.pids()[0], signal.SIGINT)
+        ended = launch.wait()
+    ranks.expect(ended.exit_code == 128 + signal.SIGINT,
+                 f"cut off: exit code {ended.exit_code} after {ended.seconds:.1f} s: {ended.ours}")
+    ranks.expect_sequential_digest(f"cut off for {SECONDS_CUT_OFF} s", stats, "phold", *model)
+
+ranks.leave()

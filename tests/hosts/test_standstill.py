@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""A rank that stands still for 10 s, while nothing but flow control holds the others back (--window off):
+their memory stays bounded, and when it goes on so does the run, to the right result. A rank or a whole
+host that dies ends the job everywhere, soon, with one message that says which."""
+
+import os
+import re
+import signal
+import time
+from pathlib import Path
+
+from hosts import HostRanks
+
+SECONDS_STOPPED = 10
+SECONDS_TO_END = 10
+FOR_EVER = 1e12
+# Without flow control it would be gigabytes in ten seconds; a rank needs 20 MB for itself.
+RESIDENT_MAX_MB = 300
+
+# Stations that make their own jobs never run out of work, whoever else stands still.
+MODEL = ["--stations", 30, "--jobs", 0, "--arrival-rate", 0.02]
+OPTIONS = ["--workers", 1, "--pin", "off", "--until", FOR_EVER, "--quiet"]
+
+ranks = HostRanks()
+
+
+def resident_mb(pid):
+    return int(re.search(r"VmRSS:\s*(\d+) kB", Path(f"/proc/{pid}/status").read_text())[1]) / 1024
+
+
+def most_resident_mb(pids, seconds):
+    """{rank: the most it had in this time}"""
+    most = dict.fromkeys(pids, 0)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        time.sleep(0.1)
+        for rank, pid in pids.items():
+            most[rank] = max(most[rank], resident_mb(pid))
+    return most
+
+
+def expect_death(what, ended, seconds, name):
+    ranks.expect(ended.exit_code != 0 and seconds < SECONDS_TO_END,
+                 f"{what}: exit code {ended.exit_code} after {seconds:.1f} s")
+    ranks.expect(re.search(name, ended.stderr), f"{what}: the launcher names it")
+
+
+with ranks.hosts as hosts:
+    stats = ranks.work / "stopped.json"
+    with ranks.start(ranks.part(3, "queues", *MODEL, *OPTIONS, "--window", "off",
+                                "--stats", stats)) as launch:
+        launch.wait_until_under_way(3)
+        pids = launch.pids()
+        os.kill(pids[1], signal.SIGSTOP)
+        while_stopped = most_resident_mb(pids, SECONDS_STOPPED)
+        os.kill(pids[1], signal.SIGCONT)
+        afterwards = most_resident_mb(pids, 2)
+        os.kill(pids[0], signal.SIGINT)
+        ended = launch.wait()
+    for name, most in [("while one stands still", while_stopped), ("afterwards", afterwards)]:
+        ranks.expect(max(most.values()) < RESIDENT_MAX_MB, f"memory {name}: " + ", ".join(
+            f"rank {rank} {most[rank]:.0f} MB" for rank in sorted(most)))
+    ranks.expect(ended.exit_code == 128 + signal.SIGINT, f"exit code {ended.exit_code}")
+    run = ranks.expect_sequential_digest(f"{SECONDS_STOPPED} s without a rank", stats, "queues",
+                                         *MODEL)
+    ranks.expect(run["mpi"]["credit_stops"] > 0, f"{run['mpi']['credit_stops']} stops for credit")
+    ranks.expect(any("rank 0" in line and "other ranks" in line for line in ended.ours),
+                 "and the watchdog has said who was waited for")
+
+    for what, name in [("a rank that dies", r"process rank 1 .*on node n2 exited on signal 9"),
+                       ("a host that dies", r"lost communication.*\n(.*\n)*.*n2")]:
+        with ranks.start(ranks.part(3, "phold", *OPTIONS)) as launch:
+            launch.wait_until_under_way(3)
+            began = time.monotonic()
+            if what == "a rank that dies":
+                os.kill(launch.pids()[1], signal.SIGKILL)
+            else:
+                hosts.switch_off("n2")
+            ended = launch.wait()
+            expect_death(what, ended, time.monotonic() - began, name)
+            ranks.expect(not launch.pids(), f"{what}: no rank is left")
+        print(ended.stderr)
+
+ranks.leave()

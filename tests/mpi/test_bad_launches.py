@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Launches that cannot work end before the run, on all ranks, with one line that says why; and what
+needs no ranks does not mind a broken MPI."""
+
+import subprocess
+
+from ranks import ENVIRONMENT, Ranks
+
+ranks = Ranks()
+
+
+def refused(name, code, fragments, *parts):
+    ended = ranks.launch(*parts)
+    ranks.expect(ended.exit_code == code and len(ended.ours) == 1 and not ended.stdout
+                 and all(fragment in ended.ours[0] for fragment in fragments),
+                 f"{name}: exit code {ended.exit_code}: {ended.ours}")
+
+
+def script(name, text):
+    path = ranks.work / name
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+refused("more ranks than groups", 2, ["4 ranks", "2 groups", "at most 2"],
+        ranks.part(4, "phold", "--lps", 2))
+refused("not for several ranks", 2, ["--engine", "timewarp"],
+        ranks.part(2, "phold", "--engine", "sequential"))
+refused("not for several ranks", 2, ["--engine", "timewarp"],
+        ranks.part(3, "phold", "--engine", "conservative"))
+refused("wrong on all ranks", 2, ["numawarp: --workers 0: "],
+        ranks.part(2, "phold", "--workers", 0))
+refused("wrong on one rank", 2, ["numawarp: rank 2: ", "--workers 0"],
+        ranks.part(2, "phold"), ranks.part(1, "phold", "--workers", 0))
+
+# What must be alike.
+refused("two seeds", 2, ["rank 1 has --seed 2", "rank 0 has 1"],
+        ranks.part(1, "phold", "--seed", 1), ranks.part(1, "phold", "--seed", 2))
+refused("an option of the engine's", 2, ["rank 2 has --gvt-interval 5"],
+        ranks.part(2, "phold"), ranks.part(1, "phold", "--gvt-interval", 5))
+refused("an option of the model's", 2, ["rank 1 has --remote 0.5"],
+        ranks.part(1, "phold"), ranks.part(2, "phold", "--remote", 0.5))
+refused("two models", 2, ["rank 1 has program"], ranks.part(1, "phold"), ranks.part(1, "queues"))
+refused("help for one rank", 2, ["rank 1 has --help no", "rank 0 has yes"],
+        ranks.part(1, "phold", "--help"), ranks.part(1, "phold"))
+refused("output of one rank", 2, ["rank 1 has --output yes", "rank 0 has no"],
+        ranks.part(1, "phold"), ranks.part(1, "phold", "--output", "out"))
+other = ranks.work / "phold"
+other.write_bytes((ranks.bin / "phold").read_bytes() + b"another build")
+other.chmod(0o755)
+refused("two builds of a model", 2, ["rank 1 has program"],
+        ranks.part(1, "phold"), ["-np", 1, other])
+
+# A folder that one rank cannot make.
+(ranks.work / "file").touch()
+folder_by_rank = script("folder_by_rank", 'case $OMPI_COMM_WORLD_RANK in 1) folder=file/out;; '
+                        f'*) folder=out;; esac\nexec {ranks.bin}/phold --output $folder')
+refused("no folder on one rank", 2, ["numawarp: rank 1: ", "--output file/out"],
+        ["-np", 3, folder_by_rank])
+
+# What has nothing to do with ranks is said once.
+for option, word in [("--help", "Usage"), ("--version", "phold")]:
+    ended = ranks.launch(ranks.part(3, "phold", option))
+    ranks.expect(ended.exit_code == 0 and ended.stdout.count(word) == 1 and not ended.ours,
+                 f"{option} on 3 ranks: exit code {ended.exit_code}, once")
+
+# Without a launcher MPI is not started, not even one that would not start.
+ENVIRONMENT["OMPI_MCA_pml"] = "there_is_no_such_thing"
+ended = ranks.launch(ranks.part(1, "phold", "--until", 1))
+ranks.expect(ended.exit_code != 0, f"with a launcher a broken MPI shows: {ended.exit_code}")
+plain = subprocess.run([ranks.bin / "phold", "--until", "1", "--quiet"], env=ENVIRONMENT,
+                       capture_output=True, text=True, timeout=60)
+ranks.expect(plain.returncode == 0 and not plain.stderr, "without one it is not touched")
+
+ranks.leave()

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""What ends one rank ends them all, soon, with one message that says which: a rank that is killed, a
+model that breaks a rule on a rank. And a signal to one rank is an orderly stop of all."""
+
+import json
+import os
+import re
+import signal
+
+from ranks import Ranks
+
+SECONDS_TO_END = 10
+
+ranks = Ranks()
+
+
+def endless_run(count, *options):
+    return ranks.start(ranks.part(count, "phold", "--workers", 1, "--until", 1e12, *options))
+
+
+# A rank dies. What the launcher says of it names it.
+with endless_run(3) as launch:
+    launch.wait_until_under_way(3)
+    pids = launch.pids()
+    already = launch.elapsed()
+    os.kill(pids[1], signal.SIGKILL)
+    ended = launch.wait()
+took = ended.seconds - already
+ranks.expect(ended.exit_code != 0 and took < SECONDS_TO_END,
+             f"a killed rank: exit code {ended.exit_code} after {took:.1f} s")
+said = re.findall(r"process rank (\d+) .*on signal 9", ended.stderr)
+ranks.expect(said == ["1"], f"a killed rank: the launcher names rank {said}")
+ranks.expect(not launch.pids(), "a killed rank: no other is left")
+
+# A model breaks a rule: LP 1, which is the second of eight ranks with one LP each. What any rank
+# does with an event is only known to be final everywhere at the end.
+for count, rank in [(8, 1), (2, 0)]:
+    for breach, words in [("past", "-1"), ("exception", "the model's own words"), ("null", "")]:
+        ended = ranks.launch(ranks.part(count, "rule_breaker", "--breach", breach, "--workers", 1,
+                                        "--lps-per-group", 1))
+        ranks.expect(ended.exit_code == 3 and len(ended.ours) == 1
+                     and ended.ours[0].startswith(f"numawarp: rank {rank}: ")
+                     and all(word in ended.ours[0] for word in ["LP 1", "time 3", words])
+                     and not ended.stdout and ended.seconds < SECONDS_TO_END,
+                     f"{breach} on {count} ranks: exit code {ended.exit_code}: {ended.ours}")
+
+# A signal to any one rank.
+for stop in [signal.SIGINT, signal.SIGTERM]:
+    stats = ranks.work / "interrupted.json"
+    with endless_run(3, "--quiet", "--stats", stats) as launch:
+        launch.wait_until_under_way(3)
+        os.kill(launch.pids()[2], stop)
+        ended = launch.wait()
+    run = json.loads(stats.read_text())
+    ranks.expect(ended.exit_code == 128 + stop and not ended.ours
+                 and run["end_reason"] == "interrupted" and run["committed_events"] > 0,
+                 f"{stop.name}: exit code {ended.exit_code}, {run['committed_events']} events")
+
+ranks.leave()

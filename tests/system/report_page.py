@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+"""jobs/run report: the page has every part for every kind of run, is well formed, loads nothing, says
+loudly when digests differ, and gives advice that names options which exist. A page that does not
+show in a browser is no page: where Chromium is installed it takes a picture of one."""
+
+import copy
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+root = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(root / "tests/support"))
+sys.path.insert(0, str(root / "jobs"))
+from programs import Programs  # noqa: E402
+from report_page import advice, load, page  # noqa: E402
+
+programs = Programs()
+
+PARTS = ["What stands out", "Over time", "Rollback lengths", "Load by worker", "Memory by kind",
+         "Pages by node", "Communication", "Options"]
+VOID = {"meta", "br"}
+
+
+class Outline(HTMLParser):
+    """Which tags are open, which headings there are, and what a browser would fetch or run."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.headings, self.wrong, self.drawn = [], [], [], 0
+
+    def handle_starttag(self, tag, attributes):
+        if tag in ("script", "link", "img", "iframe", "object", "embed", "base", "form"):
+            self.wrong.append(f"<{tag}>")
+        for name, value in attributes:
+            if name in ("src", "href", "action", "data") or name.startswith("on"):
+                self.wrong.append(f"{name}={value}")
+        self.drawn += tag in ("rect", "polyline")
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(f"</{tag}>")
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] in ("h1", "h2", "h3"):
+            self.headings.append(data)
+
+
+def outline(text):
+    parser = Outline()
+    parser.feed(text)
+    parser.close()
+    return parser
+
+
+def report(*arguments):
+    return subprocess.run([root / "jobs/report", *map(str, arguments)], capture_output=True, text=True,
+                          cwd=programs.work, timeout=60)
+
+
+def stats_file(name, *arguments):
+    stats = programs.statistics_of(*arguments)
+    (programs.work / name).write_text(json.dumps(stats))
+    return stats
+
+
+def check_page(name, files, runs):
+    done = report(*files, "-o", f"{name}.html")
+    programs.expect(done.returncode == 0 and done.stdout == f"{name}.html\n", f"{name}: the page is made")
+    text = (programs.work / f"{name}.html").read_text()
+    seen = outline(text)
+    missing = [part for part in PARTS if seen.headings.count(part) != runs]
+    programs.expect(not missing, f"{name}: all parts are there for each run: {missing}")
+    programs.expect(not seen.open and not seen.wrong,
+                    f"{name}: well formed, nothing to fetch or run: {seen.open[:3]} {seen.wrong[:3]}")
+    fetched = re.findall(r"https?:|url\(|@import|\bsrc=", text)
+    programs.expect(not fetched, f"{name}: no address in it: {fetched}")
+    return text
+
+
+# --- what the engine tells -------------------------------------------------------------------------
+
+phold = ["phold", "--lps", 512, "--until", 150]
+sequential = stats_file("sequential.json", *phold, "--engine", "sequential")
+timewarp = stats_file("timewarp.json", *phold, "--workers", 2, "--remote", 0.25)
+hot = stats_file("hot.json", *phold, "--workers", 2, "--hot-spot", 0.7, "--rebind", "off")
+conservative = stats_file("conservative.json", *phold, "--engine", "conservative", "--workers", 2)
+
+for name, stats in [("sequential", sequential), ("timewarp", timewarp), ("hot", hot),
+                    ("conservative", conservative)]:
+    history = stats["history"]
+    last = history[-1]
+    programs.expect(
+        all(last[key] == stats[key] for key in ["gvt", "committed_events", "executed_events",
+                                                "rolled_back_events", "gvt_rounds"])
+        and last["seconds"] == stats["wall_seconds"], f"{name}: the history ends where the run does")
+    rising = ["seconds", "gvt", "committed_events", "executed_events", "rolled_back_events",
+              "gvt_rounds"]
+    programs.expect(all(a[key] <= b[key] for a, b in zip(history, history[1:]) for key in rising),
+                    f"{name}: totals never fall")
+    programs.expect(all(s["committed_events"] + s["rolled_back_events"] <= s["executed_events"]
+                        for s in history), f"{name}: committed ≤ executed − rolled back")
+    lengths = stats["rollback_lengths"]
+    programs.expect(sum(row["rollbacks"] for row in lengths) == stats["rollbacks"],
+                    f"{name}: every rollback has a length")
+    most = sum(row["rollbacks"] * row["events_max"] for row in lengths)
+    programs.expect(stats["rolled_back_events"] <= most <= 2 * stats["rolled_back_events"],
+                    f"{name}: lengths add up to what was undone")
+programs.expect(timewarp["rollbacks"] > 0, "there were rollbacks")
+
+mpirun = shutil.which("mpirun")
+if mpirun:
+    stats = programs.work / "ranks.json"
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    subprocess.run([mpirun, "--oversubscribe", "-np", "2", "--mca", "mpi_yield_when_idle", "1",
+                    programs.bin / "phold", "--lps", "64", "--until", "10", "--workers", "1", "--quiet",
+                    "--stats", stats], check=True, env=environment, timeout=120)
+    ranks = json.loads(stats.read_text())
+    cells = ranks["communication"]
+    programs.expect([len(row) for row in cells] == [2, 2] and cells[0][0] == cells[1][1] == 0
+                    and cells[0][1] > 0
+                    and sum(map(sum, cells)) == ranks["mpi"]["events_sent"],
+                    f"who sent to whom adds up: {cells}")
+    check_page("ranks", ["ranks.json"], 1)
+
+# --- pages -----------------------------------------------------------------------------------------
+
+for name in ["sequential", "timewarp", "hot", "conservative"]:
+    check_page(name, [f"{name}.json"], 1)
+programs.expect("No rollbacks." in (programs.work / "sequential.html").read_text(),
+                "a sequential run is said to have no rollbacks")
+text = check_page("compared", ["sequential.json", "conservative.json", "timewarp.json", "hot.json"], 4)
+programs.expect("differ in hot-spot" in text and "DIGESTS" not in text,
+                "runs with another model option are not held against each other")
+text = check_page("agreed", ["sequential.json", "timewarp.json"], 2)
+programs.expect("All digests are equal" in text, "equal digests are said to be equal")
+
+forged = {**timewarp, "digest": "0" * 32, "model": timewarp["model"]}
+(programs.work / "forged.json").write_text(json.dumps(forged))
+text = check_page("mismatch", ["sequential.json", "timewarp.json", "forged.json"], 3)
+programs.expect("DIGESTS DIFFER" in text and "0" * 32 in text, "digests that differ are shown loudly")
+programs.expect(report("hot.json").stdout == "report.html\n"
+                and (programs.work / "report.html").exists(), "the page has a name by itself")
+
+
+def page_with(**changes):
+    return page.page_of([load.Run("changed", {**copy.deepcopy(timewarp), **changes})])
+
+
+for lacking in timewarp:
+    stats = {key: value for key, value in timewarp.items() if key != lacking}
+    page.page_of([load.Run("older", stats), load.Run("whole", timewarp)])
+page.page_of([load.Run("bare", {"schema": "numawarp.stats/1"})])
+for odd in [None, 5, -1, 10 ** 400, 1e308, float("nan"), "<b>", [], [None], [[1]], [{"seconds": 0}], {},
+            {"by_kind": 3}]:
+    for key in timewarp:
+        seen = outline(page_with(**{key: odd}))
+        if seen.wrong or seen.open:
+            programs.expect(False, f"{key}={odd!r}: {seen.wrong[:3]} {seen.open[:3]}")
+programs.expect(True, "files that lack any part, or have nonsense in it, make a page all the same")
+programs.expect("<script>alert" not in page_with(model="<script>alert(1)</script>"),
+                "names from a file cannot become markup")
+
+# --- advice ----------------------------------------------------------------------------------------
+
+calm = {"schema": "numawarp.stats/1", "model": "toy", "engine": "timewarp", "ranks": 1, "workers": 2,
+        "machine": {"cpus": 2}, "wall_seconds": 100.0, "committed_events": 99_000_000,
+        "executed_events": 100_000_000, "rolled_back_events": 1_000_000, "rollbacks": 200_000,
+        "anti_messages": 1_000_000, "coasted_events": 0, "gvt_rounds": 90_000, "idle_turns": 1_000_000,
+        "window_stops": 0, "events_crossed": 5_000_000, "efficiency": 0.99,
+        "options": {"window": "auto", "rebind": "2", "lps-per-group": 16, "memory": "numa",
+                    "pin": "on"},
+        "numa": {"remote_page_share": 0.01, "pagemigd": {"threads": 0}},
+        "workers_detail": [{"busy_seconds": 99, "committed_events": 50_000_000},
+                           {"busy_seconds": 98, "committed_events": 49_000_000}]}
+uneven = [{"busy_seconds": 99, "committed_events": 80_000_000},
+          {"busy_seconds": 50, "committed_events": 19_000_000}]
+fell = [{"seconds": i, "window": 10.0 / 4 ** i} for i in range(20)]
+
+
+def advised(**changes):
+    return advice.advise(load.Run("toy", {**calm, **changes}))
+
+
+programs.expect(advised() == [], "no advice where all is well")
+programs.expect(advised(engine="sequential", idle_turns=10 ** 9) == [], "none for a sequential run")
+expected = [
+    ("3 workers", ["--workers 2"], {"workers": 3}),
+    ("40 %", ["--window"], {"rolled_back_events": 40_000_000, "rollbacks": 10_000_000}),
+    ("long ones", ["--window auto"], {"rolled_back_events": 40_000_000, "rollbacks": 100_000,
+                                      "options": {"window": "off"}}),
+    ("fell from 10", ["--window 10"], {"history": fell, "gvt_rounds": 5_000_000}),
+    ("executed again", ["--checkpoint-every"], {"coasted_events": 50_000_000}),
+    ("5 others", ["--window"], {"rolled_back_events": 6_000_000, "anti_messages": 30_000_000}),
+    ("crashed", ["--window"], {"failed_speculations": 2_000_000}),
+    ("worker 0", ["--rebind 2"], {"workers_detail": uneven, "options": {"rebind": "off"}}),
+    ("worker 0", ["--lps-per-group 4"], {"workers_detail": uneven}),
+    ("nothing to do", ["--workers"], {"idle_turns": 400_000_000}),
+    ("stood at the window", ["--window"], {"idle_turns": 400_000_000, "window_stops": 390_000_000,
+                                           "options": {"window": "2"}}),
+    ("GVT was computed", ["--gvt-interval"], {"gvt_rounds": 2_000_000}),
+    ("60 %", [], {"events_crossed": 60_000_000}),
+    ("30 % of the pages", ["--pagemigd 1@1"], {"numa": {"remote_page_share": 0.3}}),
+    ("30 % of the pages", ["--pagemigd 2@0.5"],
+     {"numa": {"remote_page_share": 0.3, "pagemigd": {"threads": 1, "period_seconds": 1}}}),
+    ("node was full", ["--memory-cap"], {"numa": {"pages_no_room": 7}}),
+    ("Memory was short", ["--memory-cap"], {"memory": {"memory_stops": 500}}),
+    ("small", ["--workers"], {"mpi": {"batches_sent": 10_000, "bytes_sent": 1_000_000,
+                                      "events_sent": 20_000}}),
+    ("keep up", ["--net-thread on"], {"mpi": {"credit_stops": 80_000}}),
+]
+options = load.engine_options()
+programs.expect({"engine", "window", "pagemigd", "net-thread"} <= options, "the engine's options are known")
+for said, tried, changes in expected:
+    pieces = advised(**changes)
+    fits = [piece for piece in pieces if said in piece.finding
+            and all(words in piece.try_this for words in tried)]
+    programs.expect(fits != [], f"advice '{said}' → {tried}: {pieces if not fits else ''}")
+    for piece in pieces:
+        named = set(re.findall(r"--([a-z-]+)", piece.try_this))
+        programs.expect(named <= options and re.search(r"\d", piece.finding) is not None,
+                        f"it has a number, and its options exist: {sorted(named)}")
+
+# --- bad input -------------------------------------------------------------------------------------
+
+(programs.work / "text.json").write_text("no JSON")
+(programs.work / "list.json").write_text("[1]")
+(programs.work / "other.json").write_text('{"schema": "something.else/1"}')
+(programs.work / "deep.json").write_text("[" * 100_000)
+(programs.work / "bytes.json").write_bytes(b"\xff\xfe\x00")
+for arguments in [[], ["absent.json"], ["text.json"], ["list.json"], ["other.json"], ["deep.json"],
+                  ["bytes.json"], ["."], ["hot.json", "--wrong"], ["hot.json", "-o"],
+                  ["hot.json", "-o", "nowhere/page.html"], ["hot.json", "text.json"]]:
+    done = report(*arguments)
+    one_line = done.stderr.count("\n") == 1 and done.stderr.startswith("numawarp: ")
+    programs.expect(done.returncode == 2 and one_line and not done.stdout,
+                    f"report {' '.join(arguments)} -> {done.returncode}: {done.stderr.strip()!r}")
+
+# --- in a browser ----------------------------------------------------------------------------------
+
+browser = shutil.which("chromium")
+if browser:
+    picture = programs.work / "page.png"
+    shown = subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+         "--disable-background-networking", "--disable-component-update", "--disable-sync",
+         f"--user-data-dir={programs.work / 'browser'}", "--window-size=1280,1600",
+         f"--screenshot={picture}", (programs.work / "agreed.html").as_uri()],
+        capture_output=True, timeout=120)
+    # An empty page of this size is some 10 KB.
+    programs.expect(shown.returncode == 0 and picture.exists() and picture.stat().st_size > 60_000,
+                    "Chromium shows the page")
+else:
+    print("skipped  no chromium here: nobody has looked at the page")
+
+programs.leave()

@@ -1,0 +1,46 @@
+// What is kept of a run's course.
+#include "engine/run_history.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace nw;
+using std::chrono::milliseconds;
+
+TEST_CASE("RunHistory: seconds count from the start of the event loop, one sample every 100 ms") {
+    RunHistory history;
+    const auto start = RunHistory::Clock::time_point() + std::chrono::hours(5);
+    history.begin(start);
+    for (int ms = 0; ms <= 1000; ms += 10)
+        if (history.is_due(start + milliseconds(ms))) history.add(start + milliseconds(ms), {});
+    REQUIRE(history.samples().size() == 11);
+    CHECK(history.samples()[3].seconds == Approx(0.3));
+}
+
+TEST_CASE("end_history: the end comes last, with the memory and the window that were seen last") {
+    std::vector<RunSample> samples = {{0.1, 1, 10, 12, 1, 5, 4096, 2.0},
+                                      {0.6, 5, 50, 60, 8, 9, 8192, 3.0}};
+    RunSample last{0.5, 6, 60, 70, 10, 11};
+    end_history(samples, last);
+    REQUIRE(samples.size() == 2);
+    CHECK(samples[1].seconds == 0.5);
+    CHECK(samples[1].committed_events == 60);
+    CHECK(samples[1].resident_bytes == 8192);
+    CHECK(samples[1].window == 3.0);
+
+    std::vector<RunSample> none;
+    end_history(none, last);
+    CHECK(none.size() == 1);
+}
+
+TEST_CASE("RollbackLengths: each length falls into the bucket that bounds it") {
+    for (const std::uint64_t events :
+         {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}, std::uint64_t{4}, std::uint64_t{5},
+          std::uint64_t{1000}, std::uint64_t{0xffff'ffff}}) {
+        RollbackLengths lengths;
+        CHECK(lengths.buckets_used() == 0);
+        lengths.count(events);
+        const std::size_t bucket = lengths.buckets_used() - 1;
+        CHECK(lengths.rollbacks(bucket) == 1);
+        CHECK(events <= RollbackLengths::events_max(bucket));
+        if (bucket > 0) CHECK(events > RollbackLengths::events_max(bucket - 1));
+    }
+}
