@@ -61,7 +61,6 @@ def checks(measured, fitted):
     """Lines (what, measured, by the model) of figures that nothing was fitted to."""
     shared = fitted.networks[0]
     for run in measured["phold_two_ranks"]:
-        # Both ranks are neighbours of one; half of what goes elsewhere stays in the rank.
         predicted = model.exchange(1, run["events_sent_share"], shared, fitted.engine)
         yield (f"events a batch, 2 ranks, {100 * run['remote']:.0f} % remote",
                run["events_a_batch"], predicted.events_a_batch)
@@ -72,7 +71,7 @@ def checks(measured, fitted):
         engine = model.Engine(event, 0, 0, fitted.engine.waits, interval=1)
         predicted = (2 * engine.turn + 1 if run["ranks"] == 1
                      else model.round_time(run["ranks"], shared, engine))
-        yield f"GVT round without pause, {run['ranks']} ranks, µs", run["round_us"], predicted
+        yield f"GVT round without pause, ranks: {run['ranks']}, µs", run["round_us"], predicted
 
 
 def table(measured, fitted):

@@ -4,8 +4,8 @@ LogGP (Alexandrov, Ionescu, Schauser and Scheiman, 1995) says that a message of 
 L + 2o + (b - 1)G from hand to hand: latency, the processors' overhead at both ends, and a time a byte.
 Three things come on top here.
 
-- Open MPI reduces small things over a binomial tree, up and down: 2 ceil(log2 P) messages, one after
-  the other.
+- Open MPI reduces small things over a binomial tree, up and down: 2 ceil(log2 P) messages, one
+  after the other.
 - A reduction moves only when a rank looks at it, which is once a turn. So each of these messages
   waits for w turns, and w is nearly 1: with shared memory a turn is 20 times the message.
 - More ranks than cores take turns on them, and must be woken: a factor that grows with ranks a core,
@@ -55,7 +55,8 @@ class Engine:
 
 
 def steps(ranks):
-    """Messages of a reduction that follow each other."""
+    """Messages of a reduction that follow each other, as the root sees it: one a level, up and down.
+    (Where P is no power of two some paths are shorter; measured times jump there.)"""
     return 2 * math.ceil(math.log2(ranks))
 
 
@@ -77,12 +78,14 @@ class Exchange:
 
 def exchange(peers, remote, network, engine):
     """A worker that sends a share `remote` of its events to other ranks, to `peers` of them in equal
-    parts. A batch to one of them is closed when it is full, or 50 us after its first event, at the
-    end of a turn. Events come slower where they are dearer, so this is a fixed point."""
+    parts. A batch to one of them is closed when it is full, or at the end of the first turn that
+    began BATCH_AGE after the batch did. Events come slower where they are dearer, and turns take
+    longer, so this is a fixed point."""
     time = engine.event
-    age = BATCH_AGE + engine.turn / 2
     full = engine.batch_bytes / EVENT_BYTES
     for _ in range(200):
+        turn = EVENTS_A_TURN * time
+        age = (math.ceil(BATCH_AGE / turn) + 1) * turn
         batch = min(full, 1 + remote / time / peers * age)
         wire = (network.send + network.receive) / batch + EVENT_BYTES * network.byte
         time = 0.5 * time + 0.5 * (engine.event + remote * (engine.remote_event + wire))

@@ -110,7 +110,9 @@ def mpirun_words(ranks, wanted, each, parts, machine, launcher, program):
 
 
 def srun_words(ranks, wanted, each, parts, machine, launcher, program):
-    words = ["srun", "--mpi=pmix", f"--nodes={launcher.hosts}", f"--ntasks={wanted}"]
+    # Otherwise the others wait for ever for a rank that died.
+    words = ["srun", "--mpi=pmix", f"--nodes={launcher.hosts}", f"--ntasks={wanted}",
+             "--kill-on-bad-exit"]
     if parts is None:
         return ["env", "OMPI_MCA_mpi_yield_when_idle=1", *words, "--overcommit", "--cpu-bind=none",
                 *program]

@@ -133,14 +133,15 @@ def uneven(run):
     worker = committed.index(most)
     finding = (f"Load is uneven: worker {worker} committed {plain(most)} events, "
                f"{plain(round(most / mean, 1))} times the mean of all.")
-    if run.option("rebind") == "off":
-        return Advice(finding, "--rebind 2 moves groups of LPs to workers with less to do.",
-                      ("--rebind",))
     wall = run.count("wall_seconds")
+    period = f"{min(2, max(0.05, wall / 20)):.2g}"
+    if run.option("rebind") == "off":
+        return Advice(finding, f"--rebind {period} moves groups of LPs to workers with less to do.",
+                      ("--rebind",))
     each = run.count("options.lps-per-group")
     if not run.count("numa.groups_moved") and wall < 10:
         return Advice(finding, f"Nothing was moved in {seconds(wall)}: a shorter period, "
-                      f"--rebind {max(0.05, wall / 20):.2g}.", ("--rebind",))
+                      f"--rebind {period}.", ("--rebind",))
     if each > 1:
         return Advice(finding, f"Smaller groups can be dealt out more evenly: --lps-per-group "
                       f"{max(1, int(each // 4))}.", ("--lps-per-group",))
@@ -151,8 +152,8 @@ def idle(run):
     busy = sum(row["busy_seconds"] for row in run.rows("workers_detail", "busy_seconds"))
     turns = run.count("idle_turns")
     share = min(1.0, turns * IDLE_TURN_SECONDS / busy) if busy else 0
-    if share < 0.25:
-        return None
+    if share < 0.25 or uneven(run):
+        return None  # where load is uneven, that is why
     finding = f"Workers had nothing to do in {plain(turns)} turns, about {percent(share)} of their time"
     at_window = run.count("window_stops") > 0.5 * turns
     if at_window and run.option("window") != "auto" and run.count("efficiency") > 0.9:
@@ -171,12 +172,11 @@ def rounds(run):
     if not done or run.text("engine") != "timewarp":
         return None
     each = events_a_round(run)
-    if each > 200 or choked(run):
-        return None
+    if each > 200 or choked(run) or uneven(run) or idle(run):
+        return None  # the cause is named already
     return Advice(f"GVT was computed every {seconds(wall / done)}: {plain(round(each))} events of "
                   "each worker a round, which is little to spread its cost over.",
-                  "A longer --gvt-interval; if workers asked for the rounds because they were idle, "
-                  "fewer --workers or more LPs.", ("--gvt-interval", "--workers"))
+                  "A longer --gvt-interval, or more LPs.", ("--gvt-interval",))
 
 
 def crossing(run):

@@ -55,7 +55,9 @@ def size(number):
 def percent(share):
     if share is None:
         return NONE
-    digits = 0 if 0.1 <= share <= 0.99 or share in (0, 1) else 1
+    if 0.99 < share < 1:
+        return f"{min(99.9, 100 * share):.1f} %"  # not all, where it is not
+    digits = 0 if share >= 0.1 or share == 0 else 1
     return f"{100 * share:.{digits}f} %"
 
 

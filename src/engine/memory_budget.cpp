@@ -38,8 +38,10 @@ MemoryBudget::MemoryBudget(const RunPlan& plan, MemorySource& memory, std::uint3
     : plan_(plan),
       memory_(memory),
       lps_(std::max<std::uint64_t>(1, plan.setup.lps / ranks)),
-      cap_(memory.memory_cap()) {
+      cap_(memory.memory_cap()),
+      needed_(plan.workers) {
     measure();
+    base_ = used_bytes();
     if (used_bytes() < cap_) return;
     throw MachineError(
         fmt::format("{}: the program and its model take {} before the first LP is built; legal: "
@@ -117,7 +119,10 @@ bool MemoryBudget::hopeless(Clock::time_point now) noexcept {
         return false;
     }
     if (full_rounds_++ == 0) full_since_ = now;
-    return full_rounds_ >= hopeless_rounds && now - full_since_ >= hopeless_time;
+    if (full_rounds_ < hopeless_rounds || now - full_since_ < hopeless_time) return false;
+    std::uint64_t needed = base_;
+    for (const auto& bytes : needed_) needed += bytes.load(std::memory_order_relaxed);
+    return static_cast<double>(needed) > share_careful * static_cast<double>(cap_);
 }
 
 void MemoryBudget::check(VirtualTime at) {

@@ -25,6 +25,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <numawarp/time.hpp>
 
@@ -64,8 +65,14 @@ class MemoryBudget {
     // Whether memory that is free should go back to the kernel now.
     bool wants_release() const noexcept { return used_bytes() >= cap_; }
 
+    // Thread: the worker. What it cannot do without: states, chunks in use, pending events.
+    void note_needed(std::uint32_t worker, std::uint64_t bytes) noexcept {
+        needed_[worker].store(bytes, std::memory_order_relaxed);
+    }
+
     // Thread: one worker of a Time Warp run, at every GVT round. Whether all that helps has been
-    // done long enough and did not: what is final does not fit.
+    // done long enough and did not: what is final does not fit. (What was taken for running ahead
+    // before it was known how much that is, and cannot be given back, is no reason to end.)
     bool hopeless(Clock::time_point now) noexcept;
 
     // For those who cannot do with less. Throws MachineError when the cap is exceeded.
@@ -95,6 +102,8 @@ class MemoryBudget {
     std::atomic<std::uint64_t> used_{0};
     std::atomic<Level> level_{Level::ample};
     Stage built_, started_;
+    std::uint64_t base_ = 0;  // of the program, before the first LP
+    std::vector<std::atomic<std::uint64_t>> needed_;  // by worker
     // hopeless()'s own.
     std::uint32_t full_rounds_ = 0;
     Clock::time_point full_since_;

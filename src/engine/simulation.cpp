@@ -163,6 +163,12 @@ RunResult simulate(Model&, const Setup& setup, const Config& config, RankGroup& 
     result.lps_per_group = plan.partition.lps_per_group();
     result.nodes = static_cast<std::uint32_t>(topology.node_count());
     result.resident_peak_bytes = os.memory().resident_peak;
+    constexpr double promised_share = 1.05;
+    if (static_cast<double>(result.resident_peak_bytes) >
+        promised_share * static_cast<double>(memory_cap))
+        result.notices.push_back(fmt::format(
+            "--memory-cap: {} MiB were exceeded; at most {} MiB were in use", memory_cap >> 20,
+            result.resident_peak_bytes >> 20));
     result.setup_seconds = std::max(0.0, whole.wall_seconds() - result.wall_seconds);
     gather_results(ranks, result);
     end_history(result.history, totals_of(result));

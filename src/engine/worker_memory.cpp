@@ -69,7 +69,12 @@ std::uint64_t Worker::free_heap_bytes() noexcept {
     if (now_ - heaps_counted_at_ >= count_interval) {
         heaps_counted_at_ = now_;
         free_heap_bytes_ = 0;
-        for (const Group* group : groups_) free_heap_bytes_ += group->heap.free_bytes();
+        std::uint64_t needed = pending_.size() * sizeof(PendingEntry);
+        for (Group* group : groups_) {
+            free_heap_bytes_ += group->heap.free_bytes();
+            needed += group->heap.live_bytes() + group->memory.spans().used_bytes();
+        }
+        rank_.memory_budget().note_needed(self_.worker, needed);
     }
     return free_heap_bytes_;
 }

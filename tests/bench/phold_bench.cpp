@@ -186,7 +186,7 @@ class Bench {
     using Plan = std::vector<std::pair<std::string, std::vector<Wanted>>>;
     void report(const std::string& row, const std::vector<Wanted>& wanted,
                 nlohmann::json& json) const {
-        fmt::print("{:26}", row);
+        fmt::print("{:30}", row);
         for (const Cell& cell : rows_.at(row)) {
             const Median m = median(row, cell.column);
             fmt::print("  {} {:.1f}", cell.column, m.middle);
@@ -197,7 +197,7 @@ class Bench {
         for (const Wanted& want : wanted) {
             const double ratio = median(row, want.over).middle / median(row, want.under).middle;
             const bool reached = want.at_most > 0 ? ratio <= want.at_most : ratio >= want.at_least;
-            fmt::print("{:26}  {:34} {:5.2f}  wanted {} {:.2f}  {}\n", "", want.label, ratio,
+            fmt::print("{:30}  {:34} {:5.2f}  wanted {} {:.2f}  {}\n", "", want.label, ratio,
                        want.at_most > 0 ? "at most " : "at least",
                        want.at_most > 0 ? want.at_most : want.at_least,
                        reached ? "reached" : "MISSED");

@@ -55,7 +55,11 @@ for title, row, before, after, label in [
         ("PHOLD 1,024 × 16 with 2 workers, with 8 workers on the same 2 cores",
          "8 workers on the cores", "timewarp-2", "timewarp-8", "share of the two-worker speed"),
         ("PHOLD 1,024 × 16 with 2 workers, the same beside a foreign process on one core",
-         "foreign process on a core", "alone", "beside", "share of the speed kept")]:
+         "foreign process on a core", "alone", "beside", "share of the speed kept"),
+        ("PHOLD 1,024 × 16, 10 % remote: 2 workers in one rank, 2 ranks with one each",
+         "ranks, 1024 x 16, 10 % remote", "timewarp-2", "ranks-2", "share of the two-worker speed"),
+        ("the same: 2 workers in one rank, 4 ranks on the same 2 cores",
+         "4 ranks on the cores", "timewarp-2", "ranks-4", "share of the two-worker speed")]:
     if row in rows:
         lines.append(f"| {title} | {ns(row, before)} | {ns(row, after)} | {ratio(row, label)} |")
 

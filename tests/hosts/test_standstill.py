@@ -79,6 +79,5 @@ with ranks.hosts as hosts:
             ended = launch.wait()
             expect_death(what, ended, time.monotonic() - began, name)
             ranks.expect(not launch.pids(), f"{what}: no rank is left")
-        print(ended.stderr)
 
 ranks.leave()

@@ -112,7 +112,9 @@ class Launch:
                 words = (folder / "environ").read_bytes().decode(errors="replace").split("\0")
             except OSError:
                 continue  # it is gone, or another user's
-            rank = [word for word in words if word.startswith("OMPI_COMM_WORLD_RANK=")]
+            # As mpirun has it, and srun.
+            rank = [word for word in words if word.startswith(("OMPI_COMM_WORLD_RANK=",
+                                                               "PMIX_RANK="))]
             if self._mark in words and rank:
                 found[int(rank[0].partition("=")[2])] = int(folder.name)
         return found

@@ -90,14 +90,14 @@ def check_slurm():
     four = machine("four", [4, 4, 4, 4])
     srun = launch.Launcher(srun=True, slurm=True, hosts=3)
     expect_line("numa", four, srun,
-                "srun --mpi=pmix --nodes=3 --ntasks=12 --ntasks-per-node=4 --cpus-per-task=4 "
-                "--cpu-bind=ldoms phold")
+                "srun --mpi=pmix --nodes=3 --ntasks=12 --kill-on-bad-exit --ntasks-per-node=4 "
+                "--cpus-per-task=4 --cpu-bind=ldoms phold")
     expect_line("6", four, srun,
-                "srun --mpi=pmix --nodes=3 --ntasks=6 --ntasks-per-node=2 --cpus-per-task=8 "
-                "--cpu-bind=cores phold")
+                "srun --mpi=pmix --nodes=3 --ntasks=6 --kill-on-bad-exit --ntasks-per-node=2 "
+                "--cpus-per-task=8 --cpu-bind=cores phold")
     expect_line("60", four, srun,
                 "env OMPI_MCA_mpi_yield_when_idle=1 srun --mpi=pmix --nodes=3 --ntasks=60 "
-                "--overcommit --cpu-bind=none phold",
+                "--kill-on-bad-exit --overcommit --cpu-bind=none phold",
                 "20 ranks on 16 cores take turns, unbound")
     mpirun = launch.Launcher(slurm=True, hosts=3)
     expect_line("numa", four, mpirun,

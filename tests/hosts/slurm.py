@@ -1,0 +1,136 @@
+"""A real SLURM on the hosts of hosts.py: one controller, a daemon on each host.
+
+    with Hosts(3, ...) as hosts, Slurm(hosts) as slurm:
+        slurm.start(folder, "srun", "-n", 3, ...)
+
+Each host has a /tmp, /dev/shm and name of its own: several SLURM daemons under one host name would share
+the folders of PMIx and break it. Its settings are the smallest that work in a container: no cgroups, no
+accounting, everything as root."""
+
+import os
+import shutil
+import subprocess
+import time
+
+from hosts import ENVIRONMENT, Launch, skip
+
+SECONDS_TO_COME_UP = 30
+MUNGE_KEY_BYTES = 128
+
+CONFIGURATION = """\
+ClusterName=test
+SlurmctldHost={first}({first_address})
+SlurmUser=root
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge/socket
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool.%n
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.%n.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.%n.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+MpiDefault=pmix
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+ReturnToService=2
+SlurmdParameters=config_overrides
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+KillWait=2
+InactiveLimit=0
+SchedulerParameters=batch_sched_delay=0,sched_interval=1
+NodeName=n[1-{count}] NodeAddr={addresses} CPUs=2 CoresPerSocket=2 RealMemory=100 State=UNKNOWN
+PartitionName=all Nodes=ALL Default=YES State=UP
+"""
+
+# It looks for cgroups even if nothing uses them.
+CGROUP_CONFIGURATION = """\
+CgroupPlugin=autodetect
+IgnoreSystemd=yes
+"""
+
+
+def need_slurm():
+    for tool in ["slurmctld", "slurmd", "srun", "munged"]:
+        if shutil.which(tool) is None:
+            skip(f"needs {tool} (Debian packages slurm-wlm, slurm-wlm-basic-plugins, munge)")
+
+
+class Slurm:
+    """SLURM with all hosts idle, up while the `with` block runs."""
+
+    def __init__(self, hosts):
+        self._hosts = hosts
+        self._folder = hosts.folder / "slurm"
+        self._daemons = []
+        self._environment = {**ENVIRONMENT, "SLURM_CONF": str(self._folder / "slurm.conf")}
+
+    def __enter__(self):
+        try:
+            self._up()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        for process in reversed(self._daemons):
+            process.kill()
+            process.wait()
+
+    def _up(self):
+        (self._folder / "state").mkdir(parents=True)
+        first = self._hosts.names[0]
+        addresses = f"10.77.0.[1-{len(self._hosts.names)}]"
+        (self._folder / "slurm.conf").write_text(CONFIGURATION.format(
+            folder=self._folder, first=first, first_address=self._hosts.address(first),
+            count=len(self._hosts.names), addresses=addresses))
+        (self._folder / "cgroup.conf").write_text(CGROUP_CONFIGURATION)
+        self._start_munge()
+        self._daemon(first, "slurmctld", "-D")
+        for name in self._hosts.names:
+            (self._folder / f"spool.{name}").mkdir()
+            self._daemon(name, "slurmd", "-D", "-N", name)
+        deadline = time.monotonic() + SECONDS_TO_COME_UP
+        while self._idle_count() != len(self._hosts.names):
+            if time.monotonic() > deadline:
+                print(self.log())
+                skip("SLURM does not come up here; see its words above")
+            time.sleep(0.1)
+
+    def _start_munge(self):
+        """SLURM's daemons trust each other by its key: one of our own, for this test alone."""
+        folder = self._folder / "munge"
+        folder.mkdir(mode=0o755)
+        key = folder / "key"
+        key.write_bytes(os.urandom(MUNGE_KEY_BYTES))
+        key.chmod(0o400)
+        # On the first host, too, so that it goes away with it.
+        self._daemon(self._hosts.names[0], "munged", "--foreground", "--force",
+                     f"--key-file={key}", f"--socket={folder}/socket",
+                     f"--pid-file={folder}/pid", f"--log-file={folder}/log",
+                     f"--seed-file={folder}/seed")
+
+    def _daemon(self, name, *command):
+        with open(self._folder / f"{command[0]}.{name}.out", "w") as output:
+            self._daemons.append(subprocess.Popen(
+                self._hosts.on(name, *command), env=self._environment,
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True))
+
+    def _idle_count(self):
+        done = subprocess.run(self._hosts.on(self._hosts.names[0], "sinfo", "-h", "-t", "idle",
+                                             "-o", "%D"),
+                              env=self._environment, capture_output=True, text=True)
+        return int(done.stdout.strip() or 0)
+
+    def log(self):
+        return "".join(f"--- {path.name}\n{path.read_text()[-2000:]}"
+                       for path in sorted(self._folder.iterdir())
+                       if path.suffix in (".out", ".log"))
+
+    def start(self, folder, *command):
+        """A Launch of a command on the first host, such as srun."""
+        return Launch(self._hosts.on(self._hosts.names[0], *command, folder=folder), folder,
+                      self._environment)

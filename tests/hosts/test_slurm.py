@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""A batch job of SLURM on three nodes, its own srun and mpirun in it, and what ./jobs/run makes of it: one
+digest. What goes wrong on one rank ends a job under srun as it does under mpirun."""
+
+import json
+import os
+import shlex
+import signal
+import sys
+import time
+
+from hosts import HERE, SHARED_CORES, HostRanks
+from slurm import Slurm, need_slurm
+
+from ranks import MODELS, skip
+
+SECONDS_TO_END = 10
+# Each node believes that it has the cores for itself.
+OPTIONS = ["--workers", 1, "--pin", "off"]
+
+need_slurm()
+ranks = HostRanks()
+LAUNCHERS = {
+    "srun": ["srun", "--mpi=pmix", "--kill-on-bad-exit"],
+    "mpirun": ["mpirun", *SHARED_CORES],
+    "jobs": [sys.executable, HERE.parent.parent / "jobs/lib/launch.py", "3"],
+}
+
+
+def job_script():
+    """Each model by each launcher, as a user's job would run it."""
+    lines = ["#!/bin/sh"]
+    for launcher, words in LAUNCHERS.items():
+        for model, options in MODELS.items():
+            command = [*words, ranks.bin / model, *options, *OPTIONS, "--quiet", "--stats",
+                       ranks.work / f"{launcher}-{model}.json"]
+            lines.append(shlex.join(map(str, command)))
+    script = ranks.work / "job.sh"
+    script.write_text("\n".join(lines) + "\n")
+    return script
+
+
+references = {model: ranks.statistics_of(model, "--engine", "sequential", *options)
+              for model, options in MODELS.items()}
+
+with ranks.hosts as hosts, Slurm(hosts) as slurm:
+    with slurm.start(ranks.work, "srun", "--mpi=list") as launch:
+        ended = launch.wait()
+    if "pmix" not in ended.stdout + ended.stderr:
+        skip("this SLURM does not speak PMIx")
+
+    size = ["--nodes=3", "--ntasks=3", "--cpus-per-task=2"]
+    with slurm.start(ranks.work, "sbatch", "--wait", *size, "--output=job.out",
+                     job_script()) as launch:
+        ended = launch.wait()
+    ranks.expect(ended.exit_code == 0, f"the job: exit code {ended.exit_code} after "
+                                       f"{ended.seconds:.0f} s")
+    print((ranks.work / "job.out").read_text(), end="")
+    for launcher in LAUNCHERS:
+        for model, reference in references.items():
+            stats = ranks.work / f"{launcher}-{model}.json"
+            run = json.loads(stats.read_text()) if stats.exists() else {}
+            ranks.expect(run.get("ranks") == 3 and run["digest"] == reference["digest"],
+                         f"{model} by {launcher}: digest {run.get('digest')}")
+
+    srun = [*LAUNCHERS["srun"], *size]
+    with slurm.start(ranks.work, *srun, ranks.bin / "rule_breaker", "--workers", 1,
+                     "--lps-per-group", 1, "--breach", "past") as launch:
+        ended = launch.wait()
+    ranks.expect(ended.exit_code == 3 and len(ended.ours) == 1 and "LP 1 at time 3" in ended.ours[0]
+                 and ended.ours[0].startswith("numawarp: rank 0: "),
+                 f"a broken rule: exit code {ended.exit_code}: {ended.ours}")
+
+    with slurm.start(ranks.work, *srun, ranks.bin / "phold", "--until", 1e12, *OPTIONS) as launch:
+        launch.wait_until_under_way(3)
+        began = time.monotonic()
+        os.kill(launch.pids()[1], signal.SIGKILL)
+        ended = launch.wait()
+        took = time.monotonic() - began
+    ranks.expect(ended.exit_code != 0 and took < SECONDS_TO_END
+                 and "n2: task 1: Killed" in ended.stderr,
+                 f"a killed rank: exit code {ended.exit_code} after {took:.1f} s, and srun names it")
+
+ranks.leave()
