@@ -7,103 +7,9 @@ run really does depends on its rollbacks, too, and no model of a transport knows
 import argparse
 import json
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-import measure  # noqa: E402
-import model  # noqa: E402
-import plot  # noqa: E402
-
-REMOTE = 0.1
-NEIGHBOURS = 6
-RANKS = (2, 8, 64, 256, 1024)
-
-
-@dataclass
-class Fitted:
-    reduce: model.ReduceFit
-    reductions: list  # what it was fitted to: (ranks, pause, time)
-    engine: model.Engine
-    networks: list
-    cores: int
-    cpu: str
-    commit: str
-
-
-def fit(measured, assumed):
-    points = [(run["ranks"], pause, time) for run in measured["shared_memory"]
-              for pause, time in {"0": run["reduce_us"], **run["reduce_turn_us"]}.items()]
-    reduce = model.fit_reduce(points, measured["cores"])
-    event = 1e6 / measured["phold_alone"]["events_per_second"]
-    runs = [(run["events_sent_share"], 2e6 / run["events_per_second"])
-            for run in measured["phold_two_ranks"]]
-    two = measured["shared_memory"][0]
-    engine = model.Engine(event=event, remote_event=model.fit_remote_event(runs, event),
-                          batch_bytes=two["batch_bytes"], waits=reduce.waits)
-    networks = [network_of("shared memory", two, reduce.hop),
-                network_of("TCP on this machine", measured["tcp"],
-                           measured["tcp"]["reduce_us"] / model.steps(2))]
-    networks += [model.loggp(*words, two["contribution_bytes"]) for words in assumed]
-    return Fitted(reduce, points, engine, networks, measured["cores"], measured["cpu"],
-                  measured["commit"])
-
-
-def network_of(name, run, hop):
-    trips = sorted((int(size), time) for size, time in run["trip_us"].items())
-    (small, first), (large, last) = trips[0], trips[-1]
-    receive = max(0.0, run["gap_us"])
-    return model.Network(name, hop, run["send_us"], receive, max(0.0, last - first) / (large - small),
-                         "measured")
-
-
-def checks(measured, fitted):
-    """Lines (what, measured, by the model) of figures that nothing was fitted to."""
-    shared = fitted.networks[0]
-    for run in measured["phold_two_ranks"]:
-        predicted = model.exchange(1, run["events_sent_share"], shared, fitted.engine)
-        yield (f"events a batch, 2 ranks, {100 * run['remote']:.0f} % remote",
-               run["events_a_batch"], predicted.events_a_batch)
-    for run in measured["phold_rounds"]:
-        if run["ranks"] > fitted.cores:
-            continue
-        event = 1e6 * run["ranks"] / run["events_per_second"]
-        engine = model.Engine(event, 0, 0, fitted.engine.waits, interval=1)
-        predicted = (2 * engine.turn + 1 if run["ranks"] == 1
-                     else model.round_time(run["ranks"], shared, engine))
-        yield f"GVT round without pause, ranks: {run['ranks']}, µs", run["round_us"], predicted
-
-
-def table(measured, fitted):
-    lines = [f"Fitted on {fitted.cpu}, {fitted.cores} cores, numawarp {fitted.commit}; beyond 8 ranks "
-             "this is a model and not a measurement.", "",
-             "| network | hop, µs | send, µs | receive, µs | GB/s | |",
-             "| --- | --- | --- | --- | --- | --- |"]
-    for net in fitted.networks:
-        speed = f"{1e-3 / net.byte:.1f}" if net.byte else "–"
-        lines.append(f"| {net.name} | {net.hop:.2f} | {net.send:.2f} | {net.receive:.2f} | {speed} | "
-                     f"{net.origin} |")
-    engine = fitted.engine
-    lines += ["", f"A local event takes {1000 * engine.event:.0f} ns of a worker, so a turn "
-              f"{engine.turn:.1f} µs; one that leaves the rank {1000 * engine.remote_event:.0f} ns "
-              f"more. A message of a reduction waits {engine.waits:.2f} turns. The fit of the "
-              f"reductions is {100 * fitted.reduce.error:.0f} % off, root mean square.", "",
-              "| not fitted | measured | model |", "| --- | --- | --- |"]
-    lines += [f"| {what} | {found:.1f} | {said:.1f} |" for what, found, said in
-              checks(measured, fitted)]
-    lines += ["", f"With {100 * REMOTE:.0f} % of the events sent to other ranks, to {NEIGHBOURS} "
-              "neighbours / to everybody:", "",
-              "| ranks | network | reduction, µs | GVT rounds a second | events a batch | share of "
-              "the speed |", "| --- | --- | --- | --- | --- | --- |"]
-    for ranks in RANKS:
-        for net in fitted.networks:
-            near, far = (model.exchange(peers, REMOTE, net, engine)
-                         for peers in (min(NEIGHBOURS, ranks - 1), ranks - 1))
-            lines.append(f"| {ranks:,} | {net.name} | {model.reduce_time(ranks, net, engine):.0f} | "
-                         f"{1e6 / model.round_time(ranks, net, engine):.0f} | "
-                         f"{near.events_a_batch:.1f} / {far.events_a_batch:.1f} | "
-                         f"{near.share:.2f} / {far.share:.2f} |")
-    return "\n".join(lines) + "\n"
 
 
 def network(text):
@@ -115,7 +21,7 @@ def network(text):
             from None
 
 
-def main():
+def arguments():
     parser = argparse.ArgumentParser(prog="./jobs/run cost-model", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--from", dest="file", type=Path, metavar="FILE",
@@ -127,7 +33,15 @@ def main():
                         help="where phold and transport_bench are (build/bin)")
     parser.add_argument("--output", type=Path, default=Path("results"), metavar="DIR",
                         help="where to write to (results)")
-    given = parser.parse_args()
+    return parser.parse_args()
+
+
+def main():
+    given = arguments()
+    # Only now, so that --help needs no package.
+    import fitted
+    import measure
+    import plot
 
     given.output.mkdir(parents=True, exist_ok=True)
     if given.file:
@@ -136,10 +50,10 @@ def main():
         measured = measure.measure(given.programs.resolve(),
                                    lambda text: print(text, file=sys.stderr, flush=True))
         (given.output / "cost-model.json").write_text(json.dumps(measured, indent=1) + "\n")
-    fitted = fit(measured, given.network or [network("InfiniBand:1.0:0.3:12")])
-    text = table(measured, fitted)
+    found = fitted.fit(measured, given.network or [network("InfiniBand:1.0:0.3:12")])
+    text = fitted.table(measured, found)
     (given.output / "cost-model.md").write_text(text)
-    plot.draw(given.output / "cost-model.svg", fitted, REMOTE, NEIGHBOURS)
+    plot.draw(given.output / "cost-model.svg", found, fitted.REMOTE, fitted.NEIGHBOURS)
     print(text, end="")
 
 

@@ -65,13 +65,21 @@ def guest_works(arguments):
     return not inner[0].startswith("build/bin/") or command_works(inner)
 
 
-def paper_numa_works(arguments):
-    """Its options are known; a series itself is the business of paper_numa.py beside us."""
-    done = subprocess.run([sys.executable, root / "jobs/paper_numa", "--help"],
+def measurement_works(name, arguments):
+    """Its options are known; to measure is not the business of a test."""
+    done = subprocess.run([sys.executable, root / "jobs" / name, "--help"],
                           capture_output=True, text=True)
     known = set(re.findall(r"--[\w-]+", done.stdout))
     return done.returncode == 0 and all(word in known for word in arguments
                                         if word.startswith("--"))
+
+
+def ranks_work(arguments):
+    """A line for mpirun comes of it (4: there is none here), and the model takes the rest."""
+    done = subprocess.run([root / "jobs/run", *arguments, "--print"], capture_output=True, text=True)
+    at = arguments.index("--ranks")
+    model, *options = [word for word in arguments[:at] + arguments[at + 2:] if word != "--print"]
+    return done.returncode in (0, 4) and run_model(model, options)
 
 
 def report_works(arguments):
@@ -92,8 +100,10 @@ def command_works(words):
             return re.search(rf"^  {arguments[0]} ", usage_of(command), re.MULTILINE) is not None
         if arguments[0] == "guest":
             return guest_works(arguments[1:])
-        if arguments[0] == "paper-numa":
-            return paper_numa_works(arguments[1:])
+        if arguments[0] in ("paper-numa", "cost-model"):
+            return measurement_works(arguments[0].replace("-", "_"), arguments[1:])
+        if "--ranks" in arguments:
+            return ranks_work(arguments)
         if arguments[0] == "report":
             return report_works(arguments[1:])
         return run_model(arguments[0], arguments[1:])
