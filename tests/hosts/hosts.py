@@ -18,11 +18,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "mpi"))
-from ranks import ENVIRONMENT, Launch, Ranks, skip  # noqa: E402
-
-# Every daemon of mpirun's believes that it owns all cores: bound by default, the first rank of each
-# host would be on core 0.
-SHARED_CORES = ["--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
+from ranks import ENVIRONMENT, Launch, Ranks, joined, skip  # noqa: E402
 
 
 def need_hosts():
@@ -103,6 +99,18 @@ class Hosts:
         self._switch.stdin.flush()
         self._expect(self._switch, "ok")
 
+    def environment(self):
+        """For an mpirun on one of the hosts: as many ranks as there are hosts are one on each. Unbound,
+        since each host believes that it has all cores, and the first rank of each would be on core 0;
+        and giving its core away when it waits."""
+        hostfile = self.folder / "hostfile"
+        hostfile.write_text("".join(f"{name} slots=1\n" for name in self.names))
+        return {**ENVIRONMENT, "NUMAWARP_HOSTS": str(self.folder),
+                "OMPI_MCA_plm_rsh_agent": str(HERE / "remote_shell"),
+                "OMPI_MCA_orte_default_hostfile": str(hostfile),
+                "OMPI_MCA_hwloc_base_binding_policy": "none",
+                "OMPI_MCA_mpi_yield_when_idle": "1"}
+
     def helpers(self):
         """The processes that are the hosts and the switch."""
         return [*self._processes.values(), *([self._switch] if self._switch else [])]
@@ -147,9 +155,6 @@ class HostRanks(Ranks):
         self.hosts = Hosts(hosts, self.bin, [self.work])
 
     def start(self, *parts):
-        words = ["mpirun", "--host", ",".join(f"{name}:1" for name in self.hosts.names),
-                 "--mca", "plm_rsh_agent", HERE / "remote_shell", *SHARED_CORES]
-        for n, part in enumerate(parts):
-            words += ([":"] if n else []) + part
-        return Launch(self.hosts.on(self.hosts.names[0], *words, folder=self.work), self.work,
-                      {**ENVIRONMENT, "NUMAWARP_HOSTS": str(self.hosts.folder)})
+        first = self.hosts.names[0]
+        return Launch(self.hosts.on(first, "mpirun", *joined(parts), folder=self.work), self.work,
+                      self.hosts.environment())

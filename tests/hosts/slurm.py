@@ -65,7 +65,11 @@ class Slurm:
         self._hosts = hosts
         self._folder = hosts.folder / "slurm"
         self._daemons = []
-        self._environment = {**ENVIRONMENT, "SLURM_CONF": str(self._folder / "slurm.conf")}
+
+    def environment(self):
+        """For a command on one of the hosts that speaks to SLURM."""
+        return {**ENVIRONMENT, "SLURM_CONF": str(self._folder / "slurm.conf"),
+                "OMPI_MCA_mpi_yield_when_idle": "1"}
 
     def __enter__(self):
         try:
@@ -116,13 +120,13 @@ class Slurm:
     def _daemon(self, name, *command):
         with open(self._folder / f"{command[0]}.{name}.out", "w") as output:
             self._daemons.append(subprocess.Popen(
-                self._hosts.on(name, *command), env=self._environment,
+                self._hosts.on(name, *command), env=self.environment(),
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True))
 
     def _idle_count(self):
         done = subprocess.run(self._hosts.on(self._hosts.names[0], "sinfo", "-h", "-t", "idle",
                                              "-o", "%D"),
-                              env=self._environment, capture_output=True, text=True)
+                              env=self.environment(), capture_output=True, text=True)
         return int(done.stdout.strip() or 0)
 
     def log(self):
@@ -133,4 +137,4 @@ class Slurm:
     def start(self, folder, *command):
         """A Launch of a command on the first host, such as srun."""
         return Launch(self._hosts.on(self._hosts.names[0], *command, folder=folder), folder,
-                      self._environment)
+                      self.environment())

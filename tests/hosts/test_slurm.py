@@ -9,10 +9,10 @@ import signal
 import sys
 import time
 
-from hosts import HERE, SHARED_CORES, HostRanks
+from hosts import HERE, HostRanks
 from slurm import Slurm, need_slurm
 
-from ranks import MODELS, skip
+from ranks import MODELS, SHARED_CORES, skip
 
 SECONDS_TO_END = 10
 # Each node believes that it has the cores for itself.
@@ -61,7 +61,8 @@ with ranks.hosts as hosts, Slurm(hosts) as slurm:
             stats = ranks.work / f"{launcher}-{model}.json"
             run = json.loads(stats.read_text()) if stats.exists() else {}
             ranks.expect(run.get("ranks") == 3 and run["digest"] == reference["digest"],
-                         f"{model} by {launcher}: digest {run.get('digest')}")
+                         f"{model} by {launcher}: digest {run.get('digest')}, "
+                         f"{run.get('wall_seconds', 0):.1f} s")
 
     srun = [*LAUNCHERS["srun"], *size]
     with slurm.start(ranks.work, *srun, ranks.bin / "rule_breaker", "--workers", 1,

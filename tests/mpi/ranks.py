@@ -145,6 +145,14 @@ class Launch:
                      time.monotonic() - self._began)
 
 
+def joined(parts):
+    """The words of several parts of a launch."""
+    words = []
+    for part in parts:
+        words += [*([":"] if words else []), *part]
+    return words
+
+
 class Ranks(Programs):
     """The programs of one build, under mpirun on this machine."""
 
@@ -158,10 +166,7 @@ class Ranks(Programs):
 
     def start(self, *parts):
         """A Launch of one or several parts; ranks are numbered through them."""
-        words = ["mpirun", *SHARED_CORES]
-        for n, part in enumerate(parts):
-            words += ([":"] if n else []) + part
-        return Launch(words, self.work)
+        return Launch(["mpirun", *SHARED_CORES, *joined(parts)], self.work)
 
     def launch(self, *parts, timeout=120):
         with self.start(*parts) as launch:
