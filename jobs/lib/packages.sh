@@ -32,6 +32,9 @@ guest    qemu-system-x86      command qemu-system-x86_64          a machine with
 guest    python3              command python3                     starts it
 guest    numactl              command numactl                     shows nodes, binds memory
 guest    zstd                 command zstd                        unpacks kernel modules of Ubuntu
+hosts    iproute2             command ip                          gives hosts on this machine addresses
+slurm    slurm-wlm            command srun                        schedules jobs over hosts
+slurm    munge                command munge                       lets its daemons trust each other
 '
 
 # header_exists HEADER[|HEADER]: one of them can be included.

@@ -102,7 +102,7 @@ class MemoryBudget {
     std::atomic<std::uint64_t> used_{0};
     std::atomic<Level> level_{Level::ample};
     Stage built_, started_;
-    std::uint64_t base_ = 0;  // of the program, before the first LP
+    std::uint64_t base_ = 0;                          // of the program, before the first LP
     std::vector<std::atomic<std::uint64_t>> needed_;  // by worker
     // hopeless()'s own.
     std::uint32_t full_rounds_ = 0;

@@ -166,9 +166,9 @@ RunResult simulate(Model&, const Setup& setup, const Config& config, RankGroup& 
     constexpr double promised_share = 1.05;
     if (static_cast<double>(result.resident_peak_bytes) >
         promised_share * static_cast<double>(memory_cap))
-        result.notices.push_back(fmt::format(
-            "--memory-cap: {} MiB were exceeded; at most {} MiB were in use", memory_cap >> 20,
-            result.resident_peak_bytes >> 20));
+        result.notices.push_back(
+            fmt::format("--memory-cap: {} MiB were exceeded; at most {} MiB were in use",
+                        memory_cap >> 20, result.resident_peak_bytes >> 20));
     result.setup_seconds = std::max(0.0, whole.wall_seconds() - result.wall_seconds);
     gather_results(ranks, result);
     end_history(result.history, totals_of(result));

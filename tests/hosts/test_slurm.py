@@ -20,21 +20,27 @@ OPTIONS = ["--workers", 1, "--pin", "off"]
 
 need_slurm()
 ranks = HostRanks()
-LAUNCHERS = {
-    "srun": ["srun", "--mpi=pmix", "--kill-on-bad-exit"],
-    "mpirun": ["mpirun", *SHARED_CORES],
-    "jobs": [sys.executable, HERE.parent.parent / "jobs/lib/launch.py", "3"],
-}
+SRUN = ["srun", "--mpi=pmix", "--kill-on-bad-exit"]
+MPIRUN = ["mpirun", *SHARED_CORES]
+JOBS_RUN = [sys.executable, HERE.parent.parent / "jobs/lib/launch.py", "3"]
+
+# (how it is called here, the words of the launcher, the model)
+RUNS = [*((f"{model} by srun", SRUN, model) for model in MODELS),
+        *((f"{model} by mpirun", MPIRUN, model) for model in MODELS),
+        ("phold by jobs/run", JOBS_RUN, "phold")]
+
+
+def stats_of(name):
+    return ranks.work / (name.replace("/", " ") + ".json")
 
 
 def job_script():
-    """Each model by each launcher, as a user's job would run it."""
+    """All runs one after another, as in a user's job."""
     lines = ["#!/bin/sh"]
-    for launcher, words in LAUNCHERS.items():
-        for model, options in MODELS.items():
-            command = [*words, ranks.bin / model, *options, *OPTIONS, "--quiet", "--stats",
-                       ranks.work / f"{launcher}-{model}.json"]
-            lines.append(shlex.join(map(str, command)))
+    for name, words, model in RUNS:
+        command = [*words, ranks.bin / model, *MODELS[model], *OPTIONS, "--quiet", "--stats",
+                   stats_of(name)]
+        lines.append(shlex.join(map(str, command)))
     script = ranks.work / "job.sh"
     script.write_text("\n".join(lines) + "\n")
     return script
@@ -56,15 +62,13 @@ with ranks.hosts as hosts, Slurm(hosts) as slurm:
     ranks.expect(ended.exit_code == 0, f"the job: exit code {ended.exit_code} after "
                                        f"{ended.seconds:.0f} s")
     print((ranks.work / "job.out").read_text(), end="")
-    for launcher in LAUNCHERS:
-        for model, reference in references.items():
-            stats = ranks.work / f"{launcher}-{model}.json"
-            run = json.loads(stats.read_text()) if stats.exists() else {}
-            ranks.expect(run.get("ranks") == 3 and run["digest"] == reference["digest"],
-                         f"{model} by {launcher}: digest {run.get('digest')}, "
-                         f"{run.get('wall_seconds', 0):.1f} s")
+    for name, _, model in RUNS:
+        stats = stats_of(name)
+        run = json.loads(stats.read_text()) if stats.exists() else {}
+        ranks.expect(run.get("ranks") == 3 and run["digest"] == references[model]["digest"],
+                     f"{name}: digest {run.get('digest')}")
 
-    srun = [*LAUNCHERS["srun"], *size]
+    srun = [*SRUN, *size]
     with slurm.start(ranks.work, *srun, ranks.bin / "rule_breaker", "--workers", 1,
                      "--lps-per-group", 1, "--breach", "past") as launch:
         ended = launch.wait()

@@ -139,7 +139,7 @@ TEST_CASE("MemoryBudget: a set-up that does not fit is refused with what all of 
     CHECK(words.find(" of 1000000") != std::string::npos);
 }
 
-TEST_CASE("MemoryBudget: a run that stays full gives up, one that recovers does not") {
+TEST_CASE("MemoryBudget: a run that stays full of what it needs gives up, others do not") {
     Machine machine;
     MemoryBudget budget(machine.plan, machine.memory, 1);
     const auto rounds_until_hopeless = [&](double used) {
@@ -151,6 +151,12 @@ TEST_CASE("MemoryBudget: a run that stays full gives up, one that recovers does 
         }
         return rounds;
     };
+    // What is full of memory that nobody needs is not hopeless.
+    CHECK(rounds_until_hopeless(104) == 2000);
+    machine.level_at(budget, 102);
+    CHECK(!budget.hopeless(machine.now));
+
+    budget.note_needed(0, std::uint64_t{100} << 20);
     CHECK(rounds_until_hopeless(102) == 2000);
     CHECK(rounds_until_hopeless(104) == 255);
     machine.level_at(budget, 102);
