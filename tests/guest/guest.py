@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 RUN = Path(__file__).resolve().parent / "run.py"
+CHECKOUT = RUN.parents[2]
 UNAVAILABLE = 77
 
 
@@ -76,7 +77,8 @@ class Batch:
         """{name: Result} of all programs; `options` are those of run.py."""
         (self._work / "batch.sh").write_text("\n".join(self._lines) + "\n")
         done = run(self._topology, "sh", "batch.sh", folder=self._work,
-                   options=["--rw", self._work, "--ro", self._programs.bin, *options])
+                   options=["--rw", self._work, "--ro", self._programs.bin, "--ro", CHECKOUT,
+                            *options])
         if done.returncode in (124, 125) or done.stderr:
             print(f"{self._topology}: exit code {done.returncode}: {done.stderr}")
         return {name: self._result(name) for name in self._names}

@@ -36,7 +36,7 @@ def need_hosts():
 
 
 class Hosts:
-    """Hosts n1, n2, ... with the addresses 10.77.0.1, 10.77.0.2, ..., up while the `with` block runs."""
+    """Hosts n1, n2, ... with addresses 10.77.0.1, 10.77.0.2, ..., up while the `with` block runs."""
 
     def __init__(self, count, bin_folder, shared=()):
         self.names = [f"n{i}" for i in range(1, count + 1)]
@@ -84,8 +84,8 @@ class Hosts:
                      f"ip address add {self.address(name)}/24 dev eth0")
 
     def _helper(self, *command):
-        """A process that ends when its standard input does. In a session of its own, or Ctrl-C would end
-        it before those who need it."""
+        """A process that ends when its standard input does. In a session of its own, or Ctrl-C would
+        end it before those who need it."""
         return subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE,
                                 stdout=subprocess.PIPE, text=True, start_new_session=True)
 
@@ -100,9 +100,9 @@ class Hosts:
         self._expect(self._switch, "ok")
 
     def environment(self):
-        """For an mpirun on one of the hosts: as many ranks as there are hosts are one on each. Unbound,
-        since each host believes that it has all cores, and the first rank of each would be on core 0;
-        and giving its core away when it waits."""
+        """For an mpirun on one of the hosts: as many ranks as there are hosts are one on each.
+        Unbound, since each host believes that it has all cores, and the first rank of each would be
+        on core 0; and giving its core away when it waits."""
         hostfile = self.folder / "hostfile"
         hostfile.write_text("".join(f"{name} slots=1\n" for name in self.names))
         return {**ENVIRONMENT, "NUMAWARP_HOSTS": str(self.folder),
@@ -146,8 +146,7 @@ class Hosts:
 
 
 class HostRanks(Ranks):
-    """The programs of one build, under mpirun over hosts, one rank on each. Ranks.start() is here what
-    it is on one machine."""
+    """The programs of one build, under mpirun over hosts, one rank on each."""
 
     def __init__(self, hosts=3):
         need_hosts()

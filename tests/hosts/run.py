@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs a command on the first of several hosts n1, n2, ... that are all on this machine, where `mpirun -np 3`
-starts one rank on each. All hosts see the current folder, the programs and this tree; /tmp, /dev/shm,
-network and name are each host's own. Needs root.
+"""Runs a command on the first of several hosts n1, n2, ... that are all on this machine, where
+`mpirun -np 3` starts one rank on each. All hosts see the current folder, the programs and this tree;
+/tmp, /dev/shm, network and name are each host's own. Needs root.
 
     sudo tests/hosts/run.py -- mpirun -np 3 build/bin/phold --pin off
     sudo tests/hosts/run.py --delay-ms 2 --loss 0.01 -- mpirun -np 3 build/bin/phold --pin off
@@ -18,11 +18,12 @@ import sys
 from hosts import HERE, Hosts, need_hosts
 from slurm import Slurm, need_slurm
 
-parser = argparse.ArgumentParser(description=__doc__.splitlines()[0],
+parser = argparse.ArgumentParser(description=__doc__,
+                                 formatter_class=argparse.RawDescriptionHelpFormatter,
                                  epilog="Exit code: the command's; 77 where there can be no hosts.")
 parser.add_argument("--hosts", type=int, default=3, metavar="N", help="how many (%(default)s)")
 parser.add_argument("--delay-ms", type=float, default=0, metavar="MS", help="of every frame")
-parser.add_argument("--loss", type=float, default=0, metavar="P", help="probability, of every frame")
+parser.add_argument("--loss", type=float, default=0, metavar="P", help="share of all frames")
 parser.add_argument("--slurm", action="store_true", help="with a SLURM over all hosts")
 parser.add_argument("--programs", default=HERE.parent.parent / "build/bin", metavar="FOLDER",
                     help="what a build has made (build/bin)")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The hosts themselves: apart where hosts are, joined where a cluster's are, over links that do what they
-are told; and nothing is left of them afterwards."""
+"""The hosts themselves: apart where hosts are, joined where a cluster's are, over links that do what
+they are told; and nothing is left of them afterwards."""
 
 import os
 import subprocess

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Three hosts, TCP between them: one digest, over a fast network, over one that is slow and loses frames,
-and with a host that is cut off for a while in the middle of the run. Rows go to the first rank's
-disk, from folders that only their host can see."""
+"""Three hosts, TCP between them: one digest, over a fast network, over one that is slow and loses
+frames, and with a host that is cut off for a while in the middle of the run. Rows go to the first
+rank's disk, from folders that only their host can see."""
 
 import os
 import signal

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A batch job of SLURM on three nodes, its own srun and mpirun in it, and what ./jobs/run makes of it: one
-digest. What goes wrong on one rank ends a job under srun as it does under mpirun."""
+"""A batch job of SLURM on three nodes, its own srun and mpirun in it, and what ./jobs/run makes of it:
+one digest. What goes wrong on one rank ends a job under srun as it does under mpirun."""
 
 import json
 import os
@@ -84,6 +84,6 @@ with ranks.hosts as hosts, Slurm(hosts) as slurm:
         took = time.monotonic() - began
     ranks.expect(ended.exit_code != 0 and took < SECONDS_TO_END
                  and "n2: task 1: Killed" in ended.stderr,
-                 f"a killed rank: exit code {ended.exit_code} after {took:.1f} s, and srun names it")
+                 f"a killed rank: exit code {ended.exit_code} after {took:.1f} s, named by srun")
 
 ranks.leave()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A rank that stands still for 10 s, while nothing but flow control holds the others back (--window off):
-their memory stays bounded, and when it goes on so does the run, to the right result. A rank or a whole
-host that dies ends the job everywhere, soon, with one message that says which."""
+"""A rank that stands still for 10 s, while nothing but flow control holds the others back (--window
+off): their memory stays bounded, and when it goes on so does the run, to the right result. A rank or a
+whole host that dies ends the job everywhere, soon, with a message that says which."""
 
 import os
 import re

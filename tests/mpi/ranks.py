@@ -1,5 +1,5 @@
-"""What the tests of several ranks share: how to launch programs of ours under mpirun here, where there
-are more ranks than cores, and what the launch ended with."""
+"""What the tests of several ranks share: how to launch programs of ours under mpirun here, where
+there are more ranks than cores, and what the launch ended with."""
 
 import itertools
 import json
@@ -182,8 +182,8 @@ class Ranks(Programs):
         return json.loads(stats.read_text())
 
     def expect_sequential_digest(self, name, stats, program, *model):
-        """Of a run that wrote `stats`, wherever it stopped: a sequential run ends with the same. Returns
-        the run's statistics."""
+        """Of a run that wrote `stats`, wherever it stopped: a sequential run ends with the same.
+        Returns the run's statistics."""
         if not stats.exists():
             self.expect(False, f"{name}: it wrote no statistics")
             self.leave()

@@ -22,7 +22,8 @@ for model, options in MODELS.items():
                          and run["committed_events"] == reference["committed_events"],
                          f"{name}: digest {run['digest']}")
             if output:
-                same = [(folder / run / "roads.csv").read_bytes() for run in ("sequential", "ranks")]
+                same = [(folder / whose / "roads.csv").read_bytes()
+                        for whose in ("sequential", "ranks")]
                 left = sorted(path.name for path in (folder / "ranks").iterdir())
                 ranks.expect(same[0] == same[1] and left == ["network.svg", "roads.csv"],
                              f"{name}: the same roads.csv, and nothing left beside it: {left}")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""PHOLD for a while on 3 ranks, most of its events between ranks, with forced rollbacks and with groups
-that change their worker: no event is lost or doubled, nothing is left in MPI.
+"""PHOLD for a while on 3 ranks, most of its events between ranks, with forced rollbacks and with
+groups that change their worker: no event is lost or doubled, nothing is left in MPI.
 
 usage: test_soak.py FOLDER-OF-PROGRAMS [SECONDS]
 
