@@ -27,8 +27,8 @@ std::uint32_t choose_lps_per_group(std::uint32_t lps, std::uint32_t workers) {
 
 // METIS k-way partition (Karypis and Kumar, "A fast and high quality multilevel scheme for
 // partitioning irregular graphs", 1998) of the model's links; deterministic for given input.
-std::vector<idx_t> metis_parts(std::uint32_t lps, const std::vector<Link>& links,
-                               std::uint32_t parts) {
+std::vector<std::uint32_t> metis_parts(std::uint32_t lps, const std::vector<Link>& links,
+                                       std::uint32_t parts) {
     std::vector<std::vector<std::pair<idx_t, idx_t>>> adjacent(lps);
     for (const Link& link : links) {
         const auto a = index(link.a), b = index(link.b);
@@ -61,7 +61,7 @@ std::vector<idx_t> metis_parts(std::uint32_t lps, const std::vector<Link>& links
         &vertices, &constraints, starts.data(), neighbours.data(), nullptr, nullptr, weights.data(),
         &part_count, nullptr, nullptr, options, &cut, part.data());
     NW_CHECK(status == METIS_OK);
-    return part;
+    return {part.begin(), part.end()};
 }
 
 }  // namespace
@@ -78,8 +78,12 @@ Partition::Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t work
             throw SetupError("the model's links name an LP that does not exist; legal: 0 to " +
                              std::to_string(setup.lps - 1));
     }
-    if (!setup.links.empty() && workers > 1 && workers <= setup.lps) {
-        deal_by_links(setup.links, workers);
+    if (!setup.parts.empty()) {
+        std::vector<std::uint32_t> part = setup.parts;
+        for (std::uint32_t& p : part) p %= workers;
+        deal_by_parts(part, workers);
+    } else if (!setup.links.empty() && workers > 1 && workers <= setup.lps) {
+        deal_by_parts(metis_parts(lps_, setup.links, workers), workers);
     } else {
         deal_blocks(workers);
     }
@@ -97,12 +101,11 @@ void Partition::deal_blocks(std::uint32_t workers) {
     }
 }
 
-void Partition::deal_by_links(const std::vector<Link>& links, std::uint32_t workers) {
-    const std::vector<idx_t> part = metis_parts(lps_, links, workers);
+void Partition::deal_by_parts(const std::vector<std::uint32_t>& part, std::uint32_t workers) {
     slot_of_lp_.resize(lps_);
     for (std::uint32_t worker = 0; worker < workers; ++worker) {
         for (std::uint32_t lp = 0; lp < lps_; ++lp) {
-            if (part[lp] != static_cast<idx_t>(worker)) continue;
+            if (part[lp] != worker) continue;
             slot_of_lp_[lp] = static_cast<std::uint32_t>(lp_of_slot_.size());
             lp_of_slot_.push_back(lp);
         }

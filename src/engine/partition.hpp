@@ -1,7 +1,7 @@
 // Which LP stands in which group, and which worker of which rank a group starts on. Computed alike on
 // every rank from the set-up, read-only afterwards.
 //
-// LPs are put in a row (a block partition, or METIS on the model's links); the row is cut into
+// LPs are put in a row (the model's own map, METIS on its links, or blocks); the row is cut into
 // groups of equal size; each worker gets a stretch of groups. So "the record of LP i" is arithmetic:
 // place → group by one multiplication, not by a table.
 #pragma once
@@ -48,7 +48,8 @@ class Partition {
 
   private:
     void deal_blocks(std::uint32_t workers);
-    void deal_by_links(const std::vector<Link>& links, std::uint32_t workers);
+    // `part`: for each LP the worker, of all ranks, that it starts on.
+    void deal_by_parts(const std::vector<std::uint32_t>& part, std::uint32_t workers);
 
     std::uint32_t lps_;
     std::uint32_t lps_per_group_;

@@ -85,6 +85,9 @@ void check_setup(const Model& model, const Setup& setup, const Config& config) {
                  "preferred_rollback copy: needs LPs derived from nw::PlainStateProcess");
     rules.demand(setup.preferred_rollback != Rollback::reverse || process.has_reverse,
                  "preferred_rollback reverse: needs LPs with on_reverse");
+    rules.demand(setup.parts.empty() || setup.parts.size() == setup.lps,
+                 "parts: must have one for each of the {} LPs, or be empty; it has {}", setup.lps,
+                 setup.parts.size());
     for (const Link& link : setup.links)
         rules.demand(index(link.a) < setup.lps && index(link.b) < setup.lps,
                      "link of LPs {} and {}: must be below lps = {}", index(link.a), index(link.b),

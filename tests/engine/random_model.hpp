@@ -396,6 +396,8 @@ class RandomModel final : public Model {
                          {"states", {"lp", "time", "events", "hash"}}};
         for (std::uint32_t lp = 0; shape_.links && lp < shape_.lps; ++lp)
             setup.links.push_back({LpId{lp}, LpId{(lp * 7 + 1) % shape_.lps}, 1 + lp % 3});
+        for (std::uint32_t lp = 0; shape_.parts > 0 && lp < shape_.lps; ++lp)
+            setup.parts.push_back(lp * 5 % shape_.parts);
         return setup;
     }
 

@@ -36,15 +36,16 @@ struct RandomShape {
     std::uint32_t slow_lps = 0;   // one LP in so many takes its time; 0: none
     bool heap_by_malloc = false;  // malloc, realloc and free beside new (containers)
     bool links = false;           // declared to the engine, which then partitions by them
+    std::uint32_t parts = 0;      // in a map of the model's own; 0: none
 
     std::string describe() const {
         return fmt::format(
             "state {}, {} LPs, fuel {}, until {}, lookahead {}, grain {}, payload {}, can_end {}, "
             "lattice {:.2f}, zero delay {:.2f}, self {:.2f}, neighbour {:.2f}, hot spot {:.2f}, "
-            "burst {:.2f}, rows {:.2f}, large {:.2f}, slow {}, malloc {}, links {}",
+            "burst {:.2f}, rows {:.2f}, large {:.2f}, slow {}, malloc {}, links {}, parts {}",
             static_cast<int>(state), lps, fuel, until, lookahead, grain, payload_bytes_max,
             can_end_after, lattice, zero_delay, to_self, to_neighbour, hot_spot, burst, rows,
-            large_blocks, slow_lps, heap_by_malloc, links);
+            large_blocks, slow_lps, heap_by_malloc, links, parts);
     }
 };
 
@@ -83,6 +84,7 @@ inline RandomShape draw_shape(Dice& dice, std::uint32_t events) {
     shape.slow_lps = static_cast<std::uint32_t>(dice.chance(0.4) ? 1 + dice.below(5) : 0);
     shape.heap_by_malloc = malloc_is_the_lps && dice.chance(0.5);
     shape.links = dice.chance(0.3);
+    shape.parts = static_cast<std::uint32_t>(dice.chance(0.2) ? 1 + dice.below(9) : 0);
     return shape;
 }
 

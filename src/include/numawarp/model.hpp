@@ -84,6 +84,9 @@ struct Setup {
     Rollback preferred_rollback = Rollback::snapshot;
     std::vector<OutputTable> outputs{};
     std::vector<Link> links{};  // may stay empty: LPs are then dealt out in blocks of their numbers
+    // The model's own map, if it knows better than its links do: for each LP a part; LPs of part p
+    // start on worker p modulo the number of workers of all ranks. Empty: none.
+    std::vector<std::uint32_t> parts{};
 };
 
 // Where a model declares its own command-line options (also keys in --config FILE.toml).
