@@ -11,9 +11,6 @@ constexpr std::uint64_t decision_events = 256;
 // W stays below this many rounds' mean advance of GVT. Unmeasured guess.
 constexpr double advances_max = 8;
 
-// A decision that took more rounds than this: hardly anything can be executed between two of them.
-constexpr std::uint32_t starved_rounds = 8;
-
 constexpr double smoothing = 0.1;
 
 constexpr std::uint32_t generations_max = 1u << 20;
@@ -26,10 +23,7 @@ void WindowControl::update(VirtualTime gvt, const Contribution& sums) noexcept {
     advance_mean_ += smoothing * (advance - advance_mean_);
     gvt_ = gvt;
     const std::uint64_t executed = sums.executed - executed_;
-    ++rounds_;
     if (executed < decision_events) return;
-    const bool starved = rounds_ > starved_rounds && width_ != time_infinity;
-    rounds_ = 0;
     const auto undone = static_cast<double>(sums.rolled_back - rolled_back_);
     const double useful = static_cast<double>(executed) - undone;
     executed_ = sums.executed;
@@ -37,7 +31,7 @@ void WindowControl::update(VirtualTime gvt, const Contribution& sums) noexcept {
 
     const double efficiency = std::max(0.0, useful / static_cast<double>(executed));
     steer_generations(efficiency);
-    if (adaptive_) steer_width(gvt, efficiency, useful, starved, sums);
+    if (adaptive_) steer_width(gvt, efficiency, useful, sums);
 }
 
 void WindowControl::steer_generations(double efficiency) noexcept {
@@ -50,7 +44,7 @@ void WindowControl::steer_generations(double efficiency) noexcept {
     }
 }
 
-void WindowControl::steer_width(VirtualTime gvt, double efficiency, double useful, bool starved,
+void WindowControl::steer_width(VirtualTime gvt, double efficiency, double useful,
                                 const Contribution& sums) noexcept {
     // Until the first decision there is no window; it starts from how far the leaders are.
     const VirtualTime width =
@@ -59,11 +53,7 @@ void WindowControl::steer_width(VirtualTime gvt, double efficiency, double usefu
     if (efficiency < 0.33) {
         width_ = width / 4;
     } else if (efficiency < 0.66) {
-        width_ = starved ? width : width / 2;
-    } else if (starved) {
-        // Workers wait for GVT, and not for one another: one per cent in many rounds would take for
-        // ever.
-        width_ = std::max(width * 2, advance_mean_);
+        width_ = width / 2;
     } else if (efficiency > 0.95) {
         // A width of 0 is legal, events at GVT always run, and must be left again.
         width_ = std::min(std::max(width * 2, advance_mean_), std::max(width, ceiling));

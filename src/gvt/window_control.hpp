@@ -37,7 +37,7 @@ class WindowControl {
   private:
     WindowControl(bool adaptive, VirtualTime width) : adaptive_(adaptive), width_(width) {}
 
-    void steer_width(VirtualTime gvt, double efficiency, double useful, bool starved,
+    void steer_width(VirtualTime gvt, double efficiency, double useful,
                      const Contribution& sums) noexcept;
     void steer_generations(double efficiency) noexcept;
 
@@ -47,7 +47,6 @@ class WindowControl {
     // Totals at the last decision, and its outcome.
     std::uint64_t executed_ = 0;
     std::uint64_t rolled_back_ = 0;
-    std::uint32_t rounds_ = 0;  // since then
     VirtualTime gvt_ = 0;
     VirtualTime advance_mean_ = 0;  // of GVT, a round
     double useful_last_ = 0;        // net events of the last decision period
