@@ -38,9 +38,8 @@ class MpiRanks final : public RankGroup {
         try {
             if (provided < MPI_THREAD_SERIALIZED)
                 throw MachineError(
-                    "MPI was built without threads (MPI_THREAD_SERIALIZED is needed); legal: an "
-                    "MPI "
-                    "with that thread level, or a run without a launcher");
+                    "this MPI was built without MPI_THREAD_SERIALIZED; legal: one that has this "
+                    "thread level, or a run without a launcher");
             mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &comm_), "MPI_Comm_dup");
             mpi_check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
             mpi_check(MPI_Comm_size(comm_, &ranks_), "MPI_Comm_size");

@@ -115,6 +115,8 @@ class Rank {
     void release_libc_memory() noexcept { memory_.os().release_libc_memory(); }
 
   private:
+    void bind(const Group& group, std::uint32_t worker) noexcept;
+
     const RunPlan& plan_;
     Transport& transport_;
     const std::size_t batch_bytes_ = transport_.batch_bytes();
@@ -126,9 +128,7 @@ class Rank {
     const std::atomic<int>& stop_signal_;
     GvtRounds gvt_;
 
-    std::vector<std::unique_ptr<Group>> groups_;  // by global number; null where not ours
-    void bind(const Group& group, std::uint32_t worker) noexcept;
-
+    std::vector<std::unique_ptr<Group>> groups_;         // by global number; null where not ours
     static constexpr std::uint16_t in_transit = 0x8000;  // in Owner::worker, on top of the receiver
     std::vector<std::atomic<Partition::Owner>> owners_;
     std::vector<ReadyList> ready_lists_;  // by worker

@@ -44,4 +44,17 @@ RankPlaces choose_places(RankGroup& ranks, const Topology& topology, std::uint32
     return chosen;
 }
 
+std::vector<std::string> describe_places(RankGroup& ranks, const RankPlaces& places, bool pinned) {
+    std::string line = fmt::format("rank {} on {}: {} {}", index(ranks.rank()), ranks.host(),
+                                   places.workers, places.workers == 1 ? "worker" : "workers");
+    if (pinned) {
+        line += ", (core, node):";
+        for (const Place& place : places.places)
+            line += fmt::format(" ({}, {})", place.cpu, index(place.node));
+    } else {
+        line += ", not pinned";
+    }
+    return ranks.share(line);
+}
+
 }  // namespace nw

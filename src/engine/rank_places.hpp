@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "net/rank_group.hpp"
@@ -19,5 +20,9 @@ struct RankPlaces {
 // Collective. `workers_wanted` 0: one a core of this rank's share, and everywhere as many as the rank
 // with fewest can have.
 RankPlaces choose_places(RankGroup& ranks, const Topology& topology, std::uint32_t workers_wanted);
+
+// Collective. A line for each rank, for people: its host, and the core and NUMA node of each of its
+// workers.
+std::vector<std::string> describe_places(RankGroup& ranks, const RankPlaces& places, bool pinned);
 
 }  // namespace nw

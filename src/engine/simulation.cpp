@@ -117,6 +117,8 @@ RunResult simulate(Model&, const Setup& setup, const Config& config, RankGroup& 
     const RankPlaces where = choose_places(
         ranks, topology, config.engine == EngineKind::sequential ? 1 : config.workers);
     const RunPlan plan(setup, config, ranks.ranks(), where.workers);
+    for (const std::string& line : describe_places(ranks, where, config.pin))
+        if (progress.announce) progress.announce(line);
 
     RunResult result;
     result.numa.nodes = topology.nodes();

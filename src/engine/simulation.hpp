@@ -30,6 +30,10 @@ struct LiveProgress {
     // on. May be empty. Set before the run.
     std::function<void(const std::string&)> warn;
 
+    // Called before the run begins with a line for each rank: where its workers will run. May be empty.
+    // Set before the run.
+    std::function<void(const std::string&)> announce;
+
     // How often the user has asked where the run's pages are. While the engine watches placement it
     // answers, by warn().
     std::atomic<std::uint32_t> placement_requests{0};

@@ -77,10 +77,10 @@ void build_groups(Rank& rank, std::uint32_t w) {
     }
 }
 
-void keep_track(RunResult& result, std::uint32_t rank, std::uint32_t thread, std::string name,
+void keep_track(RunResult& result, std::uint32_t thread, std::string name,
                 const TraceTrack& track) {
     if (!track.on()) return;
-    result.trace.push_back({rank, thread, std::move(name), track.spans(), track.dropped()});
+    result.trace.push_back({thread, std::move(name), track.spans(), track.dropped()});
 }
 
 // Of all ranks' times.
@@ -190,9 +190,9 @@ void run_timewarp(EngineRun& run) {
         tallies[w].groups = &worker.groups();
         result.numa.memory += worker.memory_kinds();
         report_worker(result, run.places, w, tallies[w]);
-        keep_track(result, index(rank.id()), w, fmt::format("worker {}", w), worker.trace());
+        keep_track(result, w, fmt::format("worker {}", w), worker.trace());
     }
-    keep_track(result, index(rank.id()), workers, "GVT and network", rank.trace());
+    keep_track(result, workers, "GVT and network", rank.trace());
 }
 
 }  // namespace nw

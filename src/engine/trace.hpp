@@ -82,7 +82,6 @@ class TraceTurn {
 
 // A track that is finished, as the result of a run carries it.
 struct NamedTrack {
-    std::uint32_t rank = 0;
     std::uint32_t thread = 0;
     std::string name;
     std::vector<TraceSpan> spans;

@@ -48,9 +48,7 @@ void Worker::learn_gvt() {
         LiveProgress& progress = rank_.progress();
         progress.gvt.store(std::min(gvt_, plan_.until), std::memory_order_relaxed);
         progress.executed_events.store(result.sums.executed, std::memory_order_relaxed);
-        // What is still ahead of GVT counts, too: a window's worth, which nobody will see in a line.
-        progress.committed_events.store(result.sums.executed - result.sums.rolled_back,
-                                        std::memory_order_relaxed);
+        progress.committed_events.store(result.sums.committed, std::memory_order_relaxed);
         if (self_.rank == 0 && rank_.history().is_due(now_)) take_sample(result);
     }
     if (phase_ == Phase::draining) {

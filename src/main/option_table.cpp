@@ -264,7 +264,8 @@ void add_output(Builder& table, Settings& settings) {
     table.add_words("progress", settings.progress, progress_words,
                     "one live line on standard error; auto: if it is a terminal");
     table.add_flag("quiet", settings.quiet, "print errors only");
-    table.add_flag("verbose", settings.verbose, "report every worker and every counter");
+    table.add_flag("verbose", settings.verbose,
+                   "say where the workers run, and report each of them and every counter");
     table
         .add_text("config", "FILE", settings.config_file,
                   "read options from a TOML file; the command line comes first")

@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "main/exit_codes.hpp"
+
 namespace nw {
 
 namespace {
 
 using nlohmann::json;
-
-constexpr int exit_wrong_setup = 2;
 
 // The first fact in which a rank differs from the first rank.
 std::string difference(const json& first, const json& other, std::size_t rank) {

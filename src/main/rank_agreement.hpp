@@ -15,7 +15,7 @@ namespace nw {
 using SetupFacts = std::vector<std::pair<std::string, std::string>>;
 
 struct Agreement {
-    int exit_code = 0;    // 0: everything may start
+    int exit_code = 0;    // an ExitCode; 0: everything may start
     std::string message;  // else: one line, which the first rank prints
 };
 

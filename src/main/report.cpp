@@ -92,14 +92,19 @@ void write_workers(Lines out, const RunFacts& facts) {
     const auto& workers = facts.result.workers;
     const std::size_t shown =
         facts.settings.verbose ? workers.size() : std::min(workers.size(), workers_shown);
-    fmt::format_to(out, "  {:>6} {:>5} {:>5} {:>9} {:>15} {:>10} {:>7}\n", "worker", "core", "node",
-                   "LPs", "committed", "efficiency", "busy");
+    // On one rank there is nothing to tell ranks by.
+    const auto rank_column = [&](std::string_view text) {
+        return facts.result.ranks > 1 ? fmt::format("  {:>5}", text) : std::string();
+    };
+    fmt::format_to(out, "{}  {:>6} {:>5} {:>5} {:>9} {:>15} {:>10} {:>7}\n", rank_column("rank"),
+                   "worker", "core", "node", "LPs", "committed", "efficiency", "busy");
     const auto number_or_dash = [](int number) {
         return number < 0 ? std::string("-") : fmt::format("{}", number);
     };
     for (std::size_t i = 0; i < shown; ++i) {
         const WorkerReport& worker = workers[i];
-        fmt::format_to(out, "  {:>6} {:>5} {:>5} {:>9} {:>15} {:>10} {:>7}\n", i,
+        fmt::format_to(out, "{}  {:>6} {:>5} {:>5} {:>9} {:>15} {:>10} {:>7}\n",
+                       rank_column(std::to_string(worker.rank)), i % facts.workers_per_rank(),
                        number_or_dash(worker.core), number_or_dash(worker.node),
                        with_thousands(worker.lps),
                        with_thousands(worker.counters[Counter::committed_events]),

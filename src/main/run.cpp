@@ -19,6 +19,7 @@
 #include "base/check.hpp"
 #include "engine/simulation.hpp"
 #include "main/command_line.hpp"
+#include "main/exit_codes.hpp"
 #include "main/output_files.hpp"
 #include "main/program_fingerprint.hpp"
 #include "main/progress.hpp"
@@ -34,15 +35,6 @@
 namespace nw {
 
 namespace {
-
-enum ExitCode : int {
-    exit_done = 0,
-    exit_internal_error = 1,
-    exit_wrong_setup = 2,
-    exit_model_error = 3,
-    exit_machine_error = 4,
-    exit_signal_base = 128,  // plus the signal's number, as shells have it
-};
 
 // One line, whatever stands in a file's name or in an exception of the model's.
 int fail(ExitCode code, std::string message) {
@@ -114,6 +106,8 @@ RunResult simulate_with_progress(Model& model, const Setup& setup, const Setting
         else
             fmt::print(stderr, "numawarp: rank {}: {}\n", index(ranks.rank()), line);
     };
+    if (settings.verbose && !settings.quiet && ranks.is_first())
+        live.announce = [](const std::string& line) { fmt::print(stderr, "numawarp: {}\n", line); };
     const PlacementSignal placement_signal(live);
     const bool silent = settings.quiet || !ranks.is_first();
     const ProgressLine line(silent ? ProgressMode::off : settings.progress,
@@ -167,7 +161,8 @@ class RankRun {
     void prepare() {
         setup_ = model_.setup();
         check_setup(model_, setup_, settings_.config);
-        check_run(setup_, settings_.config, ranks_.ranks());
+        // On one rank simulate() says the same, and there is nobody to agree with.
+        if (ranks_.ranks() > 1) check_run(setup_, settings_.config, ranks_.ranks());
         if (!settings_.config.output_directory.empty())
             prepare_output_directory(settings_.config.output_directory);
         settings_.config.trace = !settings_.trace_file.empty();

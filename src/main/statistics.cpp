@@ -47,7 +47,8 @@ Json options_used(const RunFacts& facts) {
 Json workers_detail(const RunFacts& facts) {
     Json workers = Json::array();
     for (const WorkerReport& report : facts.result.workers) {
-        Json worker = {{"core", report.core < 0 ? Json(nullptr) : Json(report.core)},
+        Json worker = {{"rank", report.rank},
+                       {"core", report.core < 0 ? Json(nullptr) : Json(report.core)},
                        {"node", report.node < 0 ? Json(nullptr) : Json(report.node)},
                        {"lps", report.lps},
                        {"groups", report.groups},
@@ -272,7 +273,8 @@ constexpr Field fields_after_counters[] = {
     {"", "options", "object", "every option of engine and model with the value that was in force",
      options_used},
     {"", "workers_detail", "array",
-     "for each worker core, node (null: not pinned), lps, groups (both at the end), busy_seconds "
+     "for each worker rank, core, node (null: not pinned), lps, groups (both at the end), "
+     "busy_seconds "
      "(CPU time), efficiency (share of executed_events that it did not roll back) and every "
      "counter",
      workers_detail},

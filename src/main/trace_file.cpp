@@ -1,9 +1,11 @@
 #include "main/trace_file.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <fstream>
 #include <limits>
+#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -45,6 +47,16 @@ KindWords words_for(TraceKind kind) noexcept {
     return {"?", "?"};
 }
 
+// Tracks are in the time of the steady clock, which is each host's own; between hosts there is only
+// the system's.
+std::int64_t system_less_steady_ns() {
+    const auto ns = [](auto time) {
+        return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch())
+            .count();
+    };
+    return ns(std::chrono::system_clock::now()) - ns(std::chrono::steady_clock::now());
+}
+
 std::int64_t first_ns(const RunResult& result) {
     std::int64_t first = std::numeric_limits<std::int64_t>::max();
     for (const NamedTrack& track : result.trace)
@@ -52,9 +64,19 @@ std::int64_t first_ns(const RunResult& result) {
     return first;
 }
 
+// The beginning of the trace on this rank's steady clock: the first span of all ranks.
+std::int64_t common_origin_ns(RankGroup& ranks, const RunResult& result) {
+    const std::int64_t difference = system_less_steady_ns();
+    const std::int64_t own = first_ns(result);
+    std::int64_t origin = own + difference;
+    for (const std::string& theirs : ranks.share(std::to_string(origin)))
+        origin = std::min<std::int64_t>(origin, std::stoll(theirs));
+    return origin - difference;
+}
+
 // Calls part(text) with pieces of about part_bytes, each of whole events that end in ",\n".
 template <class Part>
-void format_rank(std::uint32_t rank, const RunResult& result, Part&& part) {
+void format_rank(std::uint32_t rank, const RunResult& result, std::int64_t origin, Part&& part) {
     std::string text =
         fmt::format(R"({{"ph":"M","pid":{0},"name":"process_name","args":{{"name":"rank {0}"}}}},)"
                     "\n",
@@ -65,7 +87,6 @@ void format_rank(std::uint32_t rank, const RunResult& result, Part&& part) {
         part(text);
         text.clear();
     };
-    const std::int64_t origin = first_ns(result);
     const auto us = [&](std::int64_t ns) { return static_cast<double>(ns - origin) / 1000; };
     for (const NamedTrack& track : result.trace) {
         emit(fmt::format(
@@ -86,30 +107,32 @@ void format_rank(std::uint32_t rank, const RunResult& result, Part&& part) {
                 "\n",
                 rank, track.thread, track.dropped, us(track.spans.back().end_ns)));
     }
+    const double begin_us = us(first_ns(result));
     for (const PlacementSample& sample : result.numa.history) {
+        const double sample_us = begin_us + sample.seconds * 1e6;
         emit(fmt::format(
             R"({{"ph":"C","pid":{},"name":"pages moved","ts":{:.3f},"args":{{"pages":{}}}}},)"
             "\n"
             R"({{"ph":"C","pid":{},"name":"remote pages","ts":{:.3f},"args":{{"share":{}}}}},)"
             "\n",
-            rank, sample.seconds * 1e6, sample.pages_moved, rank, sample.seconds * 1e6,
-            sample.remote_page_share));
+            rank, sample_us, sample.pages_moved, rank, sample_us, sample.remote_page_share));
     }
-    part(text);
+    if (!text.empty()) part(text);  // an empty part is the end, to the first rank
 }
 
 }  // namespace
 
 void write_trace(RankGroup& ranks, const std::string& path, const RunResult& result) {
+    const std::int64_t origin = common_origin_ns(ranks, result);
     if (!ranks.is_first()) {
-        format_rank(index(ranks.rank()), result,
+        format_rank(index(ranks.rank()), result, origin,
                     [&](const std::string& text) { ranks.send(RankId{0}, text); });
         ranks.send(RankId{0}, {});
         return;
     }
     std::ofstream file(path, std::ios::binary | std::ios::trunc);
     file << "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
-    format_rank(0, result, [&](const std::string& text) { file << text; });
+    format_rank(0, result, origin, [&](const std::string& text) { file << text; });
     for (std::uint32_t r = 1; r < ranks.ranks(); ++r)
         for (std::string text = ranks.receive(RankId{r}); !text.empty();
              text = ranks.receive(RankId{r}))

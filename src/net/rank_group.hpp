@@ -1,8 +1,8 @@
 // The ranks of a run as the main thread sees them before and after the event loop, where everybody
 // waits for everybody. Backends: one process that nobody launched (SingleProcess), MPI (mpi/).
 //
-// Thread: the main thread, never while workers run. Every call is collective: each rank makes the
-// same calls in the same order.
+// Thread: the main thread, never while workers run. Calls are collective unless they say otherwise:
+// each rank makes the same calls in the same order.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +41,7 @@ class RankGroup {
     // the wire.
     virtual std::unique_ptr<Transport> open_transport(std::size_t largest_event) = 0;
 
-    // Ends all ranks at once: one of them cannot go on and the others may be anywhere. Returns only
+    // Not collective. Ends all ranks at once: one of them cannot go on and the others may be anywhere. Returns only
     // where there are no others.
     virtual void abort(int exit_code) noexcept = 0;
 };

@@ -26,12 +26,13 @@ class Transport {
     virtual std::uint32_t ranks() const noexcept = 0;
 
     // A batch is best closed at this size; only one event that is larger by itself may exceed it.
+    // (Unless a backend knows better: what Open MPI sends at once by default, less its header.)
     virtual std::size_t batch_bytes() const noexcept { return 3840; }
 
     // Takes a batch of wire events for another rank; the bytes are copied or sent before it returns.
     virtual void send(RankId destination, std::span<const std::byte> batch) = 0;
 
-    // Batches that were taken and may still be in this rank's memory.
+    // Batches that send() took and that may still be in this rank's memory.
     virtual std::size_t sends_under_way() const noexcept { return 0; }
 
     // Hands over about `batches_max` batches that have arrived. Batches of one pair of ranks may

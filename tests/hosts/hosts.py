@@ -35,7 +35,19 @@ def need_hosts():
         skip(f"no namespaces here: {probe.stderr.strip()}")
 
 
-class Hosts:
+class BroughtUp:
+    """Something with _up() that __exit__() takes down, also when it came up half way only."""
+
+    def __enter__(self):
+        try:
+            self._up()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+
+class Hosts(BroughtUp):
     """Hosts n1, n2, ... with addresses 10.77.0.1, 10.77.0.2, ..., up while the `with` block runs."""
 
     def __init__(self, count, bin_folder, shared=()):
@@ -46,14 +58,6 @@ class Hosts:
         self._bin = Path(bin_folder)
         self._processes = {}
         self._switch = None
-
-    def __enter__(self):
-        try:
-            self._up()
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
 
     def __exit__(self, *_):
         for process in self.helpers():

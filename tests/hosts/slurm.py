@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import time
 
-from hosts import ENVIRONMENT, Launch, skip
+from hosts import ENVIRONMENT, BroughtUp, Launch, skip
 
 SECONDS_TO_COME_UP = 30
 MUNGE_KEY_BYTES = 128
@@ -58,7 +58,7 @@ def need_slurm():
             skip(f"needs {tool} (Debian packages slurm-wlm, slurm-wlm-basic-plugins, munge)")
 
 
-class Slurm:
+class Slurm(BroughtUp):
     """SLURM with all hosts idle, up while the `with` block runs."""
 
     def __init__(self, hosts):
@@ -70,14 +70,6 @@ class Slurm:
         """For a command on one of the hosts that speaks to SLURM."""
         return {**ENVIRONMENT, "SLURM_CONF": str(self._folder / "slurm.conf"),
                 "OMPI_MCA_mpi_yield_when_idle": "1"}
-
-    def __enter__(self):
-        try:
-            self._up()
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
 
     def __exit__(self, *_):
         for process in reversed(self._daemons):

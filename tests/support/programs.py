@@ -49,6 +49,16 @@ class Programs:
         sys.exit(1 if self.failures else 0)
 
 
+def python_with_matplotlib():
+    """A python3 that has it; ends the test, as skipped, where there is none. (Debian's may not be the
+    first in PATH.)"""
+    for python in (sys.executable, "/usr/bin/python3"):
+        if subprocess.run([python, "-c", "import matplotlib"], capture_output=True).returncode == 0:
+            return python
+    print("skipped: no python3 here has matplotlib (Debian: python3-matplotlib)")
+    sys.exit(77)
+
+
 def confidence(values):
     """Mean and half-width of its 99.9 % confidence interval, from independent runs."""
     # Student's t at 0.9995, by degrees of freedom.

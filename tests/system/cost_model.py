@@ -9,7 +9,7 @@ from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(root / "tests/support"))
-from programs import Programs  # noqa: E402
+from programs import Programs, python_with_matplotlib  # noqa: E402
 
 programs = Programs()
 
@@ -29,14 +29,6 @@ dear = model.Network("dear", 0, 2, 2, 0, "assumed")
 alone, crowd = (model.exchange(peers, 0.1, dear, engine) for peers in (1, 1023))
 assert crowd.events_a_batch < 1.1 and crowd.share < 0.25 < 0.8 < alone.share, (alone, crowd)
 """
-
-
-def python_with_matplotlib():
-    for python in (sys.executable, "/usr/bin/python3"):
-        if subprocess.run([python, "-c", "import matplotlib"], capture_output=True).returncode == 0:
-            return python
-    print("skipped: no python3 here has matplotlib (Debian: python3-matplotlib)")
-    sys.exit(77)
 
 
 def run(*arguments):

@@ -14,17 +14,9 @@ from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(root / "tests/support"))
-from programs import Programs  # noqa: E402
+from programs import Programs, python_with_matplotlib  # noqa: E402
 
 programs = Programs()
-
-
-def python_with_matplotlib():
-    for python in (sys.executable, "/usr/bin/python3"):
-        if subprocess.run([python, "-c", "import matplotlib"], capture_output=True).returncode == 0:
-            return python
-    print("skipped: no python3 here has matplotlib (Debian: python3-matplotlib)")
-    sys.exit(77)
 
 
 python = python_with_matplotlib()
