@@ -22,6 +22,7 @@ class GroupMemory {
         : segments_(source, group), platform_(segments_), spans_(segments_), mail_(segments_) {}
 
     PlatformHeap& platform() noexcept { return platform_; }
+    const PlatformHeap& platform() const noexcept { return platform_; }
     SegmentTable& segments() noexcept { return segments_; }
     const SegmentTable& segments() const noexcept { return segments_; }
     StateSpans& spans() noexcept { return spans_; }

@@ -102,6 +102,11 @@ void LargeBlocks::resize(Block& block, std::size_t bytes) noexcept {
     set_used(entries_[block.index], bytes);
 }
 
+void LargeBlocks::for_each_chunk(const std::function<void(std::byte*, std::size_t)>& visit) const {
+    for (std::uint32_t i = 0; i < count_; ++i)
+        if (entries_[i].bytes != 0) visit(entries_[i].block->data(), entries_[i].bytes);
+}
+
 std::size_t LargeBlocks::image_bytes() const noexcept {
     std::size_t bytes = 0;
     for (std::uint32_t i = 0; i < count_; ++i)

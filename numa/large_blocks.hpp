@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "numa/platform_heap.hpp"
 #include "numa/snapshot.hpp"
@@ -33,6 +34,9 @@ class LargeBlocks {
     }
     // Requires: 0 < bytes ≤ capacity_of(block), block in use.
     void resize(Block& block, std::size_t bytes) noexcept;
+
+    // Calls visit(address, bytes) for every chunk in use.
+    void for_each_chunk(const std::function<void(std::byte*, std::size_t)>& visit) const;
 
     std::size_t live_bytes() const noexcept { return live_bytes_; }
     std::uint32_t live_count() const noexcept { return live_count_; }

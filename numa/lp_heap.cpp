@@ -266,6 +266,20 @@ std::size_t LpHeap::used_bytes() const noexcept {
     return std::size_t{used_units_} * 16 + (large_ != nullptr ? large_->live_bytes() : 0);
 }
 
+void LpHeap::for_each_chunk(const std::function<void(std::byte*, std::size_t)>& visit) const {
+    for (std::size_t b = 0; b < bin_count_; ++b) {
+        const Bin& bin = bins_[b];
+        for (std::uint32_t j = 0; j < bin.used; ++j) {
+            Block& block = *bin.block(j);
+            const std::size_t bytes = small_classes[block.small_class].bytes;
+            for (std::uint64_t used = block.full_mask() & ~block.free_mask; used != 0;
+                 used &= used - 1)
+                visit(block.data() + static_cast<unsigned>(std::countr_zero(used)) * bytes, bytes);
+        }
+    }
+    if (large_ != nullptr) large_->for_each_chunk(visit);
+}
+
 void LpHeap::validate() const {
     std::size_t used_units = 0;
     for (std::size_t c = 0; c < small_class_count; ++c) {

@@ -24,6 +24,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "numa/heap_fault.hpp"
 #include "numa/platform_heap.hpp"
@@ -92,6 +93,12 @@ class alignas(64) LpHeap {
     static void drop(Snapshot* snapshot, PlatformHeap& memory) noexcept {
         memory.free(snapshot, snapshot->bytes);
     }
+
+    // Calls visit(address, bytes) for every chunk in use, in no particular order.
+    void for_each_chunk(const std::function<void(std::byte*, std::size_t)>& visit) const;
+
+    // The heap's bytes were brought back at their old place (group_image.hpp): this is its group now.
+    void adopt(GroupMemory& group) noexcept { group_ = &group; }
 
     // Fresh chunks are filled with zeros from now on, so that executing an event again leaves
     // equal bytes even where the model writes none (for --check-rollback).

@@ -97,6 +97,10 @@ class PlatformHeap {
     }
     std::size_t history_bytes() const noexcept { return history_bytes_; }
 
+    // What the heap knows of its segments; the chunks and their lists are in those. See group_image.hpp.
+    void save(Packer& out) const { visit_parts(out, *this); }
+    void load(Unpacker& in) { visit_parts(in, *this); }
+
     void validate() const;
 
   private:
@@ -112,6 +116,18 @@ class PlatformHeap {
     static constexpr std::size_t small_classes = small_max / alignment + 1;
     static constexpr std::size_t classes = small_classes + 4 * 10;
 
+    template <class Part, class Heap>
+    static void visit_parts(Part& part, Heap& heap) {
+        part(heap.free_);
+        part(heap.bump_);
+        part(heap.bump_end_);
+        part(heap.refill_bytes_);
+        part(heap.live_bytes_);
+        part(heap.held_bytes_);
+        part(heap.spare_);
+        part(heap.spare_bytes_);
+        part(heap.history_bytes_);
+    }
     static std::size_t class_of(std::size_t bytes) noexcept;
     void* allocate_slow(std::size_t bytes);
     void free_slow(void* address, std::size_t bytes) noexcept;

@@ -210,6 +210,30 @@ void SegmentTable::give_range(std::byte* base, std::size_t bytes) noexcept {
     }
 }
 
+void SegmentTable::save(Packer& out) const {
+    out(std::vector<Segment>(map_, map_ + count_));
+    out(free_ranges_);
+    out(cursor_);
+}
+
+void SegmentTable::load(Unpacker& in) {
+    while (count_ != 0) release_segment(map_[count_ - 1].base);
+    std::vector<Segment> entries;
+    in(entries);
+    in(free_ranges_);
+    in(cursor_);
+    while (capacity_ < entries.size())
+        if (!make_room()) throw std::bad_alloc();
+    {
+        const std::lock_guard guard(lock_);
+        std::copy(entries.begin(), entries.end(), map_);
+        count_ = entries.size();
+    }
+    for (const Segment& segment : entries) active_bytes_ += segment.bytes;
+    source_.count_segment(static_cast<std::int64_t>(active_bytes_));
+    if (!huge_asked_) ask_for_huge_pages();
+}
+
 void SegmentTable::validate() const {
     NW_CHECK(count_ <= capacity_);
     std::size_t bytes = 0;

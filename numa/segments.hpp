@@ -21,6 +21,7 @@
 
 #include <numawarp/ids.hpp>
 
+#include "base/packing.hpp"
 #include "base/spin_lock.hpp"
 #include "numa/memory_source.hpp"
 
@@ -68,6 +69,11 @@ class SegmentTable {
     bool has_huge_pages() const noexcept {
         return source_.region() != nullptr && source_.huge_pages() != HugePages::off && huge_asked_;
     }
+
+    // The table without its pages, and the same table again, in the same slot of another process
+    // (group_image.hpp). What the table held before is given back. Requires: a region.
+    void save(Packer& out) const;
+    void load(Unpacker& in);
 
     void validate() const;
 

@@ -75,10 +75,21 @@ class StateSpans {
     // Requires: is_group_memory(address).
     static Block* find(const void* address) noexcept;
 
+    // What is not in the spans themselves. See group_image.hpp.
+    void save(Packer& out) const { visit_parts(out, *this); }
+    void load(Unpacker& in) { visit_parts(in, *this); }
+
     // Where the block of a segment block lies in its segment.
     static constexpr std::size_t segment_block_offset = 64;
 
   private:
+    template <class Part, class Spans>
+    static void visit_parts(Part& part, Spans& spans) {
+        part(spans.span_);
+        part(spans.next_unit_);
+        part(spans.used_bytes_);
+    }
+
     SegmentTable& segments_;
     SpanHeader* span_ = nullptr;  // the one being cut
     std::size_t next_unit_ = units;

@@ -15,6 +15,7 @@ build    libhwloc-dev         header hwloc.h                      cores and NUMA
 build    libmetis-dev         header metis.h                      deals LPs out to workers
 build    libfmt-dev           header fmt/format.h                 text
 build    libcli11-dev         header CLI/CLI.hpp                  command lines
+build    libhdf5-dev          header hdf5.h|hdf5/serial/hdf5.h    output in typed columns
 build    nlohmann-json3-dev   header nlohmann/json.hpp            statistics
 build    libtomlplusplus-dev  header toml++/toml.h                road networks
 build    libxxhash-dev        header xxhash.h                     the digest
@@ -23,6 +24,7 @@ build    librandom123-dev     header Random123/philox.h           random numbers
 test     catch2               header catch2/catch.hpp|catch2/catch_all.hpp  unit tests
 test     python3              command python3                     checks of the source tree
 test     spin                 command spin                        model checker, for the GVT
+test     python3-h5py         python h5py                         reads output in typed columns
 test     clang-format         command clang-format                layout of the sources
 ranks    openmpi-bin          command mpirun                      starts ranks
 ranks    python3              command python3                     works out where they run
@@ -32,9 +34,12 @@ guest    qemu-system-x86      command qemu-system-x86_64          a machine with
 guest    python3              command python3                     starts it
 guest    numactl              command numactl                     shows nodes, binds memory
 guest    zstd                 command zstd                        unpacks kernel modules of Ubuntu
+pictures librsvg2-bin         command rsvg-convert                pictures of a network
+pictures chromium             command chromium                    pictures of a report
 hosts    iproute2             command ip                          gives hosts on this machine addresses
 slurm    slurm-wlm            command srun                        schedules jobs over hosts
 slurm    munge                command munge                       lets its daemons trust each other
+newcomer debootstrap          command debootstrap                 makes a bare Debian
 '
 
 # header_exists HEADER[|HEADER]: one of them can be included.

@@ -2,14 +2,15 @@
 # that a user's project finds the same libraries in the same way.
 include(CMakeFindDependencyMacro)
 
-# Libraries that ship no CMake package: header HEADER and library LIBRARY as target
-# numawarp::<name>. DEBIAN is the package to name when it is missing.
+# Libraries that ship no CMake package: header HEADER and library LIBRARY (the first of several
+# names) as target numawarp::<name>, also below include/FOLDER. DEBIAN is the package to name when
+# it is missing.
 function(numawarp_find_library name)
-    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "HEADER;LIBRARY;DEBIAN" "")
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "HEADER;FOLDER;DEBIAN" "LIBRARY")
     if(TARGET numawarp::${name})
         return()
     endif()
-    find_path(NUMAWARP_${name}_INCLUDE_DIR ${ARG_HEADER})
+    find_path(NUMAWARP_${name}_INCLUDE_DIR ${ARG_HEADER} PATH_SUFFIXES ${ARG_FOLDER})
     mark_as_advanced(NUMAWARP_${name}_INCLUDE_DIR)
     if(NOT NUMAWARP_${name}_INCLUDE_DIR)
         message(FATAL_ERROR "numawarp: ${ARG_HEADER} not found (Debian package ${ARG_DEBIAN})")
@@ -17,11 +18,11 @@ function(numawarp_find_library name)
     add_library(numawarp::${name} INTERFACE IMPORTED)
     target_include_directories(numawarp::${name} INTERFACE "${NUMAWARP_${name}_INCLUDE_DIR}")
     if(ARG_LIBRARY)
-        find_library(NUMAWARP_${name}_LIBRARY ${ARG_LIBRARY})
+        find_library(NUMAWARP_${name}_LIBRARY NAMES ${ARG_LIBRARY})
         mark_as_advanced(NUMAWARP_${name}_LIBRARY)
         if(NOT NUMAWARP_${name}_LIBRARY)
             message(FATAL_ERROR
-                "numawarp: lib${ARG_LIBRARY} not found (Debian package ${ARG_DEBIAN})")
+                "numawarp: no library ${ARG_LIBRARY} found (Debian package ${ARG_DEBIAN})")
         endif()
         target_link_libraries(numawarp::${name} INTERFACE "${NUMAWARP_${name}_LIBRARY}")
     endif()
@@ -34,3 +35,7 @@ find_dependency(MPI COMPONENTS CXX)
 numawarp_find_library(libnuma HEADER numa.h LIBRARY numa DEBIAN libnuma-dev)
 numawarp_find_library(libhwloc HEADER hwloc.h LIBRARY hwloc DEBIAN libhwloc-dev)
 numawarp_find_library(libmetis HEADER metis.h LIBRARY metis DEBIAN libmetis-dev)
+# Not by CMake's FindHDF5, which wants the project to speak C. Debian's serial build has a name and a
+# folder of its own, so that builds for MPI can stand beside it.
+numawarp_find_library(libhdf5 HEADER hdf5.h FOLDER hdf5/serial LIBRARY hdf5_serial hdf5
+    DEBIAN libhdf5-dev)

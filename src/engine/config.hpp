@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include <numawarp/model.hpp>
 
+#include "engine/save_options.hpp"
 #include "numa/memory_options.hpp"
 
 namespace nw {
@@ -37,7 +39,9 @@ struct Config {
     bool net_thread = false;       // a thread of its own moves what goes between ranks
     bool trace = false;            // gather what each thread does when
     double watchdog_seconds = 10;  // of patience with a GVT round; 0: no end of it
-    double check_rebind = 0;       // share of groups moved at random at every such look, in [0, 1]
+    SaveOptions save;              // of the whole run
+    std::shared_ptr<const SavedRun> restart_from;  // null: from the beginning
+    double check_rebind = 0;  // share of groups moved at random at every such look, in [0, 1]
 };
 
 }  // namespace nw

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 
 #include "engine/group.hpp"
 #include "engine/output_writer.hpp"
@@ -14,6 +15,11 @@
 
 namespace nw {
 
+// Brings all rows that were handed over into the tables, and these to the disk; the first rank learns how
+// far they reach. Rows that come later must belong behind them. Collective over the ranks, by one
+// thread of each while no worker runs.
+using SyncOutput = std::function<OutputPosition()>;
+
 struct EngineRun {
     const RunPlan& plan;
     MemorySource& memory;
@@ -23,6 +29,7 @@ struct EngineRun {
     LiveProgress& progress;
     const std::atomic<int>& stop_signal;
     RunResult& result;
+    SyncOutput sync_output;
 };
 
 void run_sequential(EngineRun& run);

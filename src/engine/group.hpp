@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <unordered_set>
+#include <vector>
 
 #include "engine/load_meter.hpp"
 #include "event/bottom_half.hpp"
 #include "lp/lp_record.hpp"
 #include "numa/group_memory.hpp"
+#include "numa/outside_pointers.hpp"
 
 namespace nw {
 
@@ -22,6 +24,8 @@ struct Group {
     // Anti-events whose twins are not in the history, by identity: each waits until its twin comes
     // up for execution.
     std::unordered_set<std::uint64_t> waiting_antis;
+    // With --checkpoint: pointers out of the LPs' heaps that the LPs' constructors made.
+    std::vector<OutsideWord> constructed;
     LoadMeter load;
     BottomHalf mail;
 };

@@ -1,13 +1,12 @@
 #include "engine/output_writer.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
+#include <system_error>
 
 #include <fmt/format.h>
 
 #include "base/check.hpp"
-#include "numa/heap_scope.hpp"
 
 namespace nw {
 namespace {
@@ -15,93 +14,15 @@ namespace {
 // A merge of everything that waits is worth its cost from this many rows on. Unmeasured guess.
 constexpr std::size_t rows_worth_writing = 4096;
 
-void append_quoted(std::string& line, std::string_view text) {
-    if (text.find_first_of(",\"\n\r") == std::string_view::npos) {
-        line += text;
-        return;
-    }
-    line += '"';
-    for (const char c : text) {
-        if (c == '"') line += '"';
-        line += c;
-    }
-    line += '"';
-}
+// What is kept of a file's end to know it again: some rows.
+constexpr std::size_t end_bytes = 256;
 
-std::string csv_line(const std::byte* at, std::size_t bytes) {
-    std::string line;
-    const std::byte* const begin = at;
-    for (const std::byte* end = at + bytes; at < end;) {
-        if (at != begin) line += ',';
-        const auto kind = static_cast<OutputValue::Kind>(*at++);
-        std::uint64_t word;
-        std::memcpy(&word, at, sizeof word);
-        at += sizeof word;
-        switch (kind) {
-            case OutputValue::Kind::integer:
-                line += fmt::format("{}", static_cast<std::int64_t>(word));
-                break;
-            case OutputValue::Kind::real: {
-                double real;
-                std::memcpy(&real, &word, sizeof real);
-                line += fmt::format("{}", real);
-                break;
-            }
-            case OutputValue::Kind::text:
-                append_quoted(line, {reinterpret_cast<const char*>(at), word});
-                at += word;
-                break;
-        }
-    }
-    line += '\n';
-    return line;
+std::string end_of(const AppendedFile& file, std::uint64_t bytes) {
+    const std::uint64_t count = std::min<std::uint64_t>(bytes, end_bytes);
+    return file.read(bytes - count, count);
 }
 
 }  // namespace
-
-std::size_t encoded_row_bytes(const std::vector<OutputTable>& tables, std::size_t table,
-                              std::span<const OutputValue> row) {
-    if (table >= tables.size()) {
-        const PlatformScope platform;
-        throw ModelError(
-            fmt::format("output() to table {}; the model declares {}", table, tables.size()));
-    }
-    if (row.size() != tables[table].columns.size()) {
-        const PlatformScope platform;
-        throw ModelError(fmt::format("output() of {} values to table {}, which has {} columns",
-                                     row.size(), tables[table].name, tables[table].columns.size()));
-    }
-    std::size_t bytes = 0;
-    for (const OutputValue& value : row) {
-        bytes += 1 + sizeof(std::uint64_t);
-        if (value.kind == OutputValue::Kind::text) bytes += value.text.size();
-    }
-    return bytes;
-}
-
-void encode_row(std::span<const OutputValue> row, std::byte* to) noexcept {
-    for (const OutputValue& value : row) {
-        *to++ = static_cast<std::byte>(value.kind);
-        std::uint64_t word = 0;
-        switch (value.kind) {
-            case OutputValue::Kind::integer:
-                word = static_cast<std::uint64_t>(value.integer);
-                break;
-            case OutputValue::Kind::real:
-                std::memcpy(&word, &value.real, sizeof word);
-                break;
-            case OutputValue::Kind::text:
-                word = value.text.size();
-                break;
-        }
-        std::memcpy(to, &word, sizeof word);
-        to += sizeof word;
-        if (value.kind == OutputValue::Kind::text) {
-            std::memcpy(to, value.text.data(), value.text.size());
-            to += value.text.size();
-        }
-    }
-}
 
 OutputWriter::OutputWriter(RowSpool& spool, std::uint32_t workers)
     : spool_(&spool),
@@ -110,23 +31,70 @@ OutputWriter::OutputWriter(RowSpool& spool, std::uint32_t workers)
 
 OutputWriter::OutputWriter(const std::vector<OutputTable>& tables, const std::string& directory,
                            std::uint32_t workers)
-    : bounds_(std::make_unique<std::atomic<VirtualTime>[]>(workers)),
-      workers_(workers),
-      directory_(directory) {
+    : OutputWriter(tables, directory, workers, nullptr) {}
+
+OutputWriter::OutputWriter(const std::vector<OutputTable>& tables, const std::string& directory,
+                           std::uint32_t workers, const OutputPosition& from)
+    : OutputWriter(tables, directory, workers, &from) {}
+
+OutputWriter::OutputWriter(const std::vector<OutputTable>& tables, const std::string& directory,
+                           std::uint32_t workers, const OutputPosition* from)
+    : directory_(directory),
+      bounds_(std::make_unique<std::atomic<VirtualTime>[]>(workers)),
+      workers_(workers) {
     if (directory.empty()) return;
+    if (from == nullptr)
+        begin_tables(tables);
+    else
+        go_on(tables, *from);
+}
+
+void OutputWriter::begin_tables(const std::vector<OutputTable>& tables) {
     for (const OutputTable& table : tables) {
-        const std::string path = directory + "/" + table.name + ".csv";
-        auto file = std::make_unique<std::ofstream>(path);
-        std::string header;
-        for (std::size_t c = 0; c < table.columns.size(); ++c) {
-            if (c > 0) header += ',';
-            append_quoted(header, table.columns[c]);
-        }
-        *file << header << '\n';
-        if (!file->good())
-            throw SetupError("--output " + directory + ": cannot write " + path +
-                             "; legal: a directory that can be written");
-        files_.push_back(std::move(file));
+        files_.push_back(open(table, AppendedFile::Open::empty));
+        kinds_.emplace_back(table.columns.size());
+        line_.clear();
+        append_csv_header(line_, table.columns);
+        files_.back()->append(line_);
+    }
+    flush();
+}
+
+void OutputWriter::go_on(const std::vector<OutputTable>& tables, const OutputPosition& from) {
+    NW_CHECK(from.table_bytes.size() == tables.size());
+    NW_CHECK(from.table_ends.size() == tables.size());
+    NW_CHECK(from.column_kinds.size() == tables.size());
+    for (std::size_t t = 0; t < tables.size(); ++t) {
+        files_.push_back(open(tables[t], AppendedFile::Open::as_it_is));
+        const AppendedFile& file = *files_.back();
+        const std::uint64_t wanted = from.table_bytes[t];
+        const auto refuse = [&](const std::string& what) {
+            throw SetupError(fmt::format(
+                "--output {}: {} {}; legal: the folder and files that the saved run has "
+                "left",
+                directory_, file.path(), what));
+        };
+        if (file.bytes() < wanted)
+            refuse(fmt::format("has {} bytes, and had {} when the run was saved", file.bytes(),
+                               wanted));
+        if (end_of(file, wanted) != from.table_ends[t])
+            refuse("is not the file that the saved run has written");
+    }
+    for (std::size_t t = 0; t < tables.size(); ++t) files_[t]->truncate(from.table_bytes[t]);
+    kinds_ = from.column_kinds;
+}
+
+std::unique_ptr<AppendedFile> OutputWriter::open(const OutputTable& table,
+                                                 AppendedFile::Open how) const {
+    const std::string path = directory_ + "/" + table.name + ".csv";
+    try {
+        return std::make_unique<AppendedFile>(path, how);
+    } catch (const std::system_error& error) {
+        const bool anew = how == AppendedFile::Open::empty;
+        throw SetupError(fmt::format("--output {}: cannot {} {}: {}; legal: {}", directory_,
+                                     anew ? "write" : "go on with", path, error.code().message(),
+                                     anew ? "a directory that can be written"
+                                          : "the folder and files that the saved run has left"));
     }
 }
 
@@ -145,11 +113,12 @@ void OutputWriter::hand_over(std::uint32_t worker, std::vector<Row>& rows, Virtu
     VirtualTime lowest = time_infinity;
     for (std::uint32_t w = 0; w < workers_; ++w)
         lowest = std::min(lowest, bounds_[w].load(std::memory_order_acquire));
-    if (lowest > written_below_) write_below(lowest);
+    if (lowest <= written_below_) return;
+    written_below_ = lowest;
+    write_waiting(lowest);
 }
 
-void OutputWriter::write_below(VirtualTime bound) {
-    written_below_ = bound;
+void OutputWriter::write_waiting(VirtualTime bound) {
     // Rows of one event came from one worker in their order: a stable sort keeps it.
     std::stable_sort(waiting_.begin(), waiting_.end(),
                      [](const Row& a, const Row& b) { return before(a.key, b.key); });
@@ -160,20 +129,37 @@ void OutputWriter::write_below(VirtualTime bound) {
 }
 
 void OutputWriter::write(const Row& row) {
-    if (spool_ != nullptr)
+    if (spool_ != nullptr) {
         spool_->write(row);
-    else if (wanted())
-        *files_[row.table] << csv_line(row.values.data(), row.values.size());
+    } else if (wanted()) {
+        line_.clear();
+        append_csv(line_, row.values, kinds_[row.table]);
+        files_[row.table]->append(line_);
+    }
+}
+
+OutputPosition OutputWriter::sync(VirtualTime bound) {
+    NW_CHECK(written_below_ <= bound);
+    write_waiting(bound);
+    flush();
+    OutputPosition position;
+    for (const auto& file : files_) {
+        file->sync();
+        position.table_bytes.push_back(file->bytes());
+        position.table_ends.push_back(end_of(*file, file->bytes()));
+    }
+    position.column_kinds = kinds_;
+    return position;
 }
 
 void OutputWriter::finish() {
-    write_below(time_infinity);
+    write_waiting(time_infinity);
+    flush();
+}
+
+void OutputWriter::flush() {
     if (spool_ != nullptr) spool_->finish();
-    for (auto& file : files_) {
-        file->flush();
-        if (!file->good())
-            throw MachineError("--output " + directory_ + ": writing failed; is the disk full?");
-    }
+    for (const auto& file : files_) file->flush();
 }
 
 }  // namespace nw

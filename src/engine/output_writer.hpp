@@ -3,37 +3,38 @@
 // "I shall hand over nothing below this time any more"; rows below all workers' bounds are sorted
 // and written.
 //
-// Rows are bytes until then: per value a kind byte, and 8 bytes or a length and text.
+// A run that is saved and gone on with in another process neither doubles nor loses a row: what is
+// saved says how far each file is complete, and who goes on cuts off what was written after that.
 //
 // Where there are several ranks, each spools its rows, and the first writes the tables when the run is
-// over (output_merge.hpp).
+// saved or over (output_merge.hpp).
 //
 // Thread: hand_over from any worker, under a mutex, only when there is something to hand over; the
 // bound alone is an atomic store.
 #pragma once
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <string>
 #include <vector>
 
 #include <numawarp/model.hpp>
 
+#include "engine/appended_file.hpp"
+#include "engine/column_kinds.hpp"
+#include "engine/output_row.hpp"
 #include "engine/row_spool.hpp"
-#include "event/event_key.hpp"
 
 namespace nw {
 
-// Bytes of a row as it is kept with an uncommitted event; throws ModelError unless the table exists
-// and the row has a value for each of its columns.
-std::size_t encoded_row_bytes(const std::vector<OutputTable>& tables, std::size_t table,
-                              std::span<const OutputValue> row);
-void encode_row(std::span<const OutputValue> row, std::byte* to) noexcept;
+// How far the tables are complete on the disk. Empty: there is no output.
+struct OutputPosition {
+    std::vector<std::uint64_t> table_bytes;
+    std::vector<std::string> table_ends;  // the last bytes before that: it is still the same file
+    ColumnKinds column_kinds;
+};
 
 class OutputWriter {
   public:
@@ -43,12 +44,18 @@ class OutputWriter {
     OutputWriter(const std::vector<OutputTable>& tables, const std::string& directory,
                  std::uint32_t workers);
 
+    // Goes on from there. Throws SetupError, and leaves all files as they are, if one of them is not
+    // what it was. Requires: the same tables, and a directory if and only if there was one.
+    OutputWriter(const std::vector<OutputTable>& tables, const std::string& directory,
+                 std::uint32_t workers, const OutputPosition& from);
+
     // The rows go to `spool`, which outlives this, and not to tables.
     OutputWriter(RowSpool& spool, std::uint32_t workers);
 
     bool wanted() const noexcept { return spool_ != nullptr || !files_.empty(); }
 
-    // Takes the rows (leaves the vector empty) and the worker's new bound.
+    // Takes the rows (leaves the vector empty) and the worker's new bound. This and what follows throw
+    // MachineError if the disk is full.
     void hand_over(std::uint32_t worker, std::vector<Row>& rows, VirtualTime bound);
 
     // The bound alone.
@@ -59,20 +66,36 @@ class OutputWriter {
     // For rows that come in order already, from one thread, with nothing handed over left.
     void write(const Row& row);
 
-    // Writes all that was handed over and flushes the files. Throws MachineError if the disk is full.
+    // Writes what was handed over below the bound, and waits until the disk has it.
+    // Requires: nobody hands over meanwhile, and nobody will below the bound.
+    // With a spool: as far as the spool, and the position is empty.
+    OutputPosition sync(VirtualTime bound);
+
+    // Writes all that was handed over.
     void finish();
 
+    // Of what was written to tables, also before this goes on.
+    const ColumnKinds& column_kinds() const noexcept { return kinds_; }
+
   private:
-    void write_below(VirtualTime bound);
+    OutputWriter(const std::vector<OutputTable>& tables, const std::string& directory,
+                 std::uint32_t workers, const OutputPosition* from);
+    void begin_tables(const std::vector<OutputTable>& tables);
+    void go_on(const std::vector<OutputTable>& tables, const OutputPosition& from);
+    std::unique_ptr<AppendedFile> open(const OutputTable& table, AppendedFile::Open how) const;
+    void write_waiting(VirtualTime bound);
+    void flush();
 
     RowSpool* spool_ = nullptr;
-    std::vector<std::unique_ptr<std::ofstream>> files_;  // by table
+    std::string directory_;
+    std::vector<std::unique_ptr<AppendedFile>> files_;  // by table
+    ColumnKinds kinds_;
+    std::string line_;  // of write(), kept for its memory
     std::unique_ptr<std::atomic<VirtualTime>[]> bounds_;
     std::uint32_t workers_;
     std::mutex mutex_;
     std::vector<Row> waiting_;
     VirtualTime written_below_ = 0;
-    std::string directory_;
 };
 
 }  // namespace nw

@@ -70,9 +70,8 @@ Partition::Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t work
                      std::uint32_t lps_per_group)
     : lps_(setup.lps) {
     const std::uint32_t workers = ranks * workers_per_rank;
-    lps_per_group_ = lps_per_group > 0 ? std::min(lps_per_group, setup.lps)
-                                       : choose_lps_per_group(setup.lps, workers);
-    group_reciprocal_ = std::numeric_limits<std::uint64_t>::max() / lps_per_group_ + 1;
+    set_lps_per_group(lps_per_group > 0 ? std::min(lps_per_group, setup.lps)
+                                        : choose_lps_per_group(setup.lps, workers));
     for (const Link& link : setup.links) {
         if (index(link.a) >= setup.lps || index(link.b) >= setup.lps)
             throw SetupError("the model's links name an LP that does not exist; legal: 0 to " +
@@ -85,16 +84,36 @@ Partition::Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t work
     } else if (!setup.links.empty() && workers > 1 && workers <= setup.lps) {
         deal_by_parts(metis_parts(lps_, setup.links, workers), workers);
     } else {
-        deal_blocks(workers);
+        deal_blocks((lps_ + lps_per_group_ - 1) / lps_per_group_, workers);
     }
-    // Owners hold worker numbers over all ranks until here.
+    divide_by_ranks(workers_per_rank);
+}
+
+Partition::Partition(const SavedPartition& saved, std::uint32_t ranks,
+                     std::uint32_t workers_per_rank)
+    : lps_(saved.lps), slot_of_lp_(saved.slot_of_lp) {
+    set_lps_per_group(saved.lps_per_group);
+    if (!slot_of_lp_.empty()) {
+        lp_of_slot_.assign(std::size_t{saved.groups} * lps_per_group_, no_lp);
+        for (std::uint32_t lp = 0; lp < lps_; ++lp) lp_of_slot_[slot_of_lp_[lp]] = lp;
+    }
+    deal_blocks(saved.groups, ranks * workers_per_rank);
+    divide_by_ranks(workers_per_rank);
+}
+
+void Partition::set_lps_per_group(std::uint32_t lps) noexcept {
+    lps_per_group_ = lps;
+    group_reciprocal_ = std::numeric_limits<std::uint64_t>::max() / lps + 1;
+}
+
+// Owners hold worker numbers over all ranks until here.
+void Partition::divide_by_ranks(std::uint32_t workers_per_rank) noexcept {
     for (Owner& owner : owners_)
         owner = {static_cast<std::uint16_t>(owner.worker / workers_per_rank),
                  static_cast<std::uint16_t>(owner.worker % workers_per_rank)};
 }
 
-void Partition::deal_blocks(std::uint32_t workers) {
-    const std::uint32_t groups = (lps_ + lps_per_group_ - 1) / lps_per_group_;
+void Partition::deal_blocks(std::uint32_t groups, std::uint32_t workers) {
     for (std::uint32_t g = 0; g < groups; ++g) {
         const auto worker = static_cast<std::uint16_t>(std::uint64_t{g} * workers / groups);
         owners_.push_back({0, worker});

@@ -13,11 +13,24 @@
 
 namespace nw {
 
+// What a partition is but for the owners of groups: enough to have the same groups again.
+struct SavedPartition {
+    std::uint32_t lps = 0;
+    std::uint32_t lps_per_group = 1;
+    std::uint32_t groups = 0;
+    std::vector<std::uint32_t> slot_of_lp{};  // empty: slot i holds LP i
+};
+
 class Partition {
   public:
     // lps_per_group 0: the engine decides. Requires: setup.lps ≥ 1, ranks ≥ 1, workers ≥ 1.
     Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t workers_per_rank,
               std::uint32_t lps_per_group);
+
+    // The same groups, dealt out in stretches to whatever workers there are. Requires: ranks ≥ 1,
+    // workers ≥ 1.
+    Partition(const SavedPartition& saved, std::uint32_t ranks, std::uint32_t workers_per_rank);
+    SavedPartition save() const { return {lps_, lps_per_group_, groups(), slot_of_lp_}; }
 
     struct Place {
         std::uint32_t group;
@@ -47,7 +60,9 @@ class Partition {
     std::vector<std::uint32_t> members(std::uint32_t group) const;
 
   private:
-    void deal_blocks(std::uint32_t workers);
+    void set_lps_per_group(std::uint32_t lps) noexcept;
+    void deal_blocks(std::uint32_t groups, std::uint32_t workers);
+    void divide_by_ranks(std::uint32_t workers_per_rank) noexcept;
     // `part`: for each LP the worker, of all ranks, that it starts on.
     void deal_by_parts(const std::vector<std::uint32_t>& part, std::uint32_t workers);
 

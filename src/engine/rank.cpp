@@ -1,5 +1,7 @@
 #include "engine/rank.hpp"
 
+#include <algorithm>
+
 #include "base/check.hpp"
 #include "engine/worker.hpp"
 
@@ -41,7 +43,7 @@ Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, Outp
       handed_over_(plan.workers),
       rebinding_(plan.config.rebind_seconds, plan.config.check_rebind, plan.config.seed,
                  worker_nodes_),
-      trace_(plan.config.trace) {
+      trace_(trace_spans_max()) {
     for (std::uint32_t g = 0; g < plan.partition.groups(); ++g)
         owners_[g] = plan.partition.first_owner(g);
     for (std::uint32_t w = 0; w < plan.workers; ++w)
@@ -50,12 +52,16 @@ Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, Outp
 
 Rank::~Rank() = default;
 
+std::size_t Rank::trace_spans_max() const noexcept {
+    return plan_.config.trace ? nw::trace_spans_max(transport_.ranks(), plan_.workers) : 0;
+}
+
 Group& Rank::make_group(std::uint32_t g) {
     groups_[g] = std::make_unique<Group>(memory_, g);
     return *groups_[g];
 }
 
-void Rank::net_step(GvtRounds::Clock::time_point now) {
+void Rank::net_step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
     if (!net_role_.try_lock()) return;
     if (has_outgoing_.load(std::memory_order_acquire)) {
         std::vector<OutgoingBatch> batches;
@@ -64,18 +70,16 @@ void Rank::net_step(GvtRounds::Clock::time_point now) {
             batches.swap(outgoing_);
             has_outgoing_.store(false, std::memory_order_release);
         }
-        trace_step_.begin();
         for (const OutgoingBatch& batch : batches) transport_.send(batch.destination, batch.bytes);
-        trace_step_.mark(TraceKind::send, batches.size());
+        trace.mark(TraceKind::send, batches.size());
     }
     if (transport_.ranks() > 1) {
-        trace_step_.begin();
         std::uint64_t received = 0;
         transport_.receive(batches_received_per_step, [&](std::span<const std::byte> batch) {
             deliver(batch.data(), batch.size());
             ++received;
         });
-        trace_step_.mark(TraceKind::receive, received);
+        trace.mark(TraceKind::receive, received);
     }
     // Handing groups over takes memory for a moment: not when it is short.
     if (gvt_.gathered() && memory_budget_.level(now) == MemoryBudget::Level::ample) {
@@ -84,8 +88,12 @@ void Rank::net_step(GvtRounds::Clock::time_point now) {
     }
     const std::uint32_t done = gvt_.done();
     gvt_.step(now);
-    if (trace_.on() && gvt_.done() != done)
-        trace_.add(TraceKind::round, gvt_.opened_at(), TraceTrack::Clock::now(), 1);
+    if (trace_.on() && gvt_.done() != done) {
+        // Turns begin before they come here: one may open a round at a time when the last was not over.
+        const auto over = TraceTrack::Clock::now();
+        trace_.add(TraceKind::round, std::max(gvt_.opened_at(), round_over_), over, 1);
+        round_over_ = over;
+    }
     // A round that takes long means that a handler or a rank does not come back: say which. It may
     // still, or be an endless loop in a state that was never to be; only the user can tell.
     std::string overdue;

@@ -65,11 +65,14 @@ class Rank {
     Group& make_group(std::uint32_t g);
 
     // Thread: any worker, between events. Takes the net role if it is free and moves what there is
-    // to move: batches out and in, the GVT round.
-    void net_step(GvtRounds::Clock::time_point now);
+    // to move: batches out and in, the GVT round. `trace` is the calling thread's, begun at `now`.
+    void net_step(GvtRounds::Clock::time_point now, TraceTurn& trace);
 
     // Hands a closed batch for another rank to the net role.
     void send_batch(RankId destination, const MailBuffer& batch);
+
+    // Nobody moves anything between ranks while it is held. Requires: no worker runs.
+    std::unique_lock<SpinLock> hold_network() { return std::unique_lock(net_role_); }
 
     // Puts wire events into the bottom halves of their groups. Requires: this rank owns them.
     void deliver(const std::byte* events, std::size_t size);
@@ -108,7 +111,9 @@ class Rank {
     // Thread: worker 0.
     RunHistory& history() noexcept { return history_; }
 
-    // What the net role did. Requires: nobody executes any more.
+    // Of each track; 0: no trace is wanted.
+    std::size_t trace_spans_max() const noexcept;
+    // The GVT rounds. Requires: nobody executes any more.
     const TraceTrack& trace() const noexcept { return trace_; }
 
     MemoryBudget& memory_budget() noexcept { return memory_budget_; }
@@ -139,8 +144,8 @@ class Rank {
 
     SpinLock net_role_;  // by try_lock only
     Rebinding rebinding_;
-    TraceTrack trace_;              // under the net role
-    TraceTurn trace_step_{trace_};  // the same
+    TraceTrack trace_;                            // under the net role
+    TraceTrack::Clock::time_point round_over_{};  // the same; when trace_'s last span ended
     struct OutgoingBatch {
         RankId destination;
         std::vector<std::byte> bytes;

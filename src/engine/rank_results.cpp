@@ -1,73 +1,16 @@
 #include "engine/rank_results.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/check.hpp"
+#include "base/packing.hpp"
 
 namespace nw {
 namespace {
-
-// Bytes in, the same values out. Both sides are the same program (setup_agreement.hpp).
-class Packer {
-  public:
-    template <class T>
-    void operator()(const T& value) {
-        static_assert(std::is_trivially_copyable_v<T>);
-        bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
-    }
-    template <class T>
-    void operator()(const std::vector<T>& values) {
-        (*this)(values.size());
-        for (const T& value : values) (*this)(value);
-    }
-    void operator()(const std::string& text) {
-        (*this)(text.size());
-        bytes_ += text;
-    }
-    std::string take() { return std::move(bytes_); }
-
-  private:
-    std::string bytes_;
-};
-
-class Unpacker {
-  public:
-    explicit Unpacker(const std::string& bytes) : bytes_(bytes) {}
-
-    template <class T>
-    void operator()(T& value) {
-        static_assert(std::is_trivially_copyable_v<T>);
-        std::memcpy(&value, next(sizeof value), sizeof value);
-    }
-    template <class T>
-    void operator()(std::vector<T>& values) {
-        std::size_t count = 0;
-        (*this)(count);
-        values.resize(count);
-        for (T& value : values) (*this)(value);
-    }
-    void operator()(std::string& text) {
-        std::size_t count = 0;
-        (*this)(count);
-        text.assign(next(count), count);
-    }
-
-  private:
-    const char* next(std::size_t bytes) {
-        NW_CHECK(bytes <= bytes_.size() - at_);
-        at_ += bytes;
-        return bytes_.data() + at_ - bytes;
-    }
-
-    const std::string& bytes_;
-    std::size_t at_ = 0;
-};
 
 // (The trace stays where it is: write_trace() fetches it.)
 // One list for both directions.

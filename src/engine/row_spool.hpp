@@ -1,48 +1,42 @@
 // Committed rows of one rank, in order, in a file: where there are several ranks, rows wait here until
-// the end of the run and are then merged into the tables that one rank would have written.
+// the run is saved or over, and are then merged into the tables that one rank would have written.
 //
-// A file and not memory, because a run may write more than fits. It lies in the output folder, is
-// known by its rank, and is gone when it was merged.
+// A file and not memory, because a run may write more than fits. It lies in the output folder, but has
+// no name there, so that nothing is left of it however the process ends.
 //
 // Thread: one at a time.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
+#include <memory>
 #include <string>
-#include <vector>
 
-#include "event/event_key.hpp"
+#include "engine/appended_file.hpp"
+#include "engine/output_row.hpp"
 
 namespace nw {
 
-struct OutputRow {
-    EventKey key;
-    std::uint32_t table;
-    std::vector<std::byte> values;
-};
-
 class RowSpool {
   public:
-    // Throws SetupError if the file cannot be made.
+    // Throws SetupError if the file cannot be made. The others throw MachineError if the disk is full
+    // or broken.
     RowSpool(const std::string& directory, std::uint32_t rank);
-    ~RowSpool();  // removes the file
-    RowSpool(const RowSpool&) = delete;
-    RowSpool& operator=(const RowSpool&) = delete;
 
     void write(const OutputRow& row);
-    // Nothing is written after this. Throws MachineError if the disk is full.
+    // What was written can be read. More may be written later, but not while it is being read.
     void finish();
 
     // The next rows from the front, as bytes for RowReader: whole rows, about `bytes_wanted`; empty at
     // the end. Requires: finish() was called.
     std::string read_some(std::size_t bytes_wanted);
 
+    // Empties the spool, for further rows. Requires: all was read.
+    void begin_anew();
+
   private:
-    std::string path_;
-    std::fstream file_;
-    bool reading_ = false;
+    std::unique_ptr<AppendedFile> file_;
+    std::uint64_t read_bytes_ = 0;
 };
 
 // Rows out of what read_some() gave.

@@ -1,6 +1,7 @@
 #include "engine/run_plan.hpp"
 
 #include "base/check.hpp"
+#include "engine/saved_run.hpp"
 
 namespace nw {
 namespace {
@@ -28,7 +29,8 @@ RunPlan::RunPlan(const Setup& setup_, const Config& config_, std::uint32_t ranks
       rollback(choose_rollback(setup_, config_)),
       rules{setup_.lps, setup_.payload_bytes_max, setup_.lookahead},
       state_keeping(StateKeepingRules::choose(rollback, setup_.process, config_.checkpoint_every)),
-      partition(setup_, ranks, workers_, config_.lps_per_group) {
+      partition(config_.restart_from ? Partition(config_.restart_from->partition, ranks, workers_)
+                                     : Partition(setup_, ranks, workers_, config_.lps_per_group)) {
     if (config.check_rollback > 0 && config.engine != EngineKind::timewarp)
         throw SetupError("--check-rollback: only --engine timewarp rolls back; legal here: 0");
     if (config.engine != EngineKind::conservative) return;

@@ -12,7 +12,9 @@
 #include "engine/output_merge.hpp"
 #include "engine/rank_places.hpp"
 #include "engine/rank_results.hpp"
+#include "engine/saved_run.hpp"
 #include "engine/stopwatch.hpp"
+#include "numa/outside_pointers.hpp"
 
 namespace nw {
 namespace {
@@ -88,6 +90,36 @@ std::unique_ptr<MemorySource> open_memory(Os& os, const RunPlan& plan,
     return std::make_unique<MemorySource>(os, MemoryMode::libc, groups, config.huge_pages);
 }
 
+std::unique_ptr<OutputWriter> open_tables(const Setup& setup, const Config& config,
+                                          std::uint32_t workers) {
+    const std::string& folder = config.output_directory;
+    return config.restart_from ? std::make_unique<OutputWriter>(setup.outputs, folder, workers,
+                                                                config.restart_from->output)
+                               : std::make_unique<OutputWriter>(setup.outputs, folder, workers);
+}
+
+// Whether memory is where a saved run needs it.
+void check_saving(const Config& config, const MemorySource& memory) {
+    const SavedRun* saved = config.restart_from.get();
+    if (saved == nullptr && !config.save.on()) return;
+    const Region* region = memory.region();
+    if (region == nullptr || region->base() != region_base)
+        throw SetupError(fmt::format(
+            "--{}: LPs cannot have the addresses that they need; legal: --memory numa, without "
+            "`ulimit -v` and strict overcommit",
+            saved != nullptr ? "restart" : "checkpoint"));
+    if (saved == nullptr) return;
+    if (region->base() != saved->region_base || region->slot_bytes() != saved->slot_bytes)
+        throw SetupError(
+            "--restart: there is another amount of address space than when the checkpoint was "
+            "written; legal: the same `ulimit -v` and overcommit");
+    if (saved->stray.to_program > 0 && saved->program_shift != AddressMap::program_shift())
+        throw SetupError(fmt::format(
+            "--restart: {} words in LPs point into the program, which lies elsewhere now; legal: a "
+            "program linked with -no-pie, as numawarp::numawarp has it",
+            saved->stray.to_program));
+}
+
 void run_engine(EngineRun& run) {
     switch (run.plan.config.engine) {
         case EngineKind::sequential:
@@ -136,19 +168,29 @@ RunResult simulate(Model&, const Setup& setup, const Config& config, RankGroup& 
             result.notices.push_back(
                 "--net-thread: every core has a worker; legal, but slower than --net-thread off or "
                 "one worker fewer");
+        check_saving(config, memory);
         const bool spooled = ranks.ranks() > 1 && !config.output_directory.empty();
         if (!spooled) {
-            OutputWriter output(setup.outputs, config.output_directory, where.workers);
-            EngineRun run{plan, memory, output, ranks, places, progress, stop_signal, result};
+            const auto output = open_tables(setup, config, where.workers);
+            const auto sync = [&] { return output->sync(time_infinity); };
+            EngineRun run{plan,     memory,      *output, ranks, places,
+                          progress, stop_signal, result,  sync};
             run_engine(run);
+            result.column_kinds = output->column_kinds();
         } else {
             RowSpool spool(config.output_directory, index(ranks.rank()));
             OutputWriter rows(spool, where.workers);
-            EngineRun run{plan, memory, rows, ranks, places, progress, stop_signal, result};
+            const auto tables = ranks.is_first() ? open_tables(setup, config, 1) : nullptr;
+            const auto sync = [&] {
+                rows.sync(time_infinity);
+                merge_output(ranks, spool, tables.get());
+                spool.begin_anew();
+                return tables ? tables->sync(time_infinity) : OutputPosition{};
+            };
+            EngineRun run{plan, memory, rows, ranks, places, progress, stop_signal, result, sync};
             run_engine(run);
-            std::optional<OutputWriter> tables;
-            if (ranks.is_first()) tables.emplace(setup.outputs, config.output_directory, 1);
-            merge_output(ranks, spool, tables ? &*tables : nullptr);
+            merge_output(ranks, spool, tables.get());
+            if (tables) result.column_kinds = tables->column_kinds();
         }
     } catch (const std::bad_alloc&) {
         throw MachineError(
@@ -173,6 +215,12 @@ RunResult simulate(Model&, const Setup& setup, const Config& config, RankGroup& 
                         memory_cap >> 20, result.resident_peak_bytes >> 20));
     result.setup_seconds = std::max(0.0, whole.wall_seconds() - result.wall_seconds);
     gather_results(ranks, result);
+    if (config.restart_from) {
+        const SavedProgress& before = config.restart_from->progress;
+        result.totals.add(before.totals);
+        result.wall_seconds += before.wall_seconds;
+        result.saving.restarted_at = before.gvt;
+    }
     end_history(result.history, totals_of(result));
     return result;
 }

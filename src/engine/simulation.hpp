@@ -5,11 +5,13 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/counters.hpp"
 #include "base/digest.hpp"
+#include "engine/column_kinds.hpp"
 #include "engine/config.hpp"
 #include "engine/numa_report.hpp"
 #include "engine/run_history.hpp"
@@ -51,6 +53,15 @@ struct WorkerReport {
     std::uint64_t groups = 0;
 };
 
+// What was done for --checkpoint, and what a run with --restart has gone on from.
+struct SavingReport {
+    std::uint64_t written = 0;                // times the run was saved
+    std::uint64_t bytes = 0;                  // of the last time, on all ranks
+    double seconds = 0;                       // that nobody executed meanwhile, all together
+    std::optional<VirtualTime> saved_at;      // GVT of the last time
+    std::optional<VirtualTime> restarted_at;  // GVT
+};
+
 enum class EndReason : std::uint8_t { until, no_events, all_can_end, interrupted };
 
 struct RunResult {
@@ -65,13 +76,15 @@ struct RunResult {
     std::uint32_t groups = 0;
     std::uint32_t lps_per_group = 0;
     std::uint32_t nodes = 1;
-    double wall_seconds = 0;  // the event loop alone
+    double wall_seconds = 0;  // the event loop alone; likewise of the whole run
     double setup_seconds = 0;
     std::uint64_t resident_peak_bytes = 0;
     std::uint64_t segments_bytes = 0;
     NumaReport numa;
+    SavingReport saving;             // the first rank's
     std::int64_t messages_left = 0;  // sent less received, of this rank; 0 over all
-    Counters totals;
+    ColumnKinds column_kinds;        // of the tables of output; the first rank's
+    Counters totals;                 // of the whole run: with what was done before it was saved
     std::vector<RunSample> history;  // over all ranks, taken by the first
     // Events and anti-events from rank to rank; one row, its own, before the results are gathered.
     std::vector<std::vector<std::uint64_t>> communication;

@@ -15,6 +15,8 @@
 #include "engine/engines.hpp"
 #include "engine/placement_watch.hpp"
 #include "engine/rank.hpp"
+#include "engine/run_saver.hpp"
+#include "engine/saved_run.hpp"
 #include "engine/stopwatch.hpp"
 #include "engine/worker.hpp"
 
@@ -24,9 +26,9 @@ namespace {
 // Turns without work after which a worker lets others have its core, should they need it.
 constexpr std::uint32_t idle_turns_before_yield = 8;
 
-void turn_until_finished(Rank& rank, Worker& worker) {
+void turn_until_still(Rank& rank, Worker& worker) {
     std::uint32_t idle_turns = 0;
-    while (!worker.finished() && !rank.failed()) {
+    while (!worker.finished() && !worker.paused() && !rank.failed()) {
         if (worker.turn()) {
             idle_turns = 0;
         } else if (++idle_turns > idle_turns_before_yield) {
@@ -41,20 +43,34 @@ void turn_until_finished(Rank& rank, Worker& worker) {
 // wherever there is nothing to do.
 class NetThread {
   public:
-    explicit NetThread(Rank& rank) : rank_(rank) {
+    explicit NetThread(Rank& rank)
+        : rank_(rank), trace_(rank.plan().config.net_thread ? rank.trace_spans_max() : 0) {
         if (rank.plan().config.net_thread)
             thread_ = std::jthread([this](std::stop_token stop) { run(stop); });
     }
 
+    // Requires: it has ended.
+    const TraceTrack& trace() const noexcept { return trace_; }
+
     // Every group exists: other ranks, which may be ahead, have somewhere to send to.
     void begin() noexcept { begun_.store(true, std::memory_order_release); }
 
+    void end() {
+        thread_.request_stop();
+        if (thread_.joinable()) thread_.join();
+    }
+
   private:
     void run(const std::stop_token& stop) {
+        TraceTurn turn(trace_);
         try {
             while (!stop.stop_requested()) {
                 // Pairs with the release in begin(): the groups are whole.
-                if (begun_.load(std::memory_order_acquire)) rank_.net_step(GvtRounds::Clock::now());
+                if (begun_.load(std::memory_order_acquire)) {
+                    const auto now = GvtRounds::Clock::now();
+                    turn.begin(now);
+                    rank_.net_step(now, turn);
+                }
                 std::this_thread::yield();
             }
         } catch (...) {
@@ -63,24 +79,38 @@ class NetThread {
     }
 
     Rank& rank_;
+    TraceTrack trace_;
     std::atomic<bool> begun_{false};
     std::jthread thread_;
 };
 
 // Each worker builds its own groups, whose pages are then born beside it. The baseline does not know
 // of nodes: one thread builds everything (docs/decisions/0016).
-void build_groups(Rank& rank, std::uint32_t w) {
-    if (rank.plan().config.memory == MemoryMode::numa) {
+void make_groups(Rank& rank, std::uint32_t w) {
+    if (const SavedRun* saved = rank.plan().config.restart_from.get()) {
+        rank.worker(w).read_groups(*saved);
+    } else if (rank.plan().config.memory == MemoryMode::numa) {
         rank.worker(w).build_groups();
     } else if (w == 0) {
         for (std::uint32_t i = 0; i < rank.plan().workers; ++i) rank.worker(i).build_groups();
     }
 }
 
-void keep_track(RunResult& result, std::uint32_t thread, std::string name,
-                const TraceTrack& track) {
-    if (!track.on()) return;
-    result.trace.push_back({thread, std::move(name), track.spans(), track.dropped()});
+void keep_track(RunResult& result, std::string name, const TraceTrack& track) {
+    if (track.on()) result.trace.push_back(track.named(std::move(name)));
+}
+
+void say_what_is_left_out(RunResult& result) {
+    std::uint64_t left_out = 0, kept = 0;
+    for (const NamedTrack& track : result.trace) {
+        left_out += track.left_out;
+        kept += track.spans.size();
+    }
+    if (left_out > 0)
+        result.notices.push_back(fmt::format(
+            "--trace: {} spans of {} in the middle of the run are left out; the first and the last "
+            "of each worker are there",
+            left_out, left_out + kept));
 }
 
 // Of all ranks' times.
@@ -118,9 +148,11 @@ void run_timewarp(EngineRun& run) {
     PlacementWatch placement(run.memory.os(), run.plan.config, run.places, run.progress,
                              run.result.numa.nodes, run.result.notices);
     const std::uint32_t workers = run.plan.workers;
-    std::optional<NetThread> net_thread(std::in_place, rank);
+    NetThread net_thread(rank);
     std::vector<WorkerTally> tallies(workers);
-    std::barrier barrier(static_cast<std::ptrdiff_t>(workers));
+    std::barrier<> barrier(static_cast<std::ptrdiff_t>(workers));
+    RunSaver saver(run, rank, barrier);
+    bool is_to_be_saved = false;  // by worker 0, between two barriers
     RunResult& result = run.result;
     const auto guarded = [&](auto&& step) {
         try {
@@ -134,16 +166,23 @@ void run_timewarp(EngineRun& run) {
         [&](std::uint32_t w) {
             Worker& worker = rank.worker(w);
             guarded([&] { worker.adopt_thread(); });
-            guarded([&] { build_groups(rank, w); });
+            guarded([&] { make_groups(rank, w); });
             barrier.arrive_and_wait();  // every group exists: events may be sent
-            if (w == 0) net_thread->begin();
+            if (w == 0) net_thread.begin();
             if (w == 0) guarded([&] { placement.begin(memory_of_groups(rank)); });
-            guarded([&] { worker.start(); });
+            if (!run.plan.config.restart_from) guarded([&] { worker.start(); });
             barrier.arrive_and_wait();
             const Stopwatch watch;
             if (w == 0) rank.history().begin(RunHistory::Clock::now());
-            guarded([&] { turn_until_finished(rank, worker); });
-            barrier.arrive_and_wait();  // nobody is executing: the run is over
+            if (w == 0) saver.begin();
+            for (;;) {
+                guarded([&] { turn_until_still(rank, worker); });
+                barrier.arrive_and_wait();  // nobody is executing
+                if (w == 0) is_to_be_saved = worker.paused() && !rank.failed();
+                barrier.arrive_and_wait();
+                if (!is_to_be_saved) break;
+                saver.save(w);
+            }
             if (w == 0) result.wall_seconds = watch.wall_seconds();
             tallies[w].busy_seconds = watch.thread_cpu_seconds();
             if (w == 0) guarded([&] { placement.last_look(); });
@@ -152,7 +191,7 @@ void run_timewarp(EngineRun& run) {
             guarded([&] { worker.wind_up(); });
         },
         result.notices);
-    net_thread.reset();
+    net_thread.end();
     rank.rethrow_failure();
     placement.finish(result.numa, result.notices);
 
@@ -190,9 +229,11 @@ void run_timewarp(EngineRun& run) {
         tallies[w].groups = &worker.groups();
         result.numa.memory += worker.memory_kinds();
         report_worker(result, run.places, w, tallies[w]);
-        keep_track(result, w, fmt::format("worker {}", w), worker.trace());
+        keep_track(result, fmt::format("worker {}", w), worker.trace());
     }
-    keep_track(result, workers, "GVT and network", rank.trace());
+    keep_track(result, "GVT rounds", rank.trace());
+    keep_track(result, "network", net_thread.trace());
+    say_what_is_left_out(result);
 }
 
 }  // namespace nw

@@ -1,9 +1,14 @@
 // --trace: what each thread did when, for the eye. Every thread of interest writes a track of spans of
 // its own; they are turned into a file when the run is over (main/trace_file.hpp).
 //
+// Spans of a track nest or are apart, never half in another: viewers draw nothing sensible else. So a
+// thread's spans stand in its own track, whatever role it had just taken, and GVT rounds, which are
+// nobody's, in one by themselves.
+//
 // Spans that follow each other closely and are alike become one: batches of 128 events, thousands a
-// second, say nothing singly. A track is bounded; when it is full every later span is dropped, and
-// counted.
+// second, say nothing singly. A track is bounded. When it is full its first half stays and the second
+// becomes a ring, so that a run of any length shows how it began and how it ended; what is left out
+// between is counted. (Coarser spans for all of it would show none of what a trace is for.)
 //
 // Cost: two looks at the clock (25 ns each) for each part of a turn when on, a branch when off.
 #pragma once
@@ -22,10 +27,13 @@ enum class TraceKind : std::uint8_t {
     mail,      // draining bottom halves
     commit,
     idle,
+    cut,       // a worker's part in a GVT round
     handover,  // count: groups that leave
+    takeover,  // count: groups that came
     round,     // of GVT, from its opening to its result
     send,      // batches to other ranks; count: batches
     receive,
+    left_out,  // where spans are not there; count: spans
 };
 
 struct TraceSpan {
@@ -35,26 +43,41 @@ struct TraceSpan {
     TraceKind kind;
 };
 
+// Spans that each track of a run may have: what a viewer can open is the whole of them.
+std::size_t trace_spans_max(std::size_t ranks, std::size_t workers) noexcept;
+
+// A track that is finished, as the result of a run carries it.
+struct NamedTrack {
+    std::string name;
+    std::vector<TraceSpan> spans;  // a span within another comes before it
+    std::uint64_t left_out = 0;    // so many are not there
+};
+
 // Thread: one at a time.
 class TraceTrack {
   public:
     using Clock = std::chrono::steady_clock;
 
-    explicit TraceTrack(bool on) : on_(on) {}
+    // 0: off.
+    explicit TraceTrack(std::size_t spans_max) : spans_max_(spans_max), next_(spans_max / 2) {}
 
-    bool on() const noexcept { return on_; }
+    bool on() const noexcept { return spans_max_ > 0; }
+    // Spans come in the order of their ends.
     void add(TraceKind kind, Clock::time_point start, Clock::time_point end, std::uint64_t count);
-    const std::vector<TraceSpan>& spans() const noexcept { return spans_; }
-    std::uint64_t dropped() const noexcept { return dropped_; }
+    NamedTrack named(std::string name) const;
 
   private:
-    static constexpr std::size_t spans_max = std::size_t{1} << 20;
     static constexpr std::int64_t close_ns = 2'000;        // apart, or less: one span
     static constexpr std::int64_t longest_ns = 1'000'000;  // beyond this a new one begins
 
-    bool on_;
+    bool extend_last(const TraceSpan& span) noexcept;
+    TraceSpan* from_back(std::size_t back) noexcept;  // 1: the last; null: it is not there
+
+    std::size_t spans_max_;
     std::vector<TraceSpan> spans_;
-    std::uint64_t dropped_ = 0;
+    // When full: where the next one goes, in [spans_max_ / 2, spans_max_). The oldest is there now.
+    std::size_t next_;
+    std::uint64_t left_out_ = 0;
 };
 
 // The parts of one turn: what is marked lasted from the mark before.
@@ -62,6 +85,8 @@ class TraceTurn {
   public:
     explicit TraceTurn(TraceTrack& track) : track_(track) {}
 
+    // With the time of this moment, if the caller has just looked.
+    void begin(TraceTrack::Clock::time_point now) noexcept { last_ = now; }
     void begin() {
         if (track_.on()) [[unlikely]]
             last_ = TraceTrack::Clock::now();
@@ -78,14 +103,6 @@ class TraceTurn {
   private:
     TraceTrack& track_;
     TraceTrack::Clock::time_point last_{};
-};
-
-// A track that is finished, as the result of a run carries it.
-struct NamedTrack {
-    std::uint32_t thread = 0;
-    std::string name;
-    std::vector<TraceSpan> spans;
-    std::uint64_t dropped = 0;
 };
 
 }  // namespace nw

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <new>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -35,7 +36,7 @@ Worker::Worker(Rank& rank, WorkerId id)
       self_{static_cast<std::uint16_t>(index(rank.id())), static_cast<std::uint16_t>(index(id))},
       stride_(rank.plan().state_keeping.entry_stride),
       keeper_(rank.plan().state_keeping),
-      trace_(rank.plan().config.trace),
+      trace_(rank.trace_spans_max()),
       worker_outboxes_(rank.plan().workers),
       until_timed_(rank.rebinding().on() ? events_between_timed : 0) {}
 
@@ -60,13 +61,21 @@ void Worker::adopt_thread() {
 }
 
 void Worker::build_groups() {
+    const std::optional<AddressMap> map =
+        plan_.config.save.on() ? std::optional<AddressMap>(std::in_place) : std::nullopt;
     for (std::uint32_t g = 0; g < plan_.partition.groups(); ++g) {
         if (!(plan_.partition.first_owner(g) == self_)) continue;
-        Group& group = rank_.make_group(g);
-        group.memory.set_home(rank_.node_of_worker(self_.worker));
-        groups_.push_back(&group);
-        build_lps(group, plan_, rank_.memory_budget());
+        Group& group = build_group(g);
+        if (map) note_constructed(group, *map);
     }
+}
+
+Group& Worker::build_group(std::uint32_t g) {
+    Group& group = rank_.make_group(g);
+    group.memory.set_home(rank_.node_of_worker(self_.worker));
+    groups_.push_back(&group);
+    build_lps(group, plan_, rank_.memory_budget());
+    return group;
 }
 
 void Worker::start() {
@@ -113,10 +122,10 @@ void Worker::run_on_start(Group& group, LpRecord& lp) {
 // --- The turn --------------------------------------------------------------------------------------
 
 bool Worker::turn(GvtRounds::Clock::time_point now) {
-    if (phase_ == Phase::finished) return false;
+    if (phase_ == Phase::finished || phase_ == Phase::paused) return false;
     now_ = now;
-    trace_turn_.begin();
-    if (!plan_.config.net_thread) rank_.net_step(now_);
+    trace_turn_.begin(now_);
+    if (!plan_.config.net_thread) rank_.net_step(now_, trace_turn_);
     learn_gvt();
     if (sigsetjmp(guard_.env(), 0) != 0) {
         // A handler followed a bad pointer, divided by zero, …: the stack between is gone, what was
@@ -139,7 +148,8 @@ bool Worker::turn(GvtRounds::Clock::time_point now) {
         mind_memory(level);
     if (now_ >= trim_due_) trim_mail();
     if (!leaving_.empty() && commit_done_) hand_over();
-    if (nothing_in_flight_ && commit_done_) phase_ = Phase::finished;
+    if (nothing_in_flight_ && commit_done_)
+        phase_ = phase_ == Phase::pausing ? Phase::paused : Phase::finished;
     if (!worked) {
         // Only a new GVT (or mail) can change anything here: ask for one now.
         ++counters_[Counter::idle_turns];
@@ -351,7 +361,9 @@ void Worker::cut() {
     slot.dropped_beyond_end = dropped_beyond_end_;
     slot.events_ahead = events_ahead_max_;
     slot.stop = static_cast<std::uint64_t>(rank_.stop_signal());
+    slot.save = now_ >= save_due_ ? 1 : 0;
     rank_.gvt().arrive(self_.worker);
+    trace_turn_.mark(TraceKind::cut, 1);
 }
 
 }  // namespace nw

@@ -11,6 +11,7 @@
 //     worker_commit.cpp    making final
 //     worker_handover.cpp  groups that come and go
 //     worker_memory.cpp    near --memory-cap
+//     worker_saving.cpp    standing still to be saved, and going on
 //
 // Thread: its own; only the constructor runs elsewhere.
 #pragma once
@@ -22,6 +23,7 @@
 #include "engine/memory_kinds.hpp"
 #include "engine/rank.hpp"
 #include "engine/run_history.hpp"
+#include "engine/saved_group.hpp"
 #include "engine/trace.hpp"
 #include "event/pending_set.hpp"
 #include "gvt/epoch_counts.hpp"
@@ -51,6 +53,22 @@ class alignas(64) Worker final : private detail::EventSink {
     // The run is over for this worker: everything final is committed, nothing is in flight.
     bool finished() const noexcept { return phase_ == Phase::finished; }
 
+    // --- the run is saved (worker_saving.cpp) ---
+
+    // The worker stands still: everything before a GVT (with its generation) is committed, nothing
+    // after it has been executed, nothing is in flight. All workers do.
+    bool paused() const noexcept { return phase_ == Phase::paused; }
+    // Whether a signal was the reason to pause.
+    bool is_to_end() const noexcept { return is_to_end_; }
+    // The first worker of the first rank asks for a pause from then on.
+    void save_at(GvtRounds::Clock::time_point time) noexcept { save_due_ = time; }
+    // Requires, like the next two: paused(). Writes the worker's groups.
+    SavedPart save(SectionWriter& file, std::uint32_t file_number);
+    void go_on() noexcept;
+    void end_interrupted() noexcept;
+    // Instead of build_groups() and start(): the groups of a saved run.
+    void read_groups(const SavedRun& saved);
+
     // After all workers have stopped because a final event had failed: says so of earlier ones.
     void report_earlier_failures();
 
@@ -75,7 +93,7 @@ class alignas(64) Worker final : private detail::EventSink {
     std::int64_t balance() const noexcept { return epochs_.balance(); }
 
   private:
-    enum class Phase : std::uint8_t { running, draining, finished };
+    enum class Phase : std::uint8_t { running, pausing, paused, draining, finished };
 
     // --- the turn (worker.cpp) ---
     void run_on_start(Group& group, LpRecord& lp);
@@ -109,6 +127,7 @@ class alignas(64) Worker final : private detail::EventSink {
 
     // --- taking back (worker_rollback.cpp) ---
     bool meets_anti(Group& group, LpRecord& lp, const EventRecord& event);
+    static bool take_anti(Group& group, LpRecord& lp, const EventRecord& event);
     void take_in_anti(const WireEvent& wire, Group& group, LpRecord& lp);
     void set_back_before(Group& group, LpRecord& lp, const EventKey& key);
     void set_back(Group& group, LpRecord& lp, History::Ordinal position);
@@ -128,6 +147,13 @@ class alignas(64) Worker final : private detail::EventSink {
     void take_over();
     static std::uint32_t not_ended(const Group& group) noexcept;
 
+    // --- the run is saved (worker_saving.cpp) ---
+    Group& build_group(std::uint32_t g);
+    void begin_pause(const GvtResult& result);
+    void begin_final_commit();
+    void learn_while_pausing(const GvtResult& result);
+    std::vector<std::vector<EventRecord*>> settle_pending();
+
     // --- near --memory-cap (worker_memory.cpp) ---
     void plan_ahead(std::uint32_t others);
     std::uint64_t events_uncommitted() const noexcept;
@@ -142,6 +168,7 @@ class alignas(64) Worker final : private detail::EventSink {
     // --- making final (worker_commit.cpp) ---
     void learn_gvt();
     void take_sample(const GvtResult& result);
+    void learn_all_can_end(const GvtResult& result);
     void end_at(EndReason reason, const EventKey& bound);
     void begin_commit(const EventKey& bound);
     bool commit_some();
@@ -152,7 +179,7 @@ class alignas(64) Worker final : private detail::EventSink {
     bool commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry);
     void report_failure(const EventRecord& event, const HistoryEntry& entry);
     void fail_in_commit(const std::string& what);
-    void scan_for_end(VirtualTime bound);
+    void scan_for_end(const EventKey& bound);
     void take_rows(const HistoryEntry& entry, const EventKey& key);
     void trim_mail();
 
@@ -252,8 +279,11 @@ class alignas(64) Worker final : private detail::EventSink {
     EndReason end_reason_ = EndReason::until;
     VirtualTime end_time_ = 0;
     VirtualTime last_committed_time_ = 0;
-    std::uint32_t draining_since_ = 0;  // rounds done when the end was seen
+    std::uint32_t draining_since_ = 0;  // rounds done when the end, or a pause, was seen
     bool nothing_in_flight_ = false;
+    GvtRounds::Clock::time_point save_due_ = GvtRounds::Clock::time_point::max();
+    EventKey save_key_{};  // of a pause: what is before it is final
+    bool is_to_end_ = false;
     bool commit_done_ = true;  // nothing of the commit under way is left
 };
 

@@ -28,8 +28,6 @@ constexpr std::chrono::seconds mail_trim_interval{1};
 constexpr std::chrono::milliseconds mail_trim_interval_thrifty{20};
 constexpr std::size_t mail_trims_per_turn = 256;
 
-EventKey start_of(VirtualTime time) noexcept { return {time, 0, 0, 0}; }
-
 EventKey just_after(EventKey key) noexcept {
     ++key.sequence;
     return key;
@@ -51,6 +49,10 @@ void Worker::learn_gvt() {
         progress.committed_events.store(result.sums.committed, std::memory_order_relaxed);
         if (self_.rank == 0 && rank_.history().is_due(now_)) take_sample(result);
     }
+    if (phase_ == Phase::pausing) {
+        learn_while_pausing(result);
+        return;
+    }
     if (phase_ == Phase::draining) {
         // Nobody executes any more. Two rounds on, every send lies in epochs that a quiesced round
         // covers. All workers see the same round say so, and none cuts another one.
@@ -66,12 +68,11 @@ void Worker::learn_gvt() {
     generation_limit_ = result.generation + result.generations;
     VirtualTime bound = gvt_;
     if (plan_.setup.process.has_end_condition) {
-        scan_for_end(gvt_);
+        scan_for_end(start_of(gvt_));
         bound = previous_gvt_;
         previous_gvt_ = gvt_;
         if (result.sums.not_ended == 0) {
-            end_time_ = std::max(0.0, result.sums.end_key.time);
-            end_at(EndReason::all_can_end, just_after(result.sums.end_key));
+            learn_all_can_end(result);
             return;
         }
     }
@@ -79,13 +80,19 @@ void Worker::learn_gvt() {
         end_time_ = plan_.until;
         const bool ran_dry = bound == time_infinity && result.sums.dropped_beyond_end == 0;
         end_at(ran_dry ? EndReason::no_events : EndReason::until, start_of(time_infinity));
-    } else if (result.sums.stop != 0) {
+    } else if (result.sums.stop != 0 && !plan_.config.save.on()) {
         end_time_ = bound;
         end_at(EndReason::interrupted, start_of(bound));
     } else {
         begin_commit(start_of(bound));
+        if (result.sums.stop != 0 || result.sums.save != 0) begin_pause(result);
     }
     if (phase_ == Phase::running && rank_.rebinding().plan().round == epochs_.seen()) note_moves();
+}
+
+void Worker::learn_all_can_end(const GvtResult& result) {
+    end_time_ = std::max(0.0, result.sums.end_key.time);
+    end_at(EndReason::all_can_end, just_after(result.sums.end_key));
 }
 
 void Worker::take_sample(const GvtResult& result) {
@@ -261,13 +268,13 @@ void Worker::trim_mail() {
 }
 
 // Looks at what has become final for the first event after which its LP would let the run end.
-void Worker::scan_for_end(VirtualTime bound) {
+void Worker::scan_for_end(const EventKey& bound) {
     const auto scan = [&](const std::vector<LpRecord*>& lps) {
         for (LpRecord* lp : lps) {
             if (lp->ended) continue;
             while (lp->scanned != lp->history.tail()) {
                 const EventRecord& event = *entry_at(*lp, lp->scanned).event;
-                if (!(event.time < bound)) break;
+                if (!before(event.key(), bound)) break;
                 ++lp->scanned;
                 if (!event.lets_end) continue;
                 lp->ended = true;

@@ -88,8 +88,11 @@ void Worker::part_senders(const std::vector<std::uint32_t>& worker_of) {
 }
 
 void Worker::take_over() {
+    TraceTurn trace(trace_);
+    trace.begin();
+    std::size_t taken = 0;
     for (const Handover& handover : rank_.take_over(self_.worker)) {
-        awaited_ -= static_cast<std::int64_t>(handover.groups.size());
+        taken += handover.groups.size();
         for (Group* group : handover.groups) {
             groups_.push_back(group);
             group->memory.move_sobj(rank_.node_of_worker(self_.worker));
@@ -102,6 +105,8 @@ void Worker::take_over() {
         uncommitted_.insert(uncommitted_.end(), handover.uncommitted.begin(),
                             handover.uncommitted.end());
     }
+    awaited_ -= static_cast<std::int64_t>(taken);
+    trace.mark(TraceKind::takeover, taken);
 }
 
 }  // namespace nw

@@ -39,9 +39,14 @@ void Worker::take_in_anti(const WireEvent& wire, Group& group, LpRecord& lp) {
     ++lp.waiting_antis;
 }
 
-bool Worker::meets_anti(Group& group, LpRecord& lp, const EventRecord& event) {
+bool Worker::take_anti(Group& group, LpRecord& lp, const EventRecord& event) {
     if (group.waiting_antis.erase(identity(event.sender, event.serial)) == 0) return false;
     --lp.waiting_antis;
+    return true;
+}
+
+bool Worker::meets_anti(Group& group, LpRecord& lp, const EventRecord& event) {
+    if (!take_anti(group, lp, event)) return false;
     group.heap.free(const_cast<EventRecord*>(&event), event.bytes());
     return true;
 }

@@ -51,6 +51,9 @@ inline bool before(const A& a, const B& b) noexcept {
     return a.sequence < b.sequence;
 }
 
+// Before every event at that time or later.
+inline EventKey start_of(VirtualTime time) noexcept { return {time, 0, 0, 0}; }
+
 inline bool operator==(const EventKey& a, const EventKey& b) noexcept {
     return a.time == b.time && a.generation == b.generation && a.sender == b.sender &&
            a.sequence == b.sequence;

@@ -67,6 +67,9 @@ class GvtRounds {
     // Thread: the holder of the net role. Cost: a few loads when nothing is due.
     void step(Clock::time_point now);
 
+    // Nobody could cut: the watchdog's patience begins anew. Thread: the holder of the net role.
+    void excuse(Clock::time_point now) noexcept { opened_at_ = now; }
+
     // The watchdog's words about a round that does not end, once a round: who has not cut, or that
     // other ranks are waited for, and what was in flight. Empty while the round is young.
     std::string overdue(Clock::time_point now, std::chrono::duration<double> patience);

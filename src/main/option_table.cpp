@@ -34,6 +34,8 @@ constexpr Word<HugePages> huge_page_words[] = {
     {"auto", HugePages::automatic}, {"on", HugePages::on}, {"off", HugePages::off}};
 constexpr Word<ProgressMode> progress_words[] = {
     {"auto", ProgressMode::automatic}, {"on", ProgressMode::on}, {"off", ProgressMode::off}};
+constexpr Word<OutputFormat> output_format_words[] = {
+    {"csv", OutputFormat::csv}, {"hdf5", OutputFormat::hdf5}, {"both", OutputFormat::both}};
 constexpr Word<bool> switch_words[] = {{"on", true}, {"off", false}};
 
 template <class Enum, std::size_t N>
@@ -254,11 +256,31 @@ void add_memory(Builder& table, Config& config) {
     };
 }
 
+void add_long_runs(Builder& table, Settings& settings) {
+    table.group("Long runs");
+    table.add_text(
+        "checkpoint", "DIR", settings.config.save.directory,
+        "save the whole run there now and then, and when SIGTERM or SIGUSR1 comes, which "
+        "then ends it with exit code 0");
+    OptionSpec& every = table.add("checkpoint-every-seconds", "S",
+                                  fmt::format("{}", settings.config.save.every_seconds),
+                                  "seconds of wall time between two such checkpoints");
+    every.set = [&settings](std::string_view text) {
+        settings.config.save.every_seconds = parse_number_in(text, 0, Bound::excluded, 1e9);
+    };
+    every.value = [&settings] { return json(settings.config.save.every_seconds); };
+    table.add_text("restart", "DIR", settings.restart_directory,
+                   "go on from the last checkpoint there; same command line otherwise, but for the "
+                   "numbers of workers and ranks");
+}
+
 void add_output(Builder& table, Settings& settings) {
     table.group("Output");
     table.add_text("stats", "FILE", settings.stats_file, "write the statistics as JSON");
     table.add_text("output", "DIR", settings.config.output_directory,
                    "write the model's committed output");
+    table.add_words("output-format", settings.output_format, output_format_words,
+                    "of its tables when the run is over; hdf5 has typed columns");
     table.add_text("trace", "FILE", settings.trace_file,
                    "write what each worker did when, for Perfetto and chrome://tracing");
     table.add_words("progress", settings.progress, progress_words,
@@ -325,11 +347,13 @@ OptionTable::OptionTable(Settings& settings) {
     add_engine(table, settings.config);
     add_time_warp(table, settings.config);
     add_memory(table, settings.config);
+    add_long_runs(table, settings);
     add_output(table, settings);
 }
 
 OptionTable::OptionTable(Settings& settings, Model& model) : OptionTable(settings) {
     Builder table(specs_);
+    engine_options_ = specs_.size();
     table.group("Model: " + model.name());
     ModelOptions options(table);
     model.options(options);
@@ -353,5 +377,8 @@ std::vector<std::string> OptionTable::names() const {
 
 std::string_view word_for(EngineKind kind) noexcept { return word_of(engine_words, kind); }
 std::string_view word_for(Rollback rollback) noexcept { return word_of(rollback_words, rollback); }
+std::string_view word_for(OutputFormat format) noexcept {
+    return word_of(output_format_words, format);
+}
 
 }  // namespace nw

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,14 +17,17 @@
 namespace nw {
 
 enum class ProgressMode : std::uint8_t { automatic, on, off };
+enum class OutputFormat : std::uint8_t { csv, hdf5, both };
 
 // All that the user chose, but for the model's own parameters.
 struct Settings {
     Config config;
-    std::string stats_file;   // empty: none
-    std::string trace_file;   // empty: none
-    std::string config_file;  // empty: none
+    std::string stats_file;         // empty: none
+    std::string trace_file;         // empty: none
+    std::string restart_directory;  // empty: from the beginning
+    std::string config_file;        // empty: none
     ProgressMode progress = ProgressMode::automatic;
+    OutputFormat output_format = OutputFormat::csv;
     bool quiet = false;
     bool verbose = false;
     bool help = false;
@@ -53,15 +57,21 @@ class OptionTable {
     OptionTable& operator=(const OptionTable&) = delete;
 
     const std::vector<OptionSpec>& specs() const noexcept { return specs_; }
+    // The model's own.
+    std::span<const OptionSpec> model_specs() const noexcept {
+        return std::span(specs_).subspan(engine_options_);
+    }
     const OptionSpec* find(std::string_view name) const noexcept;
     std::vector<std::string> names() const;
 
   private:
     std::vector<OptionSpec> specs_;
+    std::size_t engine_options_ = 0;
 };
 
 // The words that stand for these values on the command line, in messages and in the statistics.
 std::string_view word_for(EngineKind kind) noexcept;
 std::string_view word_for(Rollback rollback) noexcept;
+std::string_view word_for(OutputFormat format) noexcept;
 
 }  // namespace nw

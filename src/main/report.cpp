@@ -36,6 +36,7 @@ std::string_view end_of(const RunResult& result) {
         case EndReason::all_can_end:
             return "every LP agreed to end";
         case EndReason::interrupted:
+            if (result.signal == SIGUSR1) return "interrupted by SIGUSR1";
             return result.signal == SIGTERM ? "interrupted by SIGTERM" : "interrupted by SIGINT";
     }
     return "?";

@@ -1,6 +1,7 @@
 // nw::run: from the command line to the exit code. The one place that prints errors and decides what
 // the process ends with.
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <iterator>
@@ -20,6 +21,8 @@
 #include "engine/simulation.hpp"
 #include "main/command_line.hpp"
 #include "main/exit_codes.hpp"
+#include "main/hdf5_output.hpp"
+#include "main/long_runs.hpp"
 #include "main/output_files.hpp"
 #include "main/program_fingerprint.hpp"
 #include "main/progress.hpp"
@@ -68,6 +71,21 @@ SetupFacts facts_of(const Model& model, const Setup& setup, const OptionTable& t
         facts.emplace_back("--" + spec.name, spec.value().dump());
     }
     return facts;
+}
+
+// What a run is: who goes on with a saved one must have the same.
+RunIdentity identity_of(const Model& model, const Setup& setup, const OptionTable& table,
+                        const Settings& settings) {
+    const Config& config = settings.config;
+    RunIdentity identity{{"the program", program_fingerprint()},
+                         {"the model", model.name()},
+                         {"the number of LPs", std::to_string(setup.lps)},
+                         {"the end time", fmt::format("{}", config.until.value_or(setup.until))},
+                         {"--seed", std::to_string(config.seed)},
+                         {"--output", config.output_directory.empty() ? "off" : "on"}};
+    for (const OptionSpec& spec : table.model_specs())
+        if (spec.value) identity.emplace_back("--" + spec.name, spec.value().dump());
+    return identity;
 }
 
 // A failure as exit code and words.
@@ -119,8 +137,12 @@ RunResult simulate_with_progress(Model& model, const Setup& setup, const Setting
 // is said once, by the first; what goes wrong later ends all of them, and is said by who met it.
 class RankRun {
   public:
-    RankRun(const std::vector<std::string>& arguments, Model& model, RankGroup& ranks)
-        : arguments_(arguments), model_(model), ranks_(ranks), table_(settings_, model) {}
+    RankRun(std::string program, std::vector<std::string> arguments, Model& model, RankGroup& ranks)
+        : program_(std::move(program)),
+          arguments_(std::move(arguments)),
+          model_(model),
+          ranks_(ranks),
+          table_(settings_, model) {}
 
     int run() {
         Failure failure;
@@ -161,10 +183,12 @@ class RankRun {
     void prepare() {
         setup_ = model_.setup();
         check_setup(model_, setup_, settings_.config);
+        prepare_long_run(settings_, identity_of(model_, setup_, table_, settings_));
         // On one rank simulate() says the same, and there is nobody to agree with.
         if (ranks_.ranks() > 1) check_run(setup_, settings_.config, ranks_.ranks());
         if (!settings_.config.output_directory.empty())
             prepare_output_directory(settings_.config.output_directory);
+        check_hdf5_output(setup_, settings_);
         settings_.config.trace = !settings_.trace_file.empty();
         if (settings_.config.trace && settings_.config.engine != EngineKind::timewarp)
             throw SetupError("--trace: only --engine timewarp writes one; must be left out here");
@@ -175,24 +199,35 @@ class RankRun {
     }
 
     int simulate_and_report() {
-        const StopSignals signals;
+        const StopSignals signals(settings_.config.save.on());
         const RunResult result = simulate_with_progress(model_, setup_, settings_, ranks_, signals);
         const bool interrupted = result.reason == EndReason::interrupted;
         if (settings_.config.trace) write_trace(ranks_, settings_.trace_file, result);
-        const int code = interrupted ? exit_signal_base + result.signal : exit_done;
+        const bool saved = interrupted && settings_.config.save.on();
+        const int code = !interrupted || (saved && result.signal != SIGINT)
+                             ? exit_done
+                             : exit_signal_base + result.signal;
         if (!ranks_.is_first()) return code;
         if (!interrupted)
             model_.finished({.end_time = result.end_time,
                              .committed_events = result.totals[Counter::committed_events],
                              .output_directory = settings_.config.output_directory});
+        // A run that goes on later goes on with its CSV files.
+        if (!saved)
+            write_hdf5_output(setup_, settings_, result.column_kinds,
+                              {model_.name(), settings_.config.seed, result.digest.hex()});
 
         const RunFacts facts{model_, settings_, table_, result};
         stats_file_->write(statistics_json(facts));
         if (!settings_.quiet) fmt::print("{}", report_text(facts));
+        if (saved)
+            fmt::print(stderr, "numawarp: {}\n",
+                       how_to_go_on(program_, arguments_, settings_, result.end_time));
         return code;
     }
 
-    const std::vector<std::string>& arguments_;
+    const std::string program_;
+    const std::vector<std::string> arguments_;
     Model& model_;
     RankGroup& ranks_;
     Settings settings_;
@@ -206,7 +241,8 @@ class RankRun {
 int run(int argc, char** argv, Model& model) {
     try {
         const std::unique_ptr<RankGroup> ranks = join_ranks();
-        return RankRun(std::vector<std::string>(argv + std::min(argc, 1), argv + argc), model,
+        return RankRun(argc > 0 ? argv[0] : model.name(),
+                       std::vector<std::string>(argv + std::min(argc, 1), argv + argc), model,
                        *ranks)
             .run();
     } catch (...) {

@@ -15,6 +15,7 @@ constexpr std::int64_t patience_ns = 500'000'000;
 
 std::atomic<int> received_signal{0};
 std::atomic<std::int64_t> first_at_ns{0};  // 0: none has come
+std::atomic<bool> only_interrupts_kill{false};
 static_assert(std::atomic<int>::is_always_lock_free &&
                   std::atomic<std::int64_t>::is_always_lock_free,
               "a signal handler must not wait for a lock");
@@ -48,7 +49,8 @@ void on_signal(int signal) {
     std::int64_t first = 0;
     if (first_at_ns.compare_exchange_strong(first, now, std::memory_order_relaxed)) {
         received_signal.store(signal, std::memory_order_relaxed);
-    } else if (now - first >= patience_ns) {
+    } else if (now - first >= patience_ns &&
+               (signal == SIGINT || !only_interrupts_kill.load(std::memory_order_relaxed))) {
         ::signal(signal, SIG_DFL);
         raise(signal);  // takes effect when this handler returns
     }
@@ -56,7 +58,8 @@ void on_signal(int signal) {
 
 }  // namespace
 
-StopSignals::StopSignals() {
+StopSignals::StopSignals(bool also_user_1) : also_user_1_(also_user_1) {
+    only_interrupts_kill.store(also_user_1, std::memory_order_relaxed);
     received_signal.store(0, std::memory_order_relaxed);
     first_at_ns.store(0, std::memory_order_relaxed);
     struct sigaction action {};
@@ -65,11 +68,13 @@ StopSignals::StopSignals() {
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, &old_interrupt_);
     sigaction(SIGTERM, &action, &old_terminate_);
+    if (also_user_1_) sigaction(SIGUSR1, &action, &old_user_1_);
 }
 
 StopSignals::~StopSignals() {
     sigaction(SIGINT, &old_interrupt_, nullptr);
     sigaction(SIGTERM, &old_terminate_, nullptr);
+    if (also_user_1_) sigaction(SIGUSR1, &old_user_1_, nullptr);
 }
 
 PlacementSignal::PlacementSignal(LiveProgress& live) {

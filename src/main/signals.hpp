@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM become a request to end in order, which the engine reads between events. One
+// SIGINT and SIGTERM (with --checkpoint SIGUSR1, too) become a request to end in order, which the engine reads between events. One
 // that comes half a second later or more kills the process, as if nobody had listened; what comes
 // sooner is the same request once more, since `timeout` and shells signal a process and then its
 // group.
@@ -20,7 +20,9 @@ namespace nw {
 // data than a global variable.
 class StopSignals {
   public:
-    StopSignals();
+    // `also_user_1`: SIGUSR1 is one, too, and only a second SIGINT kills: the run is to be saved, and
+    // batch systems send more than one signal while that lasts.
+    explicit StopSignals(bool also_user_1 = false);
     ~StopSignals();
     StopSignals(const StopSignals&) = delete;
     StopSignals& operator=(const StopSignals&) = delete;
@@ -31,6 +33,8 @@ class StopSignals {
   private:
     struct sigaction old_interrupt_ {};
     struct sigaction old_terminate_ {};
+    struct sigaction old_user_1_ {};
+    bool also_user_1_;
 };
 
 // Listens for SIGUSR2 while it lives. One at a time in a process, as above.

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -35,14 +39,20 @@ KindWords words_for(TraceKind kind) noexcept {
             return {"commit", "turns"};
         case TraceKind::idle:
             return {"idle", "turns"};
+        case TraceKind::cut:
+            return {"GVT cut", "cuts"};
         case TraceKind::handover:
             return {"handover", "groups"};
+        case TraceKind::takeover:
+            return {"takeover", "groups"};
         case TraceKind::round:
             return {"GVT round", "rounds"};
         case TraceKind::send:
             return {"send", "batches"};
         case TraceKind::receive:
             return {"receive", "batches"};
+        case TraceKind::left_out:
+            return {"left out", "spans"};
     }
     return {"?", "?"};
 }
@@ -67,78 +77,133 @@ std::int64_t first_ns(const RunResult& result) {
 // The beginning of the trace on this rank's steady clock: the first span of all ranks.
 std::int64_t common_origin_ns(RankGroup& ranks, const RunResult& result) {
     const std::int64_t difference = system_less_steady_ns();
-    const std::int64_t own = first_ns(result);
-    std::int64_t origin = own + difference;
+    std::int64_t origin = first_ns(result) + difference;
     for (const std::string& theirs : ranks.share(std::to_string(origin)))
         origin = std::min<std::int64_t>(origin, std::stoll(theirs));
     return origin - difference;
 }
 
-// Calls part(text) with pieces of about part_bytes, each of whole events that end in ",\n".
-template <class Part>
-void format_rank(std::uint32_t rank, const RunResult& result, std::int64_t origin, Part&& part) {
-    std::string text =
-        fmt::format(R"({{"ph":"M","pid":{0},"name":"process_name","args":{{"name":"rank {0}"}}}},)"
-                    "\n",
-                    rank);
-    const auto emit = [&](std::string event) {
-        text += event;
-        if (text.size() < part_bytes) return;
-        part(text);
-        text.clear();
-    };
-    const auto us = [&](std::int64_t ns) { return static_cast<double>(ns - origin) / 1000; };
-    for (const NamedTrack& track : result.trace) {
-        emit(fmt::format(
-            R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":"{}"}}}},)"
+// One rank's part of the file, given away in pieces of whole events, each of which ends in ",\n".
+//
+// Processes and threads are numbered from 1: to Perfetto 0 is the kernel's, and it shows none of it.
+template <class Give>
+class RankPart {
+  public:
+    RankPart(std::uint32_t rank, const RunResult& result, std::int64_t origin, Give& give)
+        : process_(rank + 1), result_(result), origin_(origin), give_(give) {
+        // Ranks are shown in their order.
+        emit(R"({{"ph":"M","pid":{0},"name":"process_name","args":{{"name":"rank {1}"}}}},)"
+             "\n"
+             R"({{"ph":"M","pid":{0},"name":"process_sort_index","args":{{"sort_index":{1}}}}},)"
+             "\n",
+             process_, rank);
+        std::uint32_t thread = 0;
+        for (const NamedTrack& track : result.trace) emit_track(++thread, track);
+        emit_course();
+        emit_placement();
+        if (!text_.empty()) give_(text_);
+    }
+
+  private:
+    template <class... Values>
+    void emit(fmt::format_string<Values...> format, Values&&... values) {
+        fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
+        if (text_.size() < part_bytes) return;
+        give_(text_);
+        text_.clear();
+    }
+
+    double us(std::int64_t ns) const { return static_cast<double>(ns - origin_) / 1000; }
+
+    void emit_track(std::uint32_t thread, const NamedTrack& track) {
+        emit(
+            R"({{"ph":"M","pid":{0},"tid":{1},"name":"thread_name","args":{{"name":"{2}"}}}},)"
+            "\n"
+            R"({{"ph":"M","pid":{0},"tid":{1},"name":"thread_sort_index","args":{{"sort_index":{1}}}}},)"
             "\n",
-            rank, track.thread, track.name));
-        for (const TraceSpan& span : track.spans) {
+            process_, thread, track.name);
+        // Viewers nest spans by where they stand, where two begin at once: the outer one first.
+        std::vector<TraceSpan> spans = track.spans;
+        std::stable_sort(spans.begin(), spans.end(), [](const TraceSpan& a, const TraceSpan& b) {
+            return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
+        });
+        for (const TraceSpan& span : spans) {
             const KindWords words = words_for(span.kind);
-            emit(fmt::format(
+            emit(
                 R"({{"ph":"X","pid":{},"tid":{},"name":"{}","ts":{:.3f},"dur":{:.3f},"args":{{"{}":{}}}}},)"
                 "\n",
-                rank, track.thread, words.name, us(span.start_ns),
-                static_cast<double>(span.end_ns - span.start_ns) / 1000, words.count, span.count));
+                process_, thread, words.name, us(span.start_ns),
+                static_cast<double>(span.end_ns - span.start_ns) / 1000, words.count, span.count);
         }
-        if (track.dropped > 0)
-            emit(fmt::format(
-                R"({{"ph":"i","s":"t","pid":{},"tid":{},"name":"full: {} later spans dropped","ts":{:.3f}}},)"
-                "\n",
-                rank, track.thread, track.dropped, us(track.spans.back().end_ns)));
     }
-    const double begin_us = us(first_ns(result));
-    for (const PlacementSample& sample : result.numa.history) {
-        const double sample_us = begin_us + sample.seconds * 1e6;
-        emit(fmt::format(
-            R"({{"ph":"C","pid":{},"name":"pages moved","ts":{:.3f},"args":{{"pages":{}}}}},)"
-            "\n"
-            R"({{"ph":"C","pid":{},"name":"remote pages","ts":{:.3f},"args":{{"share":{}}}}},)"
-            "\n",
-            rank, sample_us, sample.pages_moved, rank, sample_us, sample.remote_page_share));
+
+    void emit_counter(std::string_view name, double seconds, std::string_view unit, double value) {
+        // An infinite GVT is no JSON.
+        if (!std::isfinite(value)) return;
+        emit(R"({{"ph":"C","pid":{},"name":"{}","ts":{:.3f},"args":{{"{}":{:.6g}}}}},)"
+             "\n",
+             process_, name, us(first_ns_) + seconds * 1e6, unit, value);
     }
-    if (!text.empty()) part(text);  // an empty part is the end, to the first rank
-}
+
+    // The whole run's, which the first rank knows: also of the time for which spans are left out.
+    void emit_course() {
+        const RunSample* last = nullptr;
+        for (const RunSample& sample : result_.history) {
+            emit_counter("GVT", sample.seconds, "virtual time", sample.gvt);
+            if (last != nullptr && sample.seconds > last->seconds) {
+                const auto executed =
+                    static_cast<double>(sample.executed_events - last->executed_events);
+                const auto undone =
+                    static_cast<double>(sample.rolled_back_events - last->rolled_back_events);
+                const auto committed =
+                    static_cast<double>(sample.committed_events - last->committed_events);
+                // A counter holds from its time on.
+                emit_counter("committed events a second", last->seconds, "events",
+                             committed / (sample.seconds - last->seconds));
+                if (executed > 0)
+                    emit_counter("efficiency", last->seconds, "share",
+                                 std::clamp(1 - undone / executed, 0.0, 1.0));
+            }
+            last = &sample;
+        }
+    }
+
+    void emit_placement() {
+        for (const PlacementSample& sample : result_.numa.history) {
+            emit_counter("pages moved", sample.seconds, "pages",
+                         static_cast<double>(sample.pages_moved));
+            emit_counter("remote pages", sample.seconds, "share", sample.remote_page_share);
+        }
+    }
+
+    const std::uint32_t process_;
+    const RunResult& result_;
+    const std::int64_t origin_;
+    const std::int64_t first_ns_ = first_ns(result_);  // the event loop begins with a span
+    Give& give_;
+    std::string text_;
+};
 
 }  // namespace
 
 void write_trace(RankGroup& ranks, const std::string& path, const RunResult& result) {
     const std::int64_t origin = common_origin_ns(ranks, result);
     if (!ranks.is_first()) {
-        format_rank(index(ranks.rank()), result, origin,
-                    [&](const std::string& text) { ranks.send(RankId{0}, text); });
-        ranks.send(RankId{0}, {});
+        const auto send = [&](const std::string& text) { ranks.send(RankId{0}, text); };
+        RankPart(index(ranks.rank()), result, origin, send);
+        send({});  // the end
         return;
     }
     std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file << "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
-    format_rank(0, result, origin, [&](const std::string& text) { file << text; });
+    file << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+    const auto write = [&](const std::string& text) { file << text; };
+    RankPart(0, result, origin, write);
     for (std::uint32_t r = 1; r < ranks.ranks(); ++r)
         for (std::string text = ranks.receive(RankId{r}); !text.empty();
              text = ranks.receive(RankId{r}))
-            file << text;
+            write(text);
     // No comma behind the last one.
-    file << R"({"ph":"M","pid":0,"name":"process_sort_index","args":{"sort_index":0}})"
+    file << R"({"ph":"M","pid":1,"name":"process_labels","args":{"labels":"numawarp"}})"
             "\n]}\n";
     file.flush();
     if (!file.good())

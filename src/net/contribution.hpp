@@ -41,6 +41,7 @@ struct Contribution {
     EventKey end_key{-1.0, 0, 0, 0};       // the latest event at which an LP first let the run end
     std::uint64_t dropped_beyond_end = 0;  // events scheduled at or after --until so far
     std::uint64_t stop = 0;                // a signal number, if the user wants an orderly end
+    std::uint64_t save = 0;                // 1 if the run is to be saved now (--checkpoint)
     std::uint32_t events_ahead = UINT32_MAX;  // uncommitted ones that memory allows a worker
 
     void combine(const Contribution& other) noexcept {
@@ -56,6 +57,7 @@ struct Contribution {
         if (before(end_key, other.end_key)) end_key = other.end_key;
         dropped_beyond_end += other.dropped_beyond_end;
         stop = std::max(stop, other.stop);
+        save = std::max(save, other.save);
         events_ahead = std::min(events_ahead, other.events_ahead);
     }
 };

@@ -46,11 +46,11 @@ FOREIGN = {
     "src/lp": ["fmt/*"],
     "src/net": ["fmt/*"],
     "src/gvt": ["fmt/*"],
-    "src/engine": ["fmt/*", "metis.h"],
+    "src/engine": ["fmt/*", "metis.h", "nlohmann/*", "fcntl.h", "unistd.h"],
     "mpi": ["fmt/*", "mpi.h"],
     "models": ["fmt/*", "toml++/toml.h"],
-    "src/main": ["fmt/*", "CLI/*", "nlohmann/*", "toml++/toml.h", "signal.h", "time.h", "fcntl.h",
-                 "unistd.h", "sys/ioctl.h"],
+    "src/main": ["fmt/*", "CLI/*", "nlohmann/*", "toml++/toml.h", "hdf5.h", "signal.h", "time.h",
+                 "fcntl.h", "unistd.h", "sys/ioctl.h"],
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

@@ -15,6 +15,7 @@ import time
 from hosts import ENVIRONMENT, BroughtUp, Launch, skip
 
 SECONDS_TO_COME_UP = 30
+OVER = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "PREEMPTED")
 MUNGE_KEY_BYTES = 128
 
 CONFIGURATION = """\
@@ -41,8 +42,11 @@ AccountingStorageType=accounting_storage/none
 KillWait=2
 InactiveLimit=0
 SchedulerParameters=batch_sched_delay=0,sched_interval=1
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
 NodeName=n[1-{count}] NodeAddr={addresses} CPUs=2 CoresPerSocket=2 RealMemory=100 State=UNKNOWN
-PartitionName=all Nodes=ALL Default=YES State=UP
+PartitionName=all Nodes=ALL Default=YES State=UP PriorityTier=1 GraceTime=20
+PartitionName=urgent Nodes=ALL State=UP PriorityTier=2
 """
 
 # It looks for cgroups even if nothing uses them.
@@ -125,6 +129,26 @@ class Slurm(BroughtUp):
         return "".join(f"--- {path.name}\n{path.read_text()[-2000:]}"
                        for path in sorted(self._folder.iterdir())
                        if path.suffix in (".out", ".log"))
+
+    def run(self, folder, *command):
+        """What a command on the first host that must end well says, such as sbatch."""
+        return subprocess.run(self._hosts.on(self._hosts.names[0], *command, folder=folder),
+                              env=self.environment(), check=True, text=True, timeout=60,
+                              stdout=subprocess.PIPE).stdout.strip()
+
+    def job(self, number):
+        """{field: value} of a job, as JobState, that SLURM knows or has known a moment ago."""
+        shown = self.run("/", "scontrol", "--oneliner", "show", "job", number)
+        return dict(word.partition("=")[::2] for word in shown.splitlines()[0].split())
+
+    def wait_for_job(self, number, *states, timeout=120):
+        """The job as it is when it is in one of these states, or over."""
+        deadline = time.monotonic() + timeout
+        while (job := self.job(number))["JobState"] not in (*states, *OVER):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"job {number} is {job['JobState']} after {timeout} s")
+            time.sleep(0.1)
+        return job
 
     def start(self, folder, *command):
         """A Launch of a command on the first host, such as srun."""

@@ -101,6 +101,9 @@ class Launch:
             for pid in self.pids().values():
                 os.kill(pid, signal.SIGKILL)
 
+    def stdout(self):
+        return self._files[0].read_text()
+
     def stderr(self):
         return self._files[1].read_text()
 

@@ -49,13 +49,13 @@ class Programs:
         sys.exit(1 if self.failures else 0)
 
 
-def python_with_matplotlib():
+def python_with(module):
     """A python3 that has it; ends the test, as skipped, where there is none. (Debian's may not be the
     first in PATH.)"""
     for python in (sys.executable, "/usr/bin/python3"):
-        if subprocess.run([python, "-c", "import matplotlib"], capture_output=True).returncode == 0:
+        if subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode == 0:
             return python
-    print("skipped: no python3 here has matplotlib (Debian: python3-matplotlib)")
+    print(f"skipped: no python3 here has {module} (Debian: python3-{module})")
     sys.exit(77)
 
 

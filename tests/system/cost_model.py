@@ -9,7 +9,7 @@ from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(root / "tests/support"))
-from programs import Programs, python_with_matplotlib  # noqa: E402
+from programs import Programs, python_with  # noqa: E402
 
 programs = Programs()
 
@@ -35,7 +35,7 @@ def run(*arguments):
     return subprocess.run([python, *map(str, arguments)], capture_output=True, text=True)
 
 
-python = python_with_matplotlib()
+python = python_with("matplotlib")
 folder = root / "jobs/cost_model"
 
 done = run("-c", KNOWN, folder)

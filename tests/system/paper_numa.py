@@ -14,12 +14,12 @@ from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(root / "tests/support"))
-from programs import Programs, python_with_matplotlib  # noqa: E402
+from programs import Programs, python_with  # noqa: E402
 
 programs = Programs()
 
 
-python = python_with_matplotlib()
+python = python_with("matplotlib")
 
 
 def command(*arguments, traffic=programs.bin):

@@ -1,6 +1,14 @@
-"""--trace: the file is what trace viewers open, and tells what the statistics tell."""
+"""--trace: the file is in the Trace Event Format that Perfetto and chrome://tracing read, tells what the
+statistics tell, and stays bounded.
+
+Neither viewer runs here without a network. So the format's own rules are checked, and those by which
+viewers draw: spans of a thread nest, an outer one stands before what it holds, and nothing has the
+process or thread 0, which Perfetto keeps for the kernel."""
 
 import json
+import os
+import shutil
+import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -9,39 +17,167 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from programs import Programs
 
 programs = Programs()
-file = programs.work / "trace.json"
-stats = programs.statistics_of("phold", "--lps", 512, "--until", 300, "--remote", 0.5, "--workers", 3,
-                               "--rebind", 0.02, "--check-rebind", 0.3, "--trace", file)
-events = json.loads(file.read_text())["traceEvents"]
+# What each kind of event must have (Trace Event Format, Google, 2016): "ph" says which kind it is.
+FIELDS = {"X": {"pid", "tid", "name", "ts", "dur", "args"}, "M": {"pid", "name", "args"},
+          "C": {"pid", "name", "ts", "args"}}
+METADATA = {"process_name": "name", "process_labels": "labels", "process_sort_index": "sort_index",
+            "thread_name": "name", "thread_sort_index": "sort_index"}
+KINDS = {"execute", "rollback", "mail", "commit", "idle", "GVT cut", "handover", "takeover",
+         "GVT round", "send", "receive", "left out"}
 
-spans = [event for event in events if event["ph"] == "X"]
-names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
-programs.expect(sorted(names.values()) == ["GVT and network", "worker 0", "worker 1", "worker 2"],
-                "there is a track for each worker and one for the net role")
 
-sums = defaultdict(int)
-for span in spans:
-    for count, value in span["args"].items():
-        sums[span["name"], count] += value
+def wrong_with(event):
+    """What the format does not allow, in words, or nothing."""
+    kind = event.get("ph")
+    if kind not in FIELDS:
+        return f"unknown ph {kind}"
+    missing = FIELDS[kind] - event.keys()
+    if missing:
+        return f"{kind} without {missing}"
+    if event["pid"] < 1 or event.get("tid", 1) < 1:
+        return "process or thread 0"
+    if kind == "M" and list(event["args"]) != [METADATA.get(event["name"])]:
+        return f"metadata {event['name']} with {event['args']}"
+    if kind == "C" and not all(type(value) in (int, float) for value in event["args"].values()):
+        return f"counter of {event['args']}"
+    if kind == "X" and (event["ts"] < 0 or event["dur"] < 0 or event["name"] not in KINDS):
+        return f"span {event['name']} at {event['ts']} for {event['dur']}"
+    return None
+
+
+def ns(us):
+    """Exact: as text, times have three decimals."""
+    return round(us * 1000)
+
+
+def badly_nested(spans):
+    """Pairs of one thread's spans, in the order of the file, of which the second begins before the
+    first, or begins within an open one and reaches beyond it."""
+    wrong, around = [], []
+    for before, span in zip([None, *spans], spans):
+        start, end = ns(span["ts"]), ns(span["ts"]) + ns(span["dur"])
+        if before is not None and start < ns(before["ts"]):
+            wrong.append((before, span))
+        while around and around[-1][0] <= start:
+            around.pop()
+        if around and end > around[-1][0]:
+            wrong.append((around[-1][1], span))
+        around.append((end, span))
+    return wrong
+
+
+class Trace:
+    """A file, read and held against the format."""
+
+    def __init__(self, name, file):
+        # No duplicate names within an object; NaN and Infinity are no JSON.
+        def whole(pairs):
+            assert len(dict(pairs)) == len(pairs), pairs
+            return dict(pairs)
+
+        def no_number(word):
+            raise ValueError(word)
+
+        data = json.loads(file.read_text(), object_pairs_hook=whole, parse_constant=no_number)
+        events = data["traceEvents"]
+        wrong = [(words, event) for event in events if (words := wrong_with(event))]
+        programs.expect(not wrong and data["displayTimeUnit"] in ("ms", "ns"),
+                        f"{name}: {len(events)} events as the format wants them {wrong[:2]}")
+        self.spans = [event for event in events if event["ph"] == "X"]
+        self.counters = [event for event in events if event["ph"] == "C"]
+        self.names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events
+                      if e["name"] == "thread_name"}
+        self.processes = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+        threads = defaultdict(list)
+        for span in self.spans:
+            threads[span["pid"], span["tid"]].append(span)
+        programs.expect(threads.keys() <= self.names.keys(), f"{name}: every thread has a name")
+        wrong = [pair for spans in threads.values() for pair in badly_nested(spans)]
+        programs.expect(not wrong, f"{name}: spans of a thread nest, the outer one first {wrong[:2]}")
+        self.sums = defaultdict(int)
+        for span in self.spans:
+            for count, value in span["args"].items():
+                self.sums[span["name"], count] += value
+
+
+def traced(name, *arguments):
+    file = programs.work / f"{name}.trace"
+    stats = programs.statistics_of("phold", *arguments, "--trace", file)
+    return Trace(name, file), stats, file
+
+
+# --- one rank, with rebinding ----------------------------------------------------------------------
+
+trace, stats, _ = traced("three workers", "--lps", 512, "--until", 300, "--remote", 0.5, "--workers", 3,
+                         "--rebind", 0.02, "--check-rebind", 0.3)
+programs.expect(sorted(trace.names.values()) == ["GVT rounds", "worker 0", "worker 1", "worker 2"],
+                "there is a track for each worker and one for GVT rounds")
+sums = trace.sums
 programs.expect(sums["execute", "events"] == stats["executed_events"],
                 "every executed event is in an execute span")
-programs.expect(sums["rollback", "events"] == stats["rolled_back_events"],
+programs.expect(sums["rollback", "events"] == stats["rolled_back_events"] > 0,
                 "every event that was undone is in a rollback span")
-programs.expect(stats["rolled_back_events"] > 0, "there were rollbacks")
 programs.expect(sums["GVT round", "rounds"] == stats["gvt_rounds"], "every GVT round is there")
-programs.expect(sums["handover", "groups"] == stats["numa"]["groups_moved"] > 0,
-                "every group that moved is in a handover span")
+programs.expect(3 * (stats["gvt_rounds"] - 1) <= sums["GVT cut", "cuts"] <= 3 * stats["gvt_rounds"] + 3,
+                "and every worker's cut of it")
+programs.expect(sums["handover", "groups"] == sums["takeover", "groups"] == stats["numa"]["groups_moved"] > 0,
+                "every group that moved is handed over once and taken over once")
+programs.expect(sums["idle", "turns"] > 0 and sums["commit", "turns"] > 0, "there is idling and commit")
 
 wall = stats["wall_seconds"] * 1e6
-programs.expect(all(0 <= span["ts"] and span["ts"] + span["dur"] <= wall + 1e6 for span in spans),
+programs.expect(all(span["ts"] + span["dur"] <= wall + 1e6 for span in trace.spans),
                 "spans lie within the run")
 
 # Workers go on executing while a round is under way: nobody waits in it.
-rounds = [s for s in spans if s["name"] == "GVT round"]
-executes = sorted((s["ts"], s["ts"] + s["dur"]) for s in spans if s["name"] == "execute")
+rounds = [s for s in trace.spans if s["name"] == "GVT round"]
+executes = sorted((s["ts"], s["ts"] + s["dur"]) for s in trace.spans if s["name"] == "execute")
 busy = sum(any(start < r["ts"] + r["dur"] and end > r["ts"] for start, end in executes)
            for r in rounds[:200])
 programs.expect(busy > 0.8 * len(rounds[:200]),
                 f"in {busy} of {len(rounds[:200])} rounds some worker executes events")
+
+# --- more than a track holds -----------------------------------------------------------------------
+
+SPANS_MAX = 1 << 18
+# Every event is taken back once: spans enough, whatever the machine.
+trace, stats, file = traced("long", "--lps", 1024, "--until", 800, "--workers", 2, "--check-rollback", 1)
+gaps = {(s["pid"], s["tid"]): s for s in trace.spans if s["name"] == "left out"}
+programs.expect(gaps != {}, "a busy run has more spans than a track holds, and the gap is a span")
+for thread, gap in gaps.items():
+    mine = [s for s in trace.spans if (s["pid"], s["tid"]) == thread and s["name"] != "left out"]
+    after = [s["ts"] + s["dur"] for s in mine if s["ts"] >= gap["ts"] + gap["dur"]]
+    programs.expect(len(mine) == SPANS_MAX and len(after) >= SPANS_MAX / 2 - 8
+                    and max(after) > 0.95 * stats["wall_seconds"] * 1e6,
+                    f"{trace.names[thread]}: as many as it holds, the last half from the run's end")
+notice = f"{sum(gap['args']['spans'] for gap in gaps.values())} spans of "
+programs.expect(any(text.startswith("--trace: " + notice) for text in stats["notices"]),
+                f"the run says how many are left out: {stats['notices']}")
+programs.expect(file.stat().st_size < 120e6, f"the file is bounded: {file.stat().st_size >> 20} MiB")
+course = [c["ts"] for c in trace.counters if c["name"] == "committed events a second"]
+programs.expect(len(course) > 5 and max(course) > 0.5 * stats["wall_seconds"] * 1e6,
+                "counters tell of the whole run")
+
+# --- the network -----------------------------------------------------------------------------------
+
+mpirun = shutil.which("mpirun")
+for name, options in [("two ranks", []), ("two ranks, net thread", ["--net-thread", "on"])]:
+    if not mpirun:
+        print(f"skipped  {name}: no mpirun here")
+        continue
+    file, stats_file = programs.work / "ranks.trace", programs.work / "ranks.json"
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    subprocess.run([mpirun, "--oversubscribe", "-np", "2", "--mca", "mpi_yield_when_idle", "1",
+                    programs.bin / "phold", "--lps", "64", "--until", "30", "--workers", "2", "--quiet",
+                    *options, "--stats", stats_file, "--trace", file],
+                   check=True, env=environment, timeout=120)
+    trace, stats = Trace(name, file), json.loads(stats_file.read_text())
+    programs.expect(sorted(trace.processes.values()) == ["rank 0", "rank 1"],
+                    f"{name}: there is a process for each rank")
+    programs.expect(trace.sums["send", "batches"] == trace.sums["receive", "batches"]
+                    == stats["mpi"]["batches_sent"] > 0,
+                    f"{name}: every batch is sent in one span and received in another")
+    senders = {trace.names[s["pid"], s["tid"]] for s in trace.spans if s["name"] in ("send", "receive")}
+    programs.expect(senders == {"network"} if options else senders <= {"worker 0", "worker 1"},
+                    f"{name}: they stand with the threads that did it: {sorted(senders)}")
 
 programs.leave()

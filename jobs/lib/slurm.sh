@@ -1,0 +1,90 @@
+# Submits the job scripts of jobs/slurm, for `jobs/run slurm`. Sourced by jobs/run, whose $root,
+# models and fail_usage it uses, and packages.sh and build.sh.
+
+slurm_usage() {
+    cat <<END
+usage: ./jobs/run slurm SCRIPT [--print] [--OPTION=VALUE...] [MODEL OPTION...]
+
+Builds MODEL and submits SCRIPT to SLURM with it, from the checkout.
+
+  SCRIPT          $(slurm_scripts); or the path of one of your own, such as a changed copy
+  --OPTION=VALUE  for sbatch, as --nodes=4 or --time=02:00:00; goes before what the script says
+  MODEL           one of: $(models); or the path of a program of your own.
+                  Without it, what the script says.
+  --print         shows the script, and in its last line what would be submitted, and does nothing
+
+docs/how-to/slurm.md says which script is for what.
+Exit codes: 0 submitted; 2 wrong SCRIPT, MODEL or option; 4 no sbatch here; else sbatch's own.
+END
+}
+
+slurm_scripts() {
+    local file names=()
+    for file in "$root"/jobs/slurm/*.sbatch; do
+        names+=("$(basename "$file" .sbatch)")
+    done
+    echo "${names[*]}"
+}
+
+# take_slurm_words WORD...: sorts what stands behind SCRIPT into $only_print, $for_sbatch and $words,
+# MODEL and its options.
+take_slurm_words() {
+    only_print='' for_sbatch=() words=()
+    local word
+    for word in "$@"; do
+        if [[ $word == --print ]]; then
+            only_print=1
+        elif [[ ${#words[@]} -eq 0 && $word == -* ]]; then
+            for_sbatch+=("$word")
+        else
+            words+=("$word")
+        fi
+    done
+}
+
+# MODEL as the user gave it, or the one that the script has for itself.
+slurm_model() {
+    local script=$1
+    shift
+    if [[ $# -gt 0 ]]; then
+        echo "$1"
+    else
+        sed -n 's/.*|| set -- \([^ ]*\).*/\1/p' "$script"
+    fi
+}
+
+run_slurm() {
+    local script=$root/jobs/slurm/${1-}.sbatch model job command
+    case ${1-} in
+        --help | -h) slurm_usage; exit 0 ;;
+        */* | *.sbatch) script=$(realpath "$1") ;;
+    esac
+    [[ -f $script ]] || fail_usage "slurm: unknown script '${1-}'; one of: $(slurm_scripts)," \
+        "or the path of a file"
+    take_slurm_words "${@:2}"
+    model=$(slurm_model "$script" "${words[@]}")
+    if [[ $model == */* ]]; then
+        [[ -x $model ]] || fail_usage "slurm: no program '$model'"
+        words[0]=$(realpath "$model")
+    elif [[ " $(models) " != *" $model "* ]]; then
+        fail_usage "slurm: unknown model '$model'; one of: $(models), or the path of a program;" \
+            "options of sbatch stand before it, as --nodes=4"
+    fi
+
+    cd "$root" || exit
+    command=(sbatch --parsable "${for_sbatch[@]}" "${script#"$root"/}" "${words[@]}")
+    if [[ -n $only_print ]]; then
+        cat "$script"
+        printf '\n# In %q:%s\n' "$root" "$(printf ' %q' "${command[@]}")"
+        exit 0
+    fi
+    if ! command -v sbatch >/dev/null; then
+        echo "numawarp: slurm: no sbatch on this machine; --print shows what it would be given" >&2
+        exit 4
+    fi
+    [[ $model == */* ]] || build_program "$model" build ranks
+    job=$("${command[@]}") || exit
+    job=${job%%;*} # the cluster's name may follow
+    echo "job      $job, to be seen by: squeue --job $job"
+    echo "log      $(scontrol show job "$job" | sed -n 's/^ *StdOut=//p' | head -n 1)"
+}

@@ -1,0 +1,77 @@
+#include "numa/outside_pointers.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+#include <link.h>
+
+#include "numa/region.hpp"
+
+namespace nw {
+namespace {
+
+// The executable is the first that is called, which says that it goes on with no other.
+template <class Visit>
+void visit_executable(Visit visit) noexcept {
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* data) {
+            (*static_cast<Visit*>(data))(*info);
+            return 1;
+        },
+        &visit);
+}
+
+}  // namespace
+
+std::uint64_t AddressMap::program_shift() noexcept {
+    std::uint64_t shift = 0;
+    visit_executable([&](const dl_phdr_info& info) { shift = info.dlpi_addr; });
+    return shift;
+}
+
+AddressMap::AddressMap() {
+    visit_executable([&](const dl_phdr_info& info) {
+        for (unsigned i = 0; i < info.dlpi_phnum; ++i) {
+            const auto& part = info.dlpi_phdr[i];
+            if (part.p_type != PT_LOAD) continue;
+            const std::uint64_t begin = info.dlpi_addr + part.p_vaddr;
+            program_.push_back({begin, begin + part.p_memsz});
+        }
+    });
+    std::ifstream file("/proc/self/maps");
+    std::uint64_t begin = 0, end = 0;
+    char dash = 0;
+    std::string rest;
+    while (file >> std::hex >> begin >> dash >> end && std::getline(file, rest))
+        if (!Region::contains(reinterpret_cast<const void*>(begin))) other_.push_back({begin, end});
+    const auto by_address = [](const Range& a, const Range& b) { return a.begin < b.begin; };
+    std::sort(program_.begin(), program_.end(), by_address);
+    std::sort(other_.begin(), other_.end(), by_address);
+}
+
+bool AddressMap::holds(const std::vector<Range>& ranges, std::uint64_t word) noexcept {
+    const auto after =
+        std::upper_bound(ranges.begin(), ranges.end(), word,
+                         [](std::uint64_t w, const Range& r) { return w < r.begin; });
+    return after != ranges.begin() && word < (after - 1)->end;
+}
+
+PointsTo AddressMap::look_up(std::uint64_t word) const noexcept {
+    if (holds(program_, word)) return PointsTo::program;
+    return holds(other_, word) ? PointsTo::other : PointsTo::nothing;
+}
+
+void for_each_outside_pointer(
+    const LpHeap& heap, const AddressMap& map,
+    const std::function<void(std::uint64_t* word, PointsTo points_to)>& visit) {
+    heap.for_each_chunk([&](std::byte* chunk, std::size_t bytes) {
+        auto* const words = reinterpret_cast<std::uint64_t*>(chunk);
+        for (std::size_t i = 0; i < bytes / sizeof(std::uint64_t); ++i) {
+            const PointsTo points_to = map.look_up(words[i]);
+            if (points_to != PointsTo::nothing) visit(&words[i], points_to);
+        }
+    });
+}
+
+}  // namespace nw

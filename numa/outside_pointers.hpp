@@ -1,0 +1,58 @@
+// Words in the heaps of LPs that point out of them, as far as one can see from their value: what a
+// run that goes on in another process must mind, where addresses of the program, its data and its
+// libraries may be others.
+//
+// A word whose value lies in a mapping of this process outside of the region counts as a pointer. That
+// a number has such a value by chance is possible; nothing but a warning depends on it, and that a word
+// which holds what a constructor gave it gets what the constructor gives it now.
+//
+// Thread: any, on heaps that nobody changes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "numa/lp_heap.hpp"
+
+namespace nw {
+
+// A word and what it held when it was looked at.
+struct OutsideWord {
+    std::uint64_t* where;
+    std::uint64_t value;
+};
+
+enum class PointsTo : std::uint8_t {
+    nothing,
+    program,  // the executable's own code and data
+    other,    // stacks, libraries, libc's heap
+};
+
+// What is mapped in this process, but for the region, when the map is made.
+class AddressMap {
+  public:
+    AddressMap();
+
+    PointsTo look_up(std::uint64_t word) const noexcept;
+    // Where the executable was loaded, less where it was linked to be: 0 if it can be nowhere else.
+    static std::uint64_t program_shift() noexcept;
+
+  private:
+    struct Range {
+        std::uint64_t begin;
+        std::uint64_t end;
+    };
+    static bool holds(const std::vector<Range>& ranges, std::uint64_t word) noexcept;
+
+    std::vector<Range> program_;  // both by address
+    std::vector<Range> other_;
+};
+
+// Calls visit(word, points_to) for every word of the heap's chunks that points out.
+void for_each_outside_pointer(
+    const LpHeap& heap, const AddressMap& map,
+    const std::function<void(std::uint64_t* word, PointsTo points_to)>& visit);
+
+}  // namespace nw

@@ -1,0 +1,48 @@
+// A file that is written at its end, through a buffer of its own. Not std::ofstream, which cannot say
+// when the bytes are on the disk, how many there are, or why the disk refused them.
+//
+// Thread: one at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace nw {
+
+class AppendedFile {
+  public:
+    enum class Open { empty, as_it_is };
+
+    // Throws std::system_error.
+    AppendedFile(std::string path, Open open);
+    ~AppendedFile();  // writes what is in the buffer, if it can be written
+    AppendedFile(const AppendedFile&) = delete;
+    AppendedFile& operator=(const AppendedFile&) = delete;
+
+    const std::string& path() const noexcept { return path_; }
+    std::uint64_t bytes() const noexcept { return written_bytes_ + buffer_.size(); }
+
+    // The others throw MachineError with the path and the system's reason.
+    void append(std::string_view bytes);
+    void flush();
+    void sync();  // flush, and wait until the disk has it
+    void truncate(std::uint64_t bytes);
+
+    // As many bytes as there are from there on, at most `count`. Requires: flushed.
+    std::string read(std::uint64_t from, std::size_t count) const;
+
+    // The file loses its name and lives as long as this does, even where the process is killed.
+    void make_nameless();
+
+  private:
+    [[noreturn]] void fail(const char* what) const;
+
+    std::string path_;
+    int descriptor_;
+    std::uint64_t written_bytes_ = 0;
+    std::string buffer_;
+};
+
+}  // namespace nw

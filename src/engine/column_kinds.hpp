@@ -1,0 +1,28 @@
+// Which kinds of values the columns of the output tables have held. A table in CSV has lost that: 1 may
+// have been a real number and 007 a text. Formats whose columns have types need it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <numawarp/context.hpp>
+
+namespace nw {
+
+// A set of them. An empty text is a kind of its own: so a model leaves out a value of any kind.
+enum KindSeen : std::uint8_t { saw_integer = 1, saw_real = 2, saw_text = 4, saw_blank = 8 };
+
+// By table and column: a sum of KindSeen.
+using ColumnKinds = std::vector<std::vector<std::uint8_t>>;
+
+// The one type that holds all that was seen.
+enum class ColumnType : std::uint8_t { integer, real, text };
+
+// Integers among real numbers become real; a value left out of a column of numbers makes them real
+// too, where it is NaN. Numbers among texts are written as text.
+constexpr ColumnType column_type(std::uint8_t seen) noexcept {
+    if ((seen & saw_text) != 0 || (seen & (saw_integer | saw_real)) == 0) return ColumnType::text;
+    return seen == saw_integer ? ColumnType::integer : ColumnType::real;
+}
+
+}  // namespace nw

@@ -1,0 +1,201 @@
+#include "engine/run_saver.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+#include "base/packing.hpp"
+#include "engine/worker.hpp"
+
+namespace nw {
+namespace {
+
+// A message between ranks: that all is well, or what is not.
+constexpr char well = '+';
+constexpr char unwell = '-';
+
+template <class Part, class Saved>
+void visit_part(Part& part, Saved& saved) {
+    part(saved.progress);
+    part(saved.stray.to_program);
+    part(saved.stray.elsewhere);
+    part(saved.stray.example);
+    part(saved.groups);
+}
+
+template <class Part, class Message>
+void visit_message(Part& part, Message& message) {
+    part(message.failure);
+    std::size_t count = message.parts.size();
+    part(count);
+    message.parts.resize(count);
+    for (auto& saved : message.parts) visit_part(part, saved);
+}
+
+}  // namespace
+
+// What a rank tells the first when its files are written.
+struct RunSaver::Message {
+    std::string failure;
+    std::vector<SavedPart> parts;
+};
+
+RunSaver::RunSaver(EngineRun& run, Rank& rank, std::barrier<>& barrier)
+    : run_(run),
+      rank_(rank),
+      barrier_(barrier),
+      folder_(run.plan.config.save.directory),
+      parts_(run.plan.workers) {}
+
+void RunSaver::begin() {
+    loop_ = {};
+    if (run_.plan.config.save.on()) schedule_next();
+}
+
+void RunSaver::schedule_next() {
+    if (!run_.ranks.is_first()) return;
+    const std::chrono::duration<double> interval(run_.plan.config.save.every_seconds);
+    rank_.worker(0).save_at(GvtRounds::Clock::now() +
+                            std::chrono::duration_cast<GvtRounds::Clock::duration>(interval));
+}
+
+void RunSaver::save(std::uint32_t w) {
+    const Stopwatch watch;
+    const auto guarded = [&](auto&& step) {
+        try {
+            if (!rank_.failed()) step();
+        } catch (...) {
+            rank_.fail(std::current_exception());
+        }
+    };
+    std::unique_lock<SpinLock> network;
+    if (w == 0) {
+        network = rank_.hold_network();
+        guarded([&] { open(); });
+    }
+    barrier_.arrive_and_wait();
+    if (failure_.empty()) guarded([&] { write_part(w); });
+    barrier_.arrive_and_wait();
+    Worker& worker = rank_.worker(w);
+    if (w == 0) {
+        guarded([&] { close(worker.is_to_end()); });
+        rank_.gvt().excuse(GvtRounds::Clock::now());
+        run_.result.saving.seconds += watch.wall_seconds();
+        schedule_next();
+    }
+    barrier_.arrive_and_wait();
+    if (worker.is_to_end())
+        worker.end_interrupted();
+    else
+        worker.go_on();
+}
+
+// The output first: what a failure in the middle leaves is tables that are further than the last saved
+// run, and whoever goes on from that cuts them.
+void RunSaver::open() {
+    output_ = run_.sync_output();
+    std::string said;
+    if (run_.ranks.is_first()) {
+        try {
+            said = well + folder_.begin();
+        } catch (const MachineError& error) {
+            said = unwell + std::string(error.what());
+        }
+    }
+    said = run_.ranks.share(said).front();
+    path_ = said.substr(1);
+    failure_ = said.front() == well ? "" : path_;
+}
+
+void RunSaver::write_part(std::uint32_t w) {
+    const std::uint32_t rank = index(rank_.id());
+    try {
+        SectionWriter file(path_ + "/" + SavedRunFolder::groups_file(rank, w));
+        parts_[w] = rank_.worker(w).save(file, rank * run_.plan.workers + w);
+        file.finish();
+    } catch (const MachineError& error) {
+        const std::lock_guard lock(failure_mutex_);
+        failure_ = error.what();
+    }
+}
+
+void RunSaver::close(bool is_to_end) {
+    Message own{failure_, std::move(parts_)};
+    parts_ = std::vector<SavedPart>(run_.plan.workers);
+    std::string outcome;
+    if (run_.ranks.is_first()) {
+        for (std::uint32_t r = 1; r < run_.ranks.ranks(); ++r) {
+            Message theirs;
+            const std::string bytes = run_.ranks.receive(RankId{r});
+            Unpacker part(bytes);
+            visit_message(part, theirs);
+            if (own.failure.empty()) own.failure = theirs.failure;
+            std::move(theirs.parts.begin(), theirs.parts.end(), std::back_inserter(own.parts));
+        }
+        if (own.failure.empty()) {
+            try {
+                complete(std::move(own.parts));
+            } catch (const MachineError& error) {
+                own.failure = error.what();
+            }
+        }
+        outcome = own.failure.empty() ? std::string(1, well) : unwell + own.failure;
+    } else {
+        Packer part;
+        visit_message(part, own);
+        run_.ranks.send(RankId{0}, part.take());
+    }
+    failure_ = run_.ranks.share(outcome).front().substr(1);
+    if (failure_.empty()) return;
+    if (is_to_end) throw MachineError("--checkpoint: " + failure_);
+    if (run_.ranks.is_first() && run_.progress.warn)
+        run_.progress.warn("--checkpoint: " + failure_ +
+                           "; the run goes on, and its last checkpoint is as it was");
+}
+
+void RunSaver::complete(std::vector<SavedPart> parts) {
+    const RunPlan& plan = run_.plan;
+    SavedRun saved;
+    saved.identity = plan.config.save.identity;
+    saved.output = output_;
+    saved.partition = plan.partition.save();
+    saved.region_base = run_.memory.region()->base();
+    saved.slot_bytes = run_.memory.region()->slot_bytes();
+    saved.program_shift = AddressMap::program_shift();
+    for (std::uint32_t r = 0; r < run_.ranks.ranks(); ++r)
+        for (std::uint32_t w = 0; w < plan.workers; ++w)
+            saved.files.push_back(SavedRunFolder::groups_file(r, w));
+    if (plan.config.restart_from) {
+        saved.progress.totals = plan.config.restart_from->progress.totals;
+        saved.progress.wall_seconds = plan.config.restart_from->progress.wall_seconds;
+    }
+    saved.progress.wall_seconds += loop_.wall_seconds();
+    for (SavedPart& part : parts) {
+        saved.progress.combine(part.progress);
+        saved.stray.combine(part.stray);
+        saved.groups.insert(saved.groups.end(), part.groups.begin(), part.groups.end());
+    }
+    std::sort(saved.groups.begin(), saved.groups.end(),
+              [](const SavedGroup& a, const SavedGroup& b) { return a.group < b.group; });
+    NW_CHECK(saved.groups.size() == plan.partition.groups());
+    folder_.complete(saved);
+
+    SavingReport& report = run_.result.saving;
+    ++report.written;
+    report.bytes = 0;
+    for (const SavedGroup& group : saved.groups) report.bytes += group.section.bytes;
+    report.saved_at = saved.progress.gvt;
+    if (saved.stray.elsewhere > 0 && !strays_said_ && run_.progress.warn) {
+        strays_said_ = true;
+        run_.progress.warn(fmt::format(
+            "--checkpoint: {} words in LPs look like pointers out of them, made in handlers: a run "
+            "that goes on from here could not follow them (first: {}); docs/how-to/checkpoints.md",
+            saved.stray.elsewhere, saved.stray.example));
+    }
+}
+
+}  // namespace nw

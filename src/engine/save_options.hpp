@@ -1,0 +1,23 @@
+// Whether and when a whole run is saved (--checkpoint), and what it must have in common with the run
+// that goes on from there.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace nw {
+
+// Names and values of what a run is: program, model, options.
+using RunIdentity = std::vector<std::pair<std::string, std::string>>;
+
+struct SaveOptions {
+    std::string directory;  // empty: it is not saved
+    double every_seconds = 600;
+    RunIdentity identity;
+    bool on() const noexcept { return !directory.empty(); }
+};
+
+struct SavedRun;
+
+}  // namespace nw

@@ -1,0 +1,47 @@
+// The folder of --checkpoint: at most one saved run that counts, named by latest.json.
+//
+//     DIR/latest.json              which one, the checksum of its manifest, and figures for people
+//     DIR/checkpoint-000007/       manifest, and a file of groups a worker
+//
+// A new one is written beside the old one, brought to the disk, and only then does latest.json change,
+// by rename: at any moment a complete one is there, once there was one. Folders that latest.json does
+// not name are what an end amid writing left; they go when the next one is begun.
+//
+// Thread: one at a time. Writing: the first rank. Reading: all ranks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/saved_run.hpp"
+
+namespace nw {
+
+class SavedRunFolder {
+  public:
+    explicit SavedRunFolder(std::string directory) : directory_(std::move(directory)) {}
+
+    // Makes it where it is not there. Throws SetupError if it cannot be written.
+    void prepare() const;
+    bool has_saved_run() const;
+
+    // Throws SetupError, with what is legal, if there is none, it is damaged, or it is that of another
+    // run: one with another identity. (Its groups are looked at when they are read.)
+    SavedRun read(const RunIdentity& own) const;
+
+    // An empty folder for a new one; its path. Throws MachineError.
+    std::string begin();
+    // The new one counts from now on: all its files are there. Throws MachineError.
+    void complete(const SavedRun& run);
+
+    static std::string groups_file(std::uint32_t rank, std::uint32_t worker);
+
+  private:
+    void remove_all_but(const std::string& name) const noexcept;
+    std::string latest_name() const;  // empty: none
+
+    std::string directory_;
+    std::string new_name_;
+};
+
+}  // namespace nw

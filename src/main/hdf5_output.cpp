@@ -1,0 +1,100 @@
+#include "main/hdf5_output.hpp"
+
+#include <filesystem>
+#include <set>
+#include <string_view>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/check.hpp"
+
+namespace nw {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path file_of(const OutputTable& table, const Settings& settings, const char* ending) {
+    return fs::path(settings.config.output_directory) / (table.name + ending);
+}
+
+// Removes the file unless it has got its name.
+class Temporary {
+  public:
+    explicit Temporary(const fs::path& target)
+        : target_(target), path_(fmt::format("{}.{}.part", target.string(), getpid())) {}
+    ~Temporary() {
+        std::error_code ignored;
+        fs::remove(path_, ignored);
+    }
+    Temporary(const Temporary&) = delete;
+    Temporary& operator=(const Temporary&) = delete;
+
+    const std::string& path() const noexcept { return path_; }
+    void rename() {
+        std::error_code error;
+        fs::rename(path_, target_, error);
+        if (error)
+            throw MachineError(
+                fmt::format("writing {} failed: {}", target_.string(), error.message()));
+    }
+
+  private:
+    const fs::path target_;
+    const std::string path_;
+};
+
+}  // namespace
+
+void check_hdf5_output(const Setup& setup, const Settings& settings) {
+    if (settings.output_format == OutputFormat::csv) return;
+    const std::string_view format = word_for(settings.output_format);
+    if (settings.config.output_directory.empty())
+        throw SetupError(fmt::format(
+            "--output-format {}: there is no output; legal: with --output DIR", format));
+    for (const OutputTable& table : setup.outputs) {
+        if (table.name == ".")
+            throw SetupError(
+                fmt::format("--output-format {}: a table must not be called .; legal for this "
+                            "model: csv",
+                            format));
+        std::set<std::string_view> names;
+        for (const std::string& name : table.columns)
+            if (name.empty() || name == "." || name.find('/') != std::string::npos ||
+                !names.insert(name).second)
+                throw SetupError(fmt::format(
+                    "--output-format {}: column \"{}\" of table {}: HDF5 wants names that differ, "
+                    "with no / in them; legal for this model: csv",
+                    format, name, table.name));
+        const fs::path path = file_of(table, settings, ".h5");
+        std::error_code ignored;
+        if (fs::is_directory(path, ignored))
+            throw SetupError(fmt::format("--output {}: {} is a folder; legal: a folder without it",
+                                         settings.config.output_directory, path.string()));
+    }
+}
+
+void write_hdf5_output(const Setup& setup, const Settings& settings, const ColumnKinds& kinds,
+                       const TableOrigin& origin) {
+    if (settings.output_format == OutputFormat::csv) return;
+    for (std::size_t t = 0; t < setup.outputs.size(); ++t) {
+        const OutputTable& table = setup.outputs[t];
+        Temporary temporary(file_of(table, settings, ".h5"));
+        write_hdf5_table(temporary.path(), file_of(table, settings, ".csv").string(), table,
+                         kinds[t], origin);
+        temporary.rename();
+    }
+    if (settings.output_format == OutputFormat::both) return;
+    for (const OutputTable& table : setup.outputs) {
+        std::error_code error;
+        const fs::path path = file_of(table, settings, ".csv");
+        fs::remove(path, error);
+        if (error)
+            throw MachineError(
+                fmt::format("removing {} failed: {}", path.string(), error.message()));
+    }
+}
+
+}  // namespace nw

@@ -1,0 +1,23 @@
+// --output-format: the tables of a run that has ended, in HDF5 beside or instead of CSV.
+#pragma once
+
+#include <string>
+
+#include <numawarp/model.hpp>
+
+#include "engine/column_kinds.hpp"
+#include "main/hdf5_table.hpp"
+#include "main/option_table.hpp"
+
+namespace nw {
+
+// Of the model's names and the folder, whether the files can be made: found out before the run. Throws
+// SetupError.
+void check_hdf5_output(const Setup& setup, const Settings& settings);
+
+// Makes DIR/<table>.h5 of each DIR/<table>.csv, whole or not at all, then removes the CSV files where
+// they are not wanted. Throws MachineError; the CSV files are then all there.
+void write_hdf5_output(const Setup& setup, const Settings& settings, const ColumnKinds& kinds,
+                       const TableOrigin& origin);
+
+}  // namespace nw

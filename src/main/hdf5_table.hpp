@@ -1,0 +1,36 @@
+// One output table as an HDF5 file, by columns: a group of the table's name, in it a dataset a column,
+// all of one length. Readers load single columns, with their types, without a line of parsing.
+//
+//     roads.h5
+//       /roads                 attributes: columns (their order), model, seed, digest, commit, version
+//         /roads/hour          int64     integers
+//         /roads/density       float64   real numbers, integers among them, NaN where a cell is empty
+//         /roads/motorway      UTF-8     texts of any length, and whatever else stands among them
+//
+// It is made of the CSV file when the run is over, and not while it goes on: HDF5 has no way to keep a
+// file readable at every moment at which its writer may be killed, and a CSV file is just that. So the
+// memory is some MiB whatever the table has, and the types are known before the first value.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <numawarp/model.hpp>
+
+namespace nw {
+
+// What a table says of the run that it comes from.
+struct TableOrigin {
+    std::string model;
+    std::uint64_t seed = 0;
+    std::string digest;
+};
+
+// Writes the file at `path`, which has no other reader or writer, from the CSV file. `kinds`: of the
+// columns, each a sum of KindSeen. Throws MachineError; the file is then useless.
+void write_hdf5_table(const std::string& path, const std::string& csv_path,
+                      const OutputTable& table, const std::vector<std::uint8_t>& kinds,
+                      const TableOrigin& origin);
+
+}  // namespace nw

@@ -1,0 +1,76 @@
+#include "main/long_runs.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "engine/saved_run.hpp"
+#include "engine/saved_run_folder.hpp"
+
+namespace nw {
+namespace {
+
+void require_time_warp(const char* option, const Config& config) {
+    if (config.engine != EngineKind::timewarp)
+        throw SetupError(
+            fmt::format("--{}: only --engine timewarp is saved; legal here: without it", option));
+    if (config.memory != MemoryMode::numa)
+        throw SetupError(
+            fmt::format("--{}: LPs need addresses of their own; legal: --memory numa", option));
+}
+
+// As a shell takes it.
+std::string quoted(const std::string& word) {
+    constexpr const char* plain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
+    if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+    std::string text = "'";
+    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return text + "'";
+}
+
+}  // namespace
+
+void prepare_long_run(Settings& settings, RunIdentity identity) {
+    Config& config = settings.config;
+    if (!settings.restart_directory.empty()) {
+        require_time_warp("restart", config);
+        config.restart_from = std::make_shared<const SavedRun>(
+            SavedRunFolder(settings.restart_directory).read(identity));
+    }
+    if (!config.save.on()) return;
+    require_time_warp("checkpoint", config);
+    const SavedRunFolder folder(config.save.directory);
+    folder.prepare();
+    std::error_code ignored;
+    const bool is_ours =
+        config.restart_from &&
+        std::filesystem::equivalent(config.save.directory, settings.restart_directory, ignored);
+    if (folder.has_saved_run() && !is_ours)
+        throw SetupError(fmt::format(
+            "--checkpoint {0}: there is a checkpoint of an earlier run; legal: --restart "
+            "{0} to go on with that one, or an empty folder",
+            config.save.directory));
+    config.save.identity = std::move(identity);
+}
+
+std::string how_to_go_on(const std::string& program, const std::vector<std::string>& arguments,
+                         const Settings& settings, VirtualTime saved_at) {
+    std::string command = quoted(program) + ' ';
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const std::string& word = arguments[i];
+        if (word.starts_with("--restart=")) continue;
+        if (word == "--restart") {
+            ++i;
+            continue;
+        }
+        command += quoted(word) + ' ';
+    }
+    return fmt::format("saved at virtual time {}; go on with: {}--restart {}", saved_at, command,
+                       quoted(settings.config.save.directory));
+}
+
+}  // namespace nw

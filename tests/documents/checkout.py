@@ -1,0 +1,88 @@
+"""A checkout for trying what the documents say: folders of ours by links, build/ that of the test,
+and everything else, results and the files that commands write, its own.
+
+Lines run as they stand, in bash, one after the other in the folder that the one before left. A model
+that would take long is interrupted as by Ctrl-C, which ends it in order. Stand-ins (stand_ins/) come
+before cmake, ctest and apt-get: a test that runs beside others must not build, test or install."""
+
+import os
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from document import CHECKOUT
+
+INTERRUPTED = 128 + signal.SIGINT
+SECONDS_TO_STOP = 60
+
+
+@dataclass(frozen=True)
+class Ran:
+    code: int
+    output: str  # and errors
+    seconds: float
+    interrupted: bool
+
+    @property
+    def well(self):
+        return self.code == 0 or self.interrupted and self.code == INTERRUPTED
+
+    @property
+    def lacks_package(self):
+        return self.code == 4 and ("stand-in for apt-get" in self.output
+                                   or "please install" in self.output)
+
+
+class Checkout:
+    def __init__(self, programs, name="checkout"):
+        self.folder = programs.work / name
+        self.folder.mkdir()
+        for path in CHECKOUT.iterdir():
+            if not path.name.startswith((".git", "build", "results")):
+                (self.folder / path.name).symlink_to(path)
+        (self.folder / "build").symlink_to(programs.bin.parent)
+        self.home = programs.work / f"{name}-home"
+        self.home.mkdir()
+        self.cwd = self.folder
+        caches = Path(os.environ.get("NUMAWARP_GUEST_CACHE")
+                      or Path.home() / ".cache/numawarp-guest")
+        self.environment = {
+            **os.environ, "HOME": str(self.home), "NUMAWARP_GUEST_CACHE": str(caches),
+            "NUMAWARP_DOCUMENTS_PATH": os.environ["PATH"],
+            "NUMAWARP_DOCUMENTS_CHECKOUT": str(self.folder),
+            "PATH": f"{Path(__file__).resolve().parent}/stand_ins:{os.environ['PATH']}"}
+        # Inside a job of SLURM the same lines would mean other things.
+        for variable in [name for name in self.environment if name.startswith("SLURM")]:
+            del self.environment[variable]
+
+    def write(self, name, text):
+        (self.cwd / name).write_text(text)
+
+    def run(self, line, seconds):
+        left = self.home / "folder"
+        script = f"{line}\ncode=$?\npwd >'{left}'\nexit $code"
+        began = time.monotonic()
+        process = subprocess.Popen(["bash", "-c", script], cwd=self.cwd, env=self.environment,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, text=True, errors="replace",
+                                   start_new_session=True)
+        interrupted = False
+        try:
+            output, _ = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            interrupted = True
+            os.killpg(process.pid, signal.SIGINT)
+            try:
+                output, _ = process.communicate(timeout=SECONDS_TO_STOP)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                output, _ = process.communicate()
+        if left.exists():
+            self.cwd = Path(left.read_text().strip())
+            left.unlink()
+        return Ran(process.returncode, output, time.monotonic() - began, interrupted)
+
+    def leave_folder(self):
+        self.cwd = self.folder

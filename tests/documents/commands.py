@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Every line of shell in the documents is run. The ones of a document in their order, in a checkout
+made for it (checkout.py); a model is interrupted after some seconds. A line that is neither run here
+nor in the tables below with the test that runs it makes this test fail: so a new one does.
+
+usage: commands.py here|guest|hosts FOLDER-OF-PROGRAMS
+
+here   lines for this machine
+guest  lines for a guest with several NUMA nodes, and those for a machine that has them
+hosts  lines for several hosts"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from checkout import Checkout
+from document import documents
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from programs import Programs  # noqa: E402
+
+# Lines that take too long or need what no test has: (the line, the test that does it).
+ELSEWHERE = [
+    (r"\./jobs/run paper-numa\b.*", "system_paper_numa"),
+    (r"\./jobs/run cost-model\b.*", "system_cost_model"),
+    (r"tests/checks/gvt_model .*", "check_gvt_model"),
+    (r"build/bin/test_numa -s", "test_numa"),
+    (r"mpirun --hostfile hosts .*", "hosts_network"),
+]
+
+# Lines that are run with less to do, to their end: (the line, what of it is replaced, by what).
+SHORTER = [
+    # All paths, but not to their ends.
+    (r"spin -a -DW=3 .*", "-m1000000", "-m60"),
+    (r"sudo tests/hosts/run.py .*phold.*", "build/bin/phold", "build/bin/phold --until 20"),
+]
+
+# Measurements: to begin without an error is all that is asked of them.
+MEASURES = [r"\./jobs/run bench.*", r"python3 tests/bench/numa_cost.py .*"]
+
+# The files that the lines of a document read, and the language of its block that they are made from.
+FILES = {"docs/models/traffic.md": [("mine.toml", "toml")]}
+
+# In backticks these are lines to type, too, unless a word of them stands for something.
+TYPED = re.compile(r"(\./|build/bin/|jobs/|tests/|cmake |python3 |mpirun |srun |sbatch ).* .*")
+STANDS_FOR = re.compile(r"…|\b(N|FILE|DIR|FOLDER|PID|MODEL|NAME)\b| (--ranks|guest)$")
+
+# After which a line is interrupted. Scripts take a while before their model begins.
+SECONDS = {"here": 30, "guest": 100, "hosts": 100}
+SECONDS_OF_A_MODEL = 3
+SECONDS_TO_THE_END = 100
+
+
+def where(line):
+    if re.match(r"\./jobs/run guest |mpirun ", line):
+        return "guest"
+    if "tests/hosts/run.py" in line:
+        return "hosts"
+    return "here"
+
+
+def lines_of(document):
+    """(where in the document, the line) of all that is to be run."""
+    lines = [(f"{document}:{command.line}", command.text) for command in document.commands]
+    spans = {span for span in document.spans if TYPED.fullmatch(span) and not STANDS_FOR.search(span)}
+    new = sorted(spans - seen)
+    seen.update(spans, (line for _, line in lines))
+    return lines + [(str(document), span) for span in new]
+
+
+def shorter(line):
+    return next((re.sub(old, new, line, count=1) for pattern, old, new in SHORTER
+                 if re.fullmatch(pattern, line)), None)
+
+
+def prepared(line, checkout):
+    """The line as this test runs it."""
+    line = shorter(line) or line
+    ours = f"--ro {checkout.folder}/build/ --ro {Path(__file__).resolve().parent.parent.parent}"
+    if line.startswith("mpirun "):
+        line = f"./jobs/run guest n4 -- {line}"
+        ours += " --env OMPI_ALLOW_RUN_AS_ROOT=1 --env OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
+    if line.startswith("./jobs/run guest "):
+        # What the checkout's links lead to may be in /tmp, of which a guest has its own.
+        words = line.split(" ", 3)
+        line = " ".join([*words[:3], ours, words[3]])
+    line = line.replace("sudo tests/hosts/run.py", f"tests/hosts/run.py --programs {programs.bin}")
+    return line
+
+
+def seconds_of(line):
+    if shorter(line):
+        return SECONDS_TO_THE_END
+    return SECONDS_OF_A_MODEL if "build/bin/" in line.split(" ")[0] else SECONDS[where(line)]
+
+
+def elsewhere(line):
+    return next((test for pattern, test in ELSEWHERE if re.fullmatch(pattern, line)), None)
+
+
+def check(document, lines, checkout):
+    for name, language in FILES.get(document.name, []):
+        checkout.write(name, next(block.text for block in document.blocks
+                                  if block.language == language))
+    for place, line in lines:
+        ran = checkout.run(prepared(line, checkout), seconds_of(line))
+        if ran.lacks_package or kind != "here" and ran.code == 77:
+            print(f"skipped {place}: {line}: {ran.output.strip().splitlines()[-1:]}", flush=True)
+            continue
+        well = ran.well and not (shorter(line) and ran.interrupted)
+        if ran.interrupted and any(re.fullmatch(pattern, line) for pattern in MEASURES):
+            well = True
+        programs.expect(well, f"{place}: {line}: {ran.seconds:.1f} s"
+                        + (f", exit code {ran.code}\n{ran.output[-2000:]}" if not well else ""))
+        sys.stdout.flush()
+
+
+def check_tables(every):
+    """Each entry is needed, and the tests that they name exist."""
+    listed = subprocess.run(["ctest", "--test-dir", programs.bin.parent, "--show-only"],
+                            capture_output=True, text=True).stdout
+    tests = set(re.findall(r"^ *Test +#\d+: (\w+)", listed, re.MULTILINE))
+    for pattern, test in ELSEWHERE:
+        programs.expect(test in tests, f"there is a test {test}")
+    for pattern in [entry[0] for entry in ELSEWHERE + SHORTER] + MEASURES:
+        programs.expect(any(re.fullmatch(pattern, line) for line in every),
+                        f"some document has a line '{pattern}'")
+
+
+kind = sys.argv.pop(1)
+programs = Programs()
+seen = set()  # a line in backticks is run once
+pages = [page for page in documents() if page.name != "docs/tutorial.md"]  # tutorial.py follows it
+lines = {page: lines_of(page) for page in pages}
+if kind == "here":
+    check_tables([line for page in pages for _, line in lines[page]])
+for number, page in enumerate(pages):
+    mine = [(place, line) for place, line in lines[page]
+            if not elsewhere(line) and where(line) == kind]
+    if mine:
+        check(page, mine, Checkout(programs, f"checkout-{number}"))
+programs.leave()

@@ -1,0 +1,112 @@
+"""What a document in Markdown consists of, as far as a test can check it.
+
+The documents keep to a rule that makes this simple: an indented block, or a fence of `sh`, is lines
+of shell to type; everything else that stands by itself is in a fence that names its language (`text`
+for output, layouts and formulas)."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parent.parent.parent
+
+LANGUAGES = {"sh", "text", "cpp", "cmake", "toml", "python", "json"}
+
+
+@dataclass(frozen=True)
+class Block:
+    line: int  # of its first line in the document, from 1
+    language: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Command:
+    line: int
+    text: str  # without comment
+
+
+class Document:
+    def __init__(self, path):
+        self.path = path
+        self.name = str(path.relative_to(CHECKOUT))
+        self.text = path.read_text()
+
+    def __str__(self):
+        return self.name
+
+    @cached_property
+    def _parts(self):
+        """(blocks, the lines of prose)"""
+        blocks, prose, block, language = [], [], [], None
+        start, before = 0, ""
+        for number, line in enumerate(self.text.split("\n") + [""], 1):
+            indented = re.match(r" {4,}\S", line)
+            if language in (None, "indented") and line.startswith("```"):
+                language, start, block = line[3:].strip() or "none", number + 1, []
+            elif language not in (None, "indented"):
+                if line.startswith("```"):
+                    blocks.append(Block(start, language, "".join(block)))
+                    language = None
+                else:
+                    block.append(line + "\n")
+            elif indented and (language == "indented" or not before.strip()):
+                if language is None:
+                    language, start, block = "indented", number, []
+                block.append(line + "\n")
+            else:
+                if language == "indented":
+                    blocks.append(Block(start, language, "".join(block)))
+                    language = None
+                prose.append(line)
+            before = line
+        return blocks, prose
+
+    @property
+    def blocks(self):
+        return self._parts[0]
+
+    @property
+    def prose(self):
+        return "\n".join(self._parts[1])
+
+    @property
+    def commands(self):
+        """All lines of shell, in their order."""
+        return [command for block in self.blocks if block.language in ("indented", "sh")
+                for command in commands_of(block)]
+
+    @property
+    def spans(self):
+        """What stands in backticks in the prose."""
+        return [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", self.prose)]
+
+    @property
+    def links(self):
+        return re.findall(r"\]\(([^)\s]+)\)", self.prose)
+
+    @property
+    def anchors(self):
+        """As GitHub makes them from headings."""
+        headings = re.findall(r"^#+ (.*)$", self.prose, re.MULTILINE)
+        return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def commands_of(block):
+    found, begun = [], ""
+    for number, line in enumerate(block.text.splitlines(), block.line):
+        line = re.sub(r"(^|\s+)#( .*|!.*|SBATCH .*)?$", "", line).strip()
+        if line.endswith("\\"):
+            begun += line[:-1]
+        elif begun + line:
+            found.append(Command(number, begun + line))
+            begun = ""
+    return found
+
+
+def documents():
+    """All of them, the README first."""
+    folders = ["docs", "jobs", "models", "mpi", "numa", "src", "tests"]
+    below = sorted(path for folder in folders for path in (CHECKOUT / folder).rglob("*.md"))
+    return [Document(path) for path in [CHECKOUT / "README.md", *below]]

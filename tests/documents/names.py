@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Names in the documents exist: every --option in some --help, every counter in the statistics, every
+environment variable, type, function and member in the sources. What is not ours stands in the table
+NOT_OURS."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from document import CHECKOUT, documents
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from programs import Programs  # noqa: E402
+
+NOT_OURS = {
+    "of MPI": ["--allow-run-as-root", "--bind-to", "--hostfile", "--map-by", "--mca",
+               "--report-bindings", "btl_sm_eager_limit", "mpi_yield_when_idle"],
+    "of SLURM": ["--kill-on-bad-exit", "--mpi"],
+    "of containers": ["--cap-add", "--shm-size"],
+    "of CMake": ["--build", "--install", "--prefix", "--preset", "--workflow"],
+    "of numactl": ["--hardware", "--interleave"],
+    "of commands of Linux": ["chrt", "kill", "taskset"],
+    "of C++ and Linux": ["bad_alloc", "max_map_count", "CAP_SYS_NICE"],
+}
+FOREIGN = {name for names in NOT_OURS.values() for name in names}
+
+# Pages for users: what looks like a counter there must be one, or stand in the model writer's door.
+FOR_USERS = re.compile(r"README\.md|docs/how-to/.*|docs/tutorial\.md")
+
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
+NAME = re.compile(r"[A-Za-z_]\w*(?:(?:::|\.)[A-Za-z_]\w*)*")
+FILE = re.compile(r".*\.(csv|svg|html|json|md|toml|txt|cpp|hpp|py|h5)")
+
+
+def said_by(*command):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, cwd=CHECKOUT)
+    return done.stdout + done.stderr
+
+
+def words_in(*folders):
+    words = set()
+    for folder in folders:
+        for file in (CHECKOUT / folder).rglob("*"):
+            if file.is_file() and file.suffix not in (".md", ".pyc") and file != Path(__file__):
+                words.update(re.findall(r"\w+", file.read_text(errors="replace")))
+    return words
+
+
+def names_in(value):
+    """Every key of JSON, however deep."""
+    if isinstance(value, dict):
+        return set(value).union(*map(names_in, value.values()))
+    if isinstance(value, list):
+        return set().union(*map(names_in, value))
+    return set()
+
+
+programs = Programs()
+models = sorted(path.parent.name for path in (CHECKOUT / "models").glob("*/CMakeLists.txt"))
+helps = [said_by(programs.bin / model, "--help") for model in models]
+helps += [said_by(sys.executable, CHECKOUT / script, "--help") for script in
+          ("jobs/paper_numa", "jobs/cost_model", "jobs/report", "tests/guest/run.py",
+           "tests/hosts/run.py")]
+helps += [said_by(CHECKOUT / script, "--help") for script in ("jobs/run", "tests/run")]
+helps += [said_by(programs.bin / "phold_bench", "--help")]
+options = set(OPTION.findall("\n".join(helps)))
+
+spoken = set(re.findall(r"\w+", "\n".join(helps)
+                        + said_by(programs.bin / "phold", "--until", 20, "--verbose")))
+programs.statistics_of("phold", "--until", 20, "--workers", 2)
+statistics = names_in(json.loads((programs.work / "stats.json").read_text()))
+for_users = statistics | words_in("src/include")
+sources = words_in("src", "numa", "models", "mpi", "jobs", "tests")
+sources |= set(re.findall(r"\w+", said_by("ctest", "--test-dir", programs.bin.parent, "--show-only")))
+met = set()
+
+
+def check(page):
+    texts = [*page.spans, *(command.text for command in page.commands)]
+    for option in sorted({option for text in texts for option in OPTION.findall(text)}):
+        met.add(option)
+        if option not in options | FOREIGN:
+            programs.expect(False, f"{page}: no {option} in any --help")
+    for name in sorted({span.removesuffix("()") for span in page.spans}):
+        if page.name.startswith("docs/how-to/") and re.fullmatch("[a-z]+", name):
+            met.add(name)
+            if name not in spoken | for_users | FOREIGN:
+                programs.expect(False, f"{page}: neither --help nor a report nor statistics say {name}")
+            continue
+        if not NAME.fullmatch(name) or not re.search(r"_|::|\.|[a-z][A-Z]", name) \
+                or FILE.fullmatch(name) or name.startswith("std::"):
+            continue
+        counter = FOR_USERS.fullmatch(page.name) and re.fullmatch("[a-z_.]+", name)
+        parts = re.split(r"::|\.", name)
+        met.update(parts)
+        unknown = set(parts) - (for_users if counter else sources | statistics) - FOREIGN
+        if unknown:
+            programs.expect(False, f"{page}: no {name}" + " in the statistics" * bool(counter))
+
+
+for page in documents():
+    check(page)
+for name in sorted(FOREIGN - met):
+    programs.expect(False, f"NOT_OURS: {name} is in no document")
+programs.expect(len(options) > 50 and len(statistics) > 80,
+                f"{len(options)} options, {len(statistics)} names in the statistics")
+programs.leave()

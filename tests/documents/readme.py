@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""The README's model compiles against the installed package and has one digest on two engines, and its
+figures are those of the results file that it names."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from document import CHECKOUT, Document
+
+here = Path(__file__).resolve().parent
+sys.path[:0] = [str(here.parent / "support"), str(here.parent / "bench")]
+import readme_table  # noqa: E402
+from programs import Programs  # noqa: E402
+
+programs = Programs()
+document = Document(CHECKOUT / "README.md")
+
+file, = re.findall(r"results file: \[(.*?)\]", document.text)
+programs.expect(readme_table.replaced(document.text, readme_table.table(CHECKOUT / file))
+                == document.text, f"its figures are what tests/bench/readme_table.py makes of {file}")
+
+cache = (programs.bin.parent / "CMakeCache.txt").read_text()
+if re.search(r"^NUMAWARP_SANITIZE:STRING=.+", cache, re.MULTILINE):
+    programs.leave()  # a project of its own is not built with our sanitizers
+
+model, = [block.text for block in document.blocks if block.language == "cpp"]
+project = programs.work / "gossip"
+project.mkdir()
+(project / "main.cpp").write_text(model)
+(project / "CMakeLists.txt").write_text(
+    "cmake_minimum_required(VERSION 3.22)\n"
+    "project(gossip LANGUAGES CXX)\n"
+    "find_package(numawarp REQUIRED)\n"
+    "add_executable(gossip main.cpp)\n"
+    "target_link_libraries(gossip PRIVATE numawarp::numawarp)\n")
+prefix = programs.work / "prefix"
+for command in [["cmake", "--install", programs.bin.parent, "--prefix", prefix],
+                ["cmake", "-S", project, "-B", project / "build", "-DCMAKE_BUILD_TYPE=Release",
+                 f"-DCMAKE_PREFIX_PATH={prefix}"],
+                ["cmake", "--build", project / "build"]]:
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+digests = {programs.statistics_of(project / "build/gossip", "--engine", engine, "--workers", 2)
+           ["digest"] for engine in ["sequential", "timewarp"]}
+programs.expect(len(digests) == 1, f"its model: {digests}")
+programs.leave()

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""docs/tutorial.md is true: followed from its first line to its last, in a checkout made for it, its
+files are written, its lines run, and what it promises comes out. Each of its programs has one digest
+on two engines; the last one is models/queues."""
+
+import csv
+import json
+import re
+import sys
+from pathlib import Path
+
+from checkout import Checkout
+from document import CHECKOUT, Document, commands_of
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from programs import Programs  # noqa: E402
+
+FILES = {"cmake": "CMakeLists.txt", "cpp": "main.cpp"}
+SECONDS = 120
+
+programs = Programs()
+document = Document(CHECKOUT / "docs/tutorial.md")
+models = [block.text for block in document.blocks if block.language == "cpp"]
+programs.expect(models[-1] == (CHECKOUT / "models/queues/main.cpp").read_text(),
+                "the last program is models/queues/main.cpp")
+
+cache = (programs.bin.parent / "CMakeCache.txt").read_text()
+if re.search(r"^NUMAWARP_SANITIZE:STRING=.+", cache, re.MULTILINE):
+    print("skipped: a project of its own is not built with our sanitizers")
+    sys.exit(77)
+
+
+def digest_in(report):
+    found = re.search(r"^ *digest +([0-9a-f]{32})$", report, re.MULTILINE)
+    return found and found[1]
+
+
+def promised(line, output):
+    """What the text says of this line's output."""
+    if line == "build/queues":
+        committed = int(re.search(r"^ *events +([\d,]+) committed", output, re.MULTILINE)[1]
+                        .replace(",", ""))
+        return written[-1] != models[0] or abs(committed / 8000 - 1) < 0.05
+    if "--output out" in line:
+        busy, jobs = (0.51, 1.04) if "--arrival-rate" in line else (64 / 79, 4)
+        with open(checkout.cwd / "out/stations.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        means = [sum(float(row[column]) for row in rows) / len(rows) for column in ("busy", "jobs")]
+        return abs(means[0] / busy - 1) < 0.03 and abs(means[1] / jobs - 1) < 0.05
+    return True
+
+
+def check_engines():
+    """Of the program that was just built."""
+    digests = []
+    for options in ("--engine sequential", "--workers 2"):
+        ran = checkout.run(f"build/queues {options} --quiet --stats digest.json", SECONDS)
+        digests.append(json.loads((checkout.cwd / "digest.json").read_text())["digest"]
+                       if ran.code == 0 else ran.output)
+    programs.expect(digests[0] == digests[1], f"program {len(written)}: {digests}")
+
+
+checkout = Checkout(programs)
+written, built, digests = [], 0, {}
+for block in document.blocks:
+    if block.language in FILES:
+        checkout.write(FILES[block.language], block.text)
+        if block.language == "cpp":
+            written.append(block.text)
+        continue
+    for command in commands_of(block):
+        ran = checkout.run(command.text, SECONDS)
+        programs.expect(ran.code == 0 and promised(command.text, ran.output),
+                        f"{document}:{command.line}: {command.text}: {ran.seconds:.1f} s"
+                        + (f", exit code {ran.code}\n{ran.output[-2000:]}" if ran.code else ""))
+        digests[command.text] = digest_in(ran.output)
+        if command.text == "cmake --build build" and ran.code == 0:
+            built += 1
+            check_engines()
+
+programs.expect(built == len(models), f"{built} of {len(models)} programs were built")
+one, same, other = (digests.get(f"build/queues {options}") for options in
+                    ("--engine sequential", "--workers 2", "--workers 2 --seed 2"))
+programs.expect(one and one == same != other, f"the digests that it compares: {one}, {same}, {other}")
+programs.leave()

@@ -1,0 +1,121 @@
+"""A bare Debian 12 to change into: made, entered, and taken away whatever happens.
+
+Where it comes from: NUMAWARP_BARE_ROOT, an unpacked minimal image (a folder, or a tar file of one);
+else debootstrap --variant=minbase, from the mirror that apt of this machine is configured with and
+reads with the same settings. No mirror is named here.
+
+What may go wrong with such roots is that /proc or /dev is still mounted in one when it is deleted.
+So nothing is mounted where the folder is deleted: whatever needs mounts is done by a child in mount
+and process namespaces of its own, which end with it, and with them every process that is left. The
+folder is deleted outside, when the child is gone."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+SUITE = "bookworm"
+GIGABYTES = 5
+
+
+class Unavailable(Exception):
+    """No such root on this machine; the text says why, in a line."""
+
+
+@contextmanager
+def bare_root():
+    """The folder of a bare root, without mounts, that goes away with the context."""
+    if os.geteuid() != 0:
+        raise Unavailable("a root of its own needs root")
+    free = shutil.disk_usage(tempfile.gettempdir()).free / 1e9
+    if free < GIGABYTES:
+        raise Unavailable(f"needs {GIGABYTES} GB in {tempfile.gettempdir()}, which has {free:.1f}")
+    if subprocess.run([*NAMESPACES, "true"], capture_output=True).returncode != 0:
+        raise Unavailable("no namespaces here (a container without CAP_SYS_ADMIN?)")
+    with tempfile.TemporaryDirectory(prefix="numawarp-bare-") as folder:
+        root = Path(folder) / "root"
+        image = os.environ.get("NUMAWARP_BARE_ROOT")
+        if image:
+            unpack(Path(image), root)
+        else:
+            bootstrap(root)
+        connect(root)
+        yield root
+
+
+# Processes die with the child: with the first process of their namespace.
+NAMESPACES = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child"]
+
+ENTER = r"""
+root=$1; shift
+mount -t proc proc "$root/proc"
+mount --rbind /sys "$root/sys"
+mount --rbind /dev "$root/dev"
+mount -t tmpfs -o mode=1777 tmp "$root/dev/shm"
+exec chroot "$root" "$@"
+"""
+
+
+def enter(root, *command, timeout):
+    """The exit code of a command inside; its output is ours."""
+    # Only what a fresh login has.
+    environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+                   "HOME": "/root", "TERM": "dumb", "DEBIAN_FRONTEND": "noninteractive"}
+    sys.stdout.flush()
+    return subprocess.run([*NAMESPACES, "sh", "-e", "-c", ENTER, "enter", root, *command],
+                          env=environment, stdin=subprocess.DEVNULL, timeout=timeout).returncode
+
+
+def unpack(image, root):
+    if image.is_dir():
+        # A root that somebody is using has mounts: not ours to copy.
+        copied = subprocess.run(["cp", "-a", "--one-file-system", image, root])
+    else:
+        root.mkdir()
+        copied = subprocess.run(["tar", "-C", root, "--numeric-owner", "-xf", image])
+    if copied.returncode != 0 or not (root / "etc/debian_version").exists():
+        raise Unavailable(f"NUMAWARP_BARE_ROOT={image}: no Debian root, nor a tar file of one")
+
+
+def bootstrap(root):
+    if not shutil.which("debootstrap"):
+        raise Unavailable("no debootstrap here (Debian: debootstrap), and no NUMAWARP_BARE_ROOT")
+    mirror = mirrors()[0][0]
+    done = subprocess.run([*NAMESPACES, "debootstrap", "--variant=minbase", SUITE, root, mirror],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=1800)
+    if done.returncode != 0:
+        raise Unavailable("debootstrap: " + done.stdout.strip().splitlines()[-1])
+
+
+def mirrors():
+    """(address, release, component) of what this machine's apt reads of Debian 12; at least one."""
+    listed = subprocess.run(["apt-get", "indextargets", "Created-By: Packages", "--format",
+                             "$(REPO_URI) $(RELEASE) $(COMPONENT)"], capture_output=True, text=True)
+    rows = sorted({tuple(line.split()) for line in listed.stdout.splitlines()})
+    ours = [row for row in rows if row[1].startswith(SUITE) and row[2] == "main"]
+    # Another Debian's mirror has this one, too.
+    base = [row[0] for row in rows if row[0].rstrip("/").endswith("/debian") and row[2] == "main"]
+    if not base:
+        raise Unavailable("apt of this machine knows no mirror of Debian, and no NUMAWARP_BARE_ROOT")
+    first = (base[0], SUITE, "main")
+    return [first, *(row for row in ours if row != first)]
+
+
+def connect(root):
+    """Lets the root's apt reach what this machine's reaches."""
+    for name in ("resolv.conf", "hosts"):
+        shutil.copy(f"/etc/{name}", root / "etc" / name)
+    try:
+        lines = [f"deb {' '.join(row)}\n" for row in mirrors()]
+    except Unavailable:
+        return  # an image has its own
+    (root / "etc/apt/sources.list").write_text("".join(lines))
+    shutil.rmtree(root / "etc/apt/sources.list.d", ignore_errors=True)
+    (root / "etc/apt/sources.list.d").mkdir()
+    settings = subprocess.run(["apt-config", "dump", "Acquire"], capture_output=True, text=True)
+    (root / "etc/apt/apt.conf.d/90as-outside").write_text("".join(
+        f"{line}\n" for line in settings.stdout.splitlines()
+        if line.startswith(("Acquire::Check-", "Acquire::http", "Acquire::Retries"))))

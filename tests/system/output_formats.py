@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""`--output-format`: every value of the HDF5 tables is that of the CSV tables, on one rank and on two,
+whatever stands in them; CSV goes where it is not wanted, and stays where it is all there is: when the
+run is killed, when it is saved to go on later, and when the disk has no room for the other."""
+
+import csv
+import json
+import math
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+root = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(root / "tests/support"))
+from programs import Programs, python_with  # noqa: E402
+
+programs = Programs()
+python = python_with("h5py")
+
+# Prints what a file holds. JSON keeps every float, but knows no bytes.
+READER = """
+import h5py, json, sys
+with h5py.File(sys.argv[1]) as file:
+    (name, table), = file.items()
+    facts = {key: value.tolist() if hasattr(value, "tolist") else value
+             for key, value in table.attrs.items()}
+    columns = {key: (str(data.dtype), (data.asstr() if data.dtype == object else data)[:].tolist())
+               for key, data in table.items()}
+print(json.dumps([name, facts, columns]))
+"""
+
+
+def hdf5_table(path):
+    done = subprocess.run([python, "-c", READER, path], capture_output=True, text=True, timeout=60)
+    if done.returncode != 0:
+        sys.exit(f"{path}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def csv_table(path):
+    with open(path, newline="") as file:
+        names, *rows = csv.reader(file)
+    return names, list(zip(*rows)) or [()] * len(names)
+
+
+def same(cell, value):
+    if isinstance(value, str):
+        return cell == value
+    if isinstance(value, int):
+        return int(cell) == value
+    return math.isnan(value) if cell in ("", "nan") else float(cell) == value
+
+
+def expect_same(name, csv_path, hdf5_path):
+    names, columns = csv_table(csv_path)
+    table, facts, data = hdf5_table(hdf5_path)
+    good = (table == csv_path.stem and facts["columns"] == names and set(data) == set(names)
+            and all(len(cells) == len(data[column][1])
+                    and all(map(same, cells, data[column][1]))
+                    for column, cells in zip(names, columns)))
+    programs.expect(good, f"{name}: {len(columns[0])} rows of {len(names)} columns are alike")
+    return facts, {column: data[column][0] for column in names}
+
+
+def run(ranks, model, *options):
+    command = [programs.bin / model, *map(str, options), "--quiet", "--workers", 2,
+               "--lps-per-group", 1]
+    if ranks > 1:
+        command = [sys.executable, root / "jobs/lib/launch.py", ranks, *command]
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120)
+
+
+def files_in(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def check_formats(model, tables, ranks, *options):
+    """The three formats of one run; returns what the HDF5 files say."""
+    name = f"{model} on {ranks} rank{'s' * (ranks > 1)}"
+    folders = {}
+    for form in ("csv", "hdf5", "both"):
+        folders[form] = programs.work / f"{model}-{ranks}-{form}"
+        done = run(ranks, model, *options, "--output", folders[form], "--output-format", form)
+        programs.expect(done.returncode == 0, f"{name}: {form}: {done.stderr.strip()}")
+        wanted = {"csv": [".csv"], "hdf5": [".h5"], "both": [".csv", ".h5"]}[form]
+        found = [file for file in files_in(folders[form]) if not file.endswith(".svg")]
+        programs.expect(found == sorted(table + end for table in tables for end in wanted),
+                        f"{name}: {form}: {found}")
+    said = {}
+    for table in tables:
+        programs.expect((folders["csv"] / f"{table}.csv").read_bytes()
+                        == (folders["both"] / f"{table}.csv").read_bytes(),
+                        f"{name}: {table}: one CSV")
+        for form in ("hdf5", "both"):
+            said[table] = expect_same(f"{name}: {table}: {form}", folders["csv"] / f"{table}.csv",
+                                      folders[form] / f"{table}.h5")
+    return said
+
+
+def check_models(ranks):
+    said = check_formats("table_writer", ["empty", "kinds"], ranks, "--seed", 7)
+    types = {"time": "float64", "integer": "int64", "real": "float64", "quoted text": "object",
+             "text": "object", "either": "float64", "any": "object", "gaps": "float64",
+             "blank": "object"}
+    programs.expect(said["kinds"][1] == types, f"types of columns: {said['kinds'][1]}")
+    programs.expect(set(said["empty"][1].values()) == {"object"}, "types where there are no rows")
+
+    check_formats("queues", ["stations"], ranks, "--until", 50)
+    _, types = check_formats("traffic", ["roads"], ranks, "--objects", 140,
+                             "--until", 7_300)["roads"]
+    programs.expect(types["hour"] == "int64" and types["length_km"] == "float64"
+                    and types["mean_speed_km_per_h"] == "float64", "types of traffic's columns")
+    programs.expect((programs.work / f"traffic-{ranks}-hdf5/network.svg").exists(),
+                    "traffic draws its picture without CSV too")
+
+
+def check_facts():
+    stats = programs.work / "stats.json"
+    folder = programs.work / "facts"
+    run(1, "table_writer", "--seed", 2**64 - 1, "--output", folder, "--output-format", "hdf5",
+        "--stats", stats)
+    _, facts, _ = hdf5_table(folder / "kinds.h5")
+    ran = json.loads(stats.read_text())
+    for key in ("model", "seed", "digest", "commit", "version"):
+        programs.expect(facts[key] == ran[key], f"the file says its {key}: {facts[key]}")
+    # As docs/how-to/output.md has it.
+    line = ('t = h5py.File("kinds.h5")["kinds"]; '
+            'd = {c: (t[c].asstr() if t[c].dtype == object else t[c])[:] for c in t.attrs["columns"]}')
+    done = subprocess.run([python, "-c", f"import h5py; {line}; print(*d)"], cwd=folder,
+                          capture_output=True, text=True)
+    programs.expect(done.stdout.startswith("time integer real "), f"a line reads it: {done.stdout}")
+
+
+def check_refusals():
+    folder = programs.work / "refused"
+    blocked = programs.work / "blocked"
+    (blocked / "kinds.h5").mkdir(parents=True)
+    for name, options, words in [
+            ("a wrong word", ["--output", folder, "--output-format", "hdf"],
+             ["--output-format hdf", "csv, hdf5 or both"]),
+            ("no output", ["--output-format", "hdf5"], ["--output-format hdf5", "--output DIR"]),
+            ("a name that HDF5 cannot have",
+             ["--output", folder, "--output-format", "both", "--last-column", "km/h"],
+             ['"km/h"', "legal for this model: csv"]),
+            ("a name that is there twice",
+             ["--output", folder, "--output-format", "both", "--last-column", "time"], ['"time"']),
+            ("a folder in the file's place", ["--output", blocked, "--output-format", "hdf5"],
+             ["kinds.h5 is a folder"])]:
+        for ranks in (1, 2):
+            done = run(ranks, "table_writer", *options)
+            errors = [line for line in done.stderr.splitlines() if line.startswith("numawarp: --")]
+            programs.expect(done.returncode == 2 and len(errors) == 1
+                            and all(word in errors[0] for word in words),
+                            f"{name}, {ranks}: exit code {done.returncode}: {errors}")
+    for last_column in ("km/h", "time"):
+        done = run(1, "table_writer", "--output", folder, "--last-column", last_column)
+        programs.expect(done.returncode == 0, f"CSV may have a column {last_column}")
+
+
+def check_no_room():
+    """No file may be larger than 4 KiB: the CSV files are not, the others would be."""
+    folder = programs.work / "no-room"
+    done = subprocess.run(
+        [programs.bin / "table_writer", "--until", "3", "--quiet", "--output", folder,
+         "--output-format", "hdf5"], capture_output=True, text=True, timeout=60,
+        restore_signals=False,  # SIGXFSZ stays ignored, as Python has it: writing fails instead
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)))
+    programs.expect(done.returncode == 4 and len(done.stderr.splitlines()) == 1
+                    and ".h5" in done.stderr and "File too large" in done.stderr,
+                    f"no room: exit code {done.returncode}: {done.stderr.strip()}")
+    programs.expect("kinds.csv" in files_in(folder) and "empty.csv" in files_in(folder)
+                    and not any(name.endswith(".part") for name in files_in(folder)),
+                    f"no room: CSV stays: {files_in(folder)}")
+
+
+def stopped(number, folder, *options):
+    """A run that a signal stops once it has written some rows."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with subprocess.Popen(
+            list(map(str, [programs.bin / "table_writer", "--until", 1e12, "--workers", 2,
+                           "--lps-per-group", 1, "--quiet", "--output", folder, "--output-format",
+                           "hdf5", *options])), stderr=subprocess.PIPE, text=True) as running:
+        deadline = time.monotonic() + 60
+        while running.poll() is None and time.monotonic() < deadline and not (
+                (folder / "kinds.csv").exists()
+                and (folder / "kinds.csv").stat().st_size > 100_000):
+            time.sleep(0.05)
+        running.send_signal(number)
+        running.communicate(timeout=120)
+    return running.returncode
+
+
+def check_stops():
+    folder = programs.work / "stopped"
+    code = stopped(signal.SIGINT, folder)
+    programs.expect(code == 130 and files_in(folder) == ["empty.h5", "kinds.h5"],
+                    f"SIGINT: exit code {code}: {files_in(folder)}")
+    programs.expect(len(hdf5_table(folder / "kinds.h5")[2]["time"][1]) > 100,
+                    "SIGINT: what is final is in the file")
+    code = stopped(signal.SIGKILL, folder)
+    programs.expect(code == -signal.SIGKILL and files_in(folder) == ["empty.csv", "kinds.csv"],
+                    f"SIGKILL: exit code {code}: {files_in(folder)}")
+    code = stopped(signal.SIGTERM, folder, "--checkpoint", programs.work / "saved")
+    programs.expect(code == 0 and files_in(folder) == ["empty.csv", "kinds.csv"],
+                    f"saved to go on later: exit code {code}: {files_in(folder)}")
+
+
+check_models(1)
+check_facts()
+check_stops()
+check_no_room()
+if shutil.which("mpirun") is None:
+    print("not run on two ranks: there is no mpirun here (Debian: openmpi-bin)")
+else:
+    check_models(2)
+check_refusals()
+programs.leave()

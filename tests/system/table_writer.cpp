@@ -1,0 +1,69 @@
+// A model whose tables hold every kind of value that output() takes, alone and mixed in a column, for
+// output_formats.py.
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include <numawarp/model.hpp>
+
+namespace {
+
+constexpr std::uint32_t process_count = 8;
+
+class Process final : public nw::LogicalProcess {
+  public:
+    Process(nw::LpId) {}
+
+    void on_start(nw::Context& context) override { context.schedule(context.self(), 1, 0); }
+
+    void on_event(nw::Context& context, const nw::Event&) override {
+        context.schedule(context.self(), context.random().exponential(1), 0);
+        const std::uint32_t lp = nw::index(context.self());
+        const int turn = turn_++ % 4;
+        const bool odd = turn % 2 == 1;
+        const auto least = std::numeric_limits<std::int64_t>::min();
+        const double odd_reals[] = {-0.1, 1e-310, std::numeric_limits<double>::infinity(), 1e300};
+        const char* const odd_texts[] = {"", "a,b", "he said \"yes\"\nand left", "Straße 5"};
+        const nw::OutputValue either[] = {turn, turn + 0.5};
+        const nw::OutputValue any[] = {turn, turn + 0.5, "none", ""};
+        const nw::OutputValue gap[] = {lp, ""};
+        const std::string name = "process " + std::to_string(lp);
+        context.output(0, context.now(), turn == 0 ? least + lp : -(least + 1), odd_reals[turn],
+                       odd_texts[turn], std::string_view(name), either[odd], any[turn], gap[odd],
+                       "");
+    }
+
+  private:
+    int turn_ = 0;
+};
+
+class TableWriter final : public nw::Model {
+  public:
+    TableWriter() : Model("table_writer", "writes tables, for tests") {}
+
+    void options(nw::Options& options) override {
+        options.add("last-column", last_column_, "what the last column is called");
+    }
+
+    nw::Setup setup() override {
+        nw::Setup setup;
+        setup.lps = process_count;
+        setup.until = 100;
+        setup.process = nw::process<Process>();
+        setup.outputs = {{"kinds",
+                          {"time", "integer", "real", "quoted text", "text", "either", "any",
+                           "gaps", last_column_}},
+                         {"empty", {"nothing", "at all"}}};
+        return setup;
+    }
+
+  private:
+    std::string last_column_ = "blank";
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    TableWriter model;
+    return nw::run(argc, argv, model);
+}

@@ -1,0 +1,208 @@
+// The way of rows to the tables: their order, and that a run which goes on in another process writes
+// what one process would have written.
+#include "engine/output_writer.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "base/check.hpp"
+#include "engine/output_merge.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace nw {
+namespace {
+
+using test::TemporaryFolder;
+
+const std::vector<OutputTable> tables{{"cars", {"time", "name", "count"}}, {"ends", {"why, if"}}};
+
+OutputRow row(std::uint32_t table, VirtualTime time, const std::vector<OutputValue>& values) {
+    OutputRow made{EventKey{time, 0, 1, 0}, table, {}};
+    made.values.resize(encoded_row_bytes(tables, table, values));
+    encode_row(values, made.values.data());
+    return made;
+}
+
+// The rows of a made-up run, in order: one a unit of time, now and then one in the second table.
+std::vector<OutputRow> rows_between(int from, int to) {
+    std::vector<OutputRow> rows;
+    for (int t = from; t < to; ++t) {
+        const std::string name = t % 3 == 0 ? "a \"car\", red" : "car " + std::to_string(t);
+        rows.push_back(row(0, t, {t + 0.25, std::string_view(name), t}));
+        if (t % 5 == 0) rows.push_back(row(1, t, {"x\ny"}));
+    }
+    return rows;
+}
+
+void hand_over_all(OutputWriter& writer, int from, int to) {
+    // Out of order, as from several workers.
+    std::vector<OutputRow> late = rows_between((from + to) / 2, to);
+    std::vector<OutputRow> early = rows_between(from, (from + to) / 2);
+    writer.hand_over(1, late, to);
+    writer.hand_over(0, early, to);
+}
+
+std::filesystem::path path_in(const TemporaryFolder& folder, const char* file) {
+    return std::filesystem::path(folder.path()) / file;
+}
+
+// What one process writes for the times [0, to).
+std::vector<std::string> whole_run(int to) {
+    const TemporaryFolder folder;
+    OutputWriter writer(tables, folder.path(), 2);
+    hand_over_all(writer, 0, to);
+    writer.finish();
+    return {folder.read("cars.csv"), folder.read("ends.csv")};
+}
+
+std::string refusal(const TemporaryFolder& folder, const OutputPosition& from) {
+    try {
+        const OutputWriter writer(tables, folder.path(), 2, from);
+    } catch (const SetupError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST_CASE("OutputWriter: rows are in order of events, quoted where CSV wants it") {
+    const TemporaryFolder folder;
+    OutputWriter writer(tables, folder.path(), 2);
+    hand_over_all(writer, 0, 4);
+    writer.finish();
+    CHECK(folder.read("cars.csv") ==
+          "time,name,count\n0.25,\"a \"\"car\"\", red\",0\n1.25,car 1,1\n2.25,car 2,2\n"
+          "3.25,\"a \"\"car\"\", red\",3\n");
+    CHECK(folder.read("ends.csv") == "\"why, if\"\n\"x\ny\"\n");
+}
+
+TEST_CASE("OutputWriter: after sync the rows below the bound are in the files, no others") {
+    const TemporaryFolder folder;
+    OutputWriter writer(tables, folder.path(), 2);
+    hand_over_all(writer, 0, 20);
+    const OutputPosition position = writer.sync(12);
+    CHECK(folder.read("cars.csv") == whole_run(12)[0]);
+    CHECK(position.table_bytes[0] == std::filesystem::file_size(path_in(folder, "cars.csv")));
+    CHECK(position.column_kinds == ColumnKinds{{saw_real, saw_text, saw_integer}, {saw_text}});
+}
+
+TEST_CASE(
+    "OutputWriter: a run that is killed and goes on from where it was saved writes the files of "
+    "one that was not") {
+    const std::vector<std::string> whole = whole_run(10'000);
+    // Killed right after, some buffered rows later, and many written rows later.
+    for (const int killed_at : {6'000, 6'003, 9'999}) {
+        const TemporaryFolder folder;
+        OutputPosition position;
+        {
+            OutputWriter writer(tables, folder.path(), 2);
+            hand_over_all(writer, 0, 6'000);
+            position = writer.sync(6'000);
+            hand_over_all(writer, 6'000, killed_at);
+            writer.finish();
+        }
+        OutputWriter writer(tables, folder.path(), 2, position);
+        hand_over_all(writer, 6'000, 10'000);
+        writer.finish();
+        CHECK(folder.read("cars.csv") == whole[0]);
+        CHECK(folder.read("ends.csv") == whole[1]);
+        CHECK(writer.column_kinds() == position.column_kinds);
+    }
+}
+
+TEST_CASE("OutputWriter: what another process may go on from is what this one goes on from") {
+    const TemporaryFolder folder;
+    OutputWriter writer(tables, folder.path(), 2);
+    for (int t = 0; t < 10'000; t += 1'000) {
+        hand_over_all(writer, t, t + 1'000);
+        writer.sync(t + 1'000);
+    }
+    writer.finish();
+    CHECK(folder.read("cars.csv") == whole_run(10'000)[0]);
+}
+
+TEST_CASE("OutputWriter: does not go on with files that are not those of the saved run") {
+    const TemporaryFolder folder;
+    OutputPosition position;
+    {
+        OutputWriter writer(tables, folder.path(), 2);
+        hand_over_all(writer, 0, 100);
+        position = writer.sync(100);
+        hand_over_all(writer, 100, 200);
+        writer.finish();
+    }
+    const std::string cars = folder.read("cars.csv");
+
+    SECTION("one is missing") {
+        std::filesystem::remove(path_in(folder, "ends.csv"));
+        CHECK(refusal(folder, position).find("ends.csv: No such file") != std::string::npos);
+    }
+    SECTION("one is shorter") {
+        std::filesystem::resize_file(path_in(folder, "ends.csv"), position.table_bytes[1] - 1);
+        CHECK(refusal(folder, position).find("ends.csv has ") != std::string::npos);
+    }
+    SECTION("one is another run's") {
+        std::ofstream(path_in(folder, "ends.csv")) << std::string(2 * position.table_bytes[1], 'x');
+        CHECK(refusal(folder, position).find("ends.csv is not the file") != std::string::npos);
+    }
+    CHECK(folder.read("cars.csv") == cars);
+}
+
+TEST_CASE("OutputWriter: a full disk is said with the file's name") {
+    const TemporaryFolder folder;
+    std::filesystem::create_symlink("/dev/full", path_in(folder, "cars.csv"));
+    CHECK_THROWS_AS(OutputWriter(tables, folder.path(), 2), MachineError);
+}
+
+TEST_CASE("RowSpool: is emptied for the rows after a merge, and leaves no file") {
+    const TemporaryFolder folder;
+    SingleProcess alone;
+    {
+        RowSpool spool(folder.path(), 0);
+        OutputWriter writer(spool, 2);
+        OutputWriter merged(tables, folder.path(), 1);
+        OutputPosition position;
+        for (int t = 0; t < 9'000; t += 3'000) {
+            hand_over_all(writer, t, t + 3'000);
+            CHECK(writer.sync(t + 3'000).table_bytes.empty());
+            merge_output(alone, spool, &merged);
+            spool.begin_anew();
+            position = merged.sync(t + 3'000);
+            CHECK(position.table_bytes[0] ==
+                  std::filesystem::file_size(path_in(folder, "cars.csv")));
+        }
+        CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 2);
+    }
+    CHECK(folder.read("cars.csv") == whole_run(9'000)[0]);
+    CHECK(folder.read("ends.csv") == whole_run(9'000)[1]);
+}
+
+TEST_CASE("RowSpool: gives back rows larger than what is read at a time") {
+    const TemporaryFolder folder;
+    RowSpool spool(folder.path(), 3);
+    const std::string large(1000, 'x');
+    for (int i = 0; i < 3; ++i) spool.write(row(1, i, {std::string_view(large)}));
+    spool.finish();
+    for (int i = 0; i < 3; ++i) {
+        RowReader reader(spool.read_some(100));
+        REQUIRE(!reader.empty());
+        CHECK(reader.next().key.time == i);
+        CHECK(reader.empty());
+    }
+    CHECK(spool.read_some(100).empty());
+}
+
+TEST_CASE("column_type: the type that holds all kinds that were seen") {
+    CHECK(column_type(saw_integer) == ColumnType::integer);
+    CHECK(column_type(saw_integer | saw_real) == ColumnType::real);
+    CHECK(column_type(saw_integer | saw_blank) == ColumnType::real);
+    CHECK(column_type(saw_real | saw_blank) == ColumnType::real);
+    CHECK(column_type(saw_integer | saw_text) == ColumnType::text);
+    CHECK(column_type(saw_blank) == ColumnType::text);
+    CHECK(column_type(0) == ColumnType::text);
+}
+
+}  // namespace
+}  // namespace nw

@@ -1,0 +1,83 @@
+// The way from CSV to HDF5. That the values are alike is seen by tests/system/output_formats.py; here
+// is what goes wrong.
+#include "main/hdf5_table.hpp"
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "base/check.hpp"
+#include "engine/column_kinds.hpp"
+#include "engine/output_row.hpp"
+#include "main/csv_rows.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace nw {
+namespace {
+
+// A file with this text.
+struct Csv {
+    explicit Csv(const std::string& text) : path(folder.path() + "/t.csv") {
+        std::ofstream(path, std::ios::binary) << text;
+    }
+    test::TemporaryFolder folder;
+    const std::string path;
+};
+
+std::string trouble_with(const std::string& text, std::uint8_t kind, const std::string& to) {
+    const Csv csv(text);
+    try {
+        write_hdf5_table(to.empty() ? csv.folder.path() + "/t.h5" : to, csv.path, {"t", {"a"}},
+                         {kind}, {"model", 1, "digest"});
+    } catch (const MachineError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("CsvRows: gives back what the engine has written") {
+    const std::vector<std::vector<std::string>> rows{
+        {"1", "", "a,b"}, {"", "", ""}, {"\"", "line\nline\r", "\"\""}, {"x", "y z", ","}};
+    std::string text;
+    for (const auto& row : rows) append_csv_header(text, row);
+    const Csv csv(text);
+    CsvRows reader(csv.path);
+    std::vector<std::string> cells(3);
+    for (const auto& row : rows) {
+        REQUIRE(reader.next(cells));
+        CHECK(cells == row);
+    }
+    CHECK(!reader.next(cells));
+}
+
+TEST_CASE("CsvRows: a line of too few or too many cells, or without an end, is no row") {
+    for (const char* text : {"1\n", "1,2,3\n", "1,2", "1,\"2\n", "1,\"2\"x\n"}) {
+        INFO(text);
+        const Csv csv(text);
+        std::vector<std::string> cells(2);
+        CHECK_THROWS_AS(CsvRows(csv.path).next(cells), MachineError);
+    }
+    CHECK_THROWS_AS(CsvRows("/nowhere/t.csv"), MachineError);
+}
+
+TEST_CASE("write_hdf5_table: says which file it could not write, and why") {
+    CHECK(trouble_with("a\n1\n", saw_integer, "").empty());
+    CHECK(has(trouble_with("a\n1\n", saw_integer, "/nowhere/t.h5"),
+              "writing /nowhere/t.h5 failed: No such file or directory"));
+    CHECK(has(trouble_with("a\n1\n", saw_integer, "/dev/full"), "/dev/full failed: "));
+}
+
+TEST_CASE("write_hdf5_table: a number that is none is an error and not a zero") {
+    CHECK(has(trouble_with("a\n1\n1.5\n", saw_integer, ""), "in column a"));
+    CHECK(has(trouble_with("a\n\n", saw_integer, ""), "\"\" is no number"));
+    CHECK(has(trouble_with("a\n1e\n", saw_real, ""), "\"1e\" is no number"));
+}
+
+}  // namespace
+}  // namespace nw
