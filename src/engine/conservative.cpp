@@ -109,6 +109,7 @@ void run_conservative(EngineRun& run) {
         if (all_built) attempt(executor, [&] { executor.start(); });
         const Stopwatch watch;
         if (w == 0) history.begin(RunHistory::Clock::now());
+        if (w == 0) run.progress.begin(0);
         for (;;) {
             barrier.arrive_and_wait();  // all mail is sent
             attempt(executor, [&] { executor.fetch_mail(); });

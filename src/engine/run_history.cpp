@@ -2,8 +2,22 @@
 
 namespace nw {
 
+void RunHistory::begin(Clock::time_point now, const RunSample& first) {
+    start_ = now;
+    first_ = first;
+    keep(now, first);
+}
+
 void RunHistory::add(Clock::time_point now, RunSample sample) {
-    sample.seconds = std::chrono::duration<double>(now - start_).count();
+    sample.seconds = first_.seconds + std::chrono::duration<double>(now - start_).count();
+    sample.committed_events += first_.committed_events;
+    sample.executed_events += first_.executed_events;
+    sample.rolled_back_events += first_.rolled_back_events;
+    sample.gvt_rounds += first_.gvt_rounds;
+    keep(now, sample);
+}
+
+void RunHistory::keep(Clock::time_point now, const RunSample& sample) {
     samples_.add(sample);
     next_ = now + std::chrono::duration_cast<Clock::duration>(
                       std::chrono::duration<double>(samples_.interval_seconds()));

@@ -19,7 +19,7 @@
 
 namespace nw {
 
-// Totals since the event loop began, over all ranks. committed ≤ executed − rolled_back: the rest is
+// Totals since the run began, over all ranks. committed ≤ executed − rolled_back: the rest is
 // ahead of GVT.
 struct RunSample {
     double seconds = 0;
@@ -36,18 +36,22 @@ class RunHistory {
   public:
     using Clock = std::chrono::steady_clock;
 
-    // The event loop begins now.
-    void begin(Clock::time_point now) { start_ = next_ = now; }
+    // The event loop begins now. A run that goes on from another has that one's totals and seconds.
+    void begin(Clock::time_point now, const RunSample& first = {});
 
     bool is_due(Clock::time_point now) const noexcept { return now >= next_; }
-    // Fills in the time. Requires: begin() was called, or nothing else of a sample is of interest.
+    // `sample` has what was done since begin(); its seconds are filled in. Requires: begin() was called,
+    // or nothing of its time is of interest.
     void add(Clock::time_point now, RunSample sample);
 
     const std::vector<RunSample>& samples() const noexcept { return samples_.samples(); }
 
   private:
+    void keep(Clock::time_point now, const RunSample& sample);
+
     Clock::time_point start_{};
     Clock::time_point next_{};
+    RunSample first_;
     SampleHistory<RunSample> samples_{0.1};
 };
 

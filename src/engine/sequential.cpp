@@ -26,6 +26,7 @@ void run_sequential(EngineRun& run) {
         executor.start();
         const Stopwatch watch;
         history.begin(RunHistory::Clock::now());
+        run.progress.begin(0);
         const VirtualTime until = run.plan.until;
         while (!executor.all_ended() && executor.next_time() < until &&
                run.stop_signal.load(std::memory_order_relaxed) == 0) {

@@ -28,6 +28,15 @@ struct LiveProgress {
     std::atomic<std::uint64_t> executed_events{0};
     std::atomic<std::uint64_t> groups_moved{0};
 
+    // False while the run is set up. What stands above when it becomes true is where the run begins: a
+    // run that was restarted has a GVT then.
+    std::atomic<bool> begun{false};
+    // Thread: the one that writes what stands above.
+    void begin(double first_gvt) {
+        gvt.store(first_gvt, std::memory_order_relaxed);
+        begun.store(true, std::memory_order_release);
+    }
+
     // Called by any thread of the run, rarely, with one line that the user should see while it goes
     // on. May be empty. Set before the run.
     std::function<void(const std::string&)> warn;

@@ -113,6 +113,18 @@ void say_what_is_left_out(RunResult& result) {
             left_out, left_out + kept));
 }
 
+// Where the run begins: where the one left off that it goes on from.
+RunSample beginning_of(const Config& config) {
+    if (!config.restart_from) return {};
+    const SavedProgress& saved = config.restart_from->progress;
+    return {.seconds = saved.wall_seconds,
+            .gvt = saved.gvt,
+            .committed_events = saved.totals[Counter::committed_events],
+            .executed_events = saved.totals[Counter::executed_events],
+            .rolled_back_events = saved.totals[Counter::rolled_back_events],
+            .gvt_rounds = saved.totals[Counter::gvt_rounds]};
+}
+
 // Of all ranks' times.
 VirtualTime latest(RankGroup& ranks, VirtualTime own) {
     std::string bytes(sizeof own, '\0');
@@ -173,7 +185,11 @@ void run_timewarp(EngineRun& run) {
             if (!run.plan.config.restart_from) guarded([&] { worker.start(); });
             barrier.arrive_and_wait();
             const Stopwatch watch;
-            if (w == 0) rank.history().begin(RunHistory::Clock::now());
+            if (w == 0) {
+                const RunSample first = beginning_of(run.plan.config);
+                rank.history().begin(RunHistory::Clock::now(), first);
+                run.progress.begin(first.gvt);
+            }
             if (w == 0) saver.begin();
             for (;;) {
                 guarded([&] { turn_until_still(rank, worker); });

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <iterator>
+#include <vector>
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -17,8 +20,12 @@ namespace {
 using std::chrono::duration;
 
 constexpr duration<double> redraw_period{0.2};
-constexpr duration<double> first_print{10};
-constexpr duration<double> print_period{60};
+// Who asks for progress wants to see soon that it works; a log that nobody asked for stays empty if
+// the run is short.
+constexpr double first_asked_for_seconds = 10;
+constexpr double first_unasked_seconds = 60;
+// Before that a time to go would be a guess.
+constexpr double first_judged_seconds = 1;
 
 std::size_t terminal_columns() noexcept {
     winsize size{};
@@ -26,43 +33,96 @@ std::size_t terminal_columns() noexcept {
     return known ? size.ws_col : 80;
 }
 
+// Whether a line there can be drawn over.
+bool is_terminal() {
+    const char* kind = std::getenv("TERM");
+    return isatty(STDERR_FILENO) == 1 && kind != nullptr && std::string_view(kind) != "dumb";
+}
+
+std::string share_of_way(double share) {
+    // Not there before it is there.
+    return human_share(share < 1 ? std::min(share, 0.999) : 1);
+}
+
 }  // namespace
 
 void ProgressMeter::add(const ProgressSample& sample) {
+    if (samples_.empty()) first_seconds_ = sample.seconds;
     samples_.push_back(sample);
-    while (samples_.size() > 2 && sample.seconds - samples_[1].seconds >= span_seconds)
+    while (samples_.size() > 2 && sample.seconds - samples_[1].seconds >= to_go_seconds_max)
         samples_.pop_front();
 }
 
-std::string ProgressMeter::line() const {
-    if (samples_.empty()) return "starting";
-    const ProgressSample& from = samples_.front();
+// The youngest that is so old, or the first. Requires: there is one.
+const ProgressSample& ProgressMeter::sample_before(double seconds) const noexcept {
+    const double time = samples_.back().seconds - seconds;
+    const auto younger =
+        std::upper_bound(samples_.begin(), samples_.end(), time,
+                         [](double t, const ProgressSample& sample) { return t < sample.seconds; });
+    return younger == samples_.begin() ? *younger : *std::prev(younger);
+}
+
+std::string ProgressMeter::time_to_go() const {
     const ProgressSample& now = samples_.back();
+    if (!std::isfinite(until_)) return {};
+    if (now.gvt >= until_) return "finishing";
+    const double so_far = now.seconds - first_seconds_;
+    const ProgressSample& from = sample_before(std::max(speed_seconds, so_far / 4));
+    if (so_far < first_judged_seconds || now.gvt <= from.gvt) return {};
+    const double seconds = (until_ - now.gvt) * (now.seconds - from.seconds) / (now.gvt - from.gvt);
+    if (seconds < 1) return "ETA under 1 s";
+    if (seconds < 59.5) return fmt::format("ETA {:.0f} s", seconds);
+    return "ETA " + human_duration(seconds);
+}
+
+std::string ProgressMeter::line(std::size_t columns) const {
+    if (samples_.empty()) return std::string("setting up").substr(0, columns);
+    const ProgressSample& now = samples_.back();
+    const ProgressSample& from = sample_before(speed_seconds);
     const double seconds = now.seconds - from.seconds;
     const auto events = static_cast<double>(now.committed_events - from.committed_events);
 
-    // Short enough for 80 columns with every number at its longest.
-    std::string line = fmt::format("at {}", human_time(now.gvt));
-    if (std::isfinite(until_))
-        line += fmt::format("/{} ({})", human_time(until_), human_share(now.gvt / until_));
-    if (seconds <= 0) return line;
-    line += fmt::format(" | {} events/s", human_count(events / seconds));
+    const bool has_end = std::isfinite(until_);
+    const std::string share = has_end ? share_of_way(now.gvt / until_) : "";
+    const std::string way =
+        has_end ? fmt::format("at {}/{} ({})", human_time(now.gvt), human_time(until_), share)
+                : fmt::format("at {}", human_time(now.gvt));
+    std::string speed, efficiency;
+    if (seconds > 0) speed = human_count(events / seconds) + " events/s";
     if (now.executed_events > from.executed_events) {
         // The two counts are read one after the other, so that a share may come out above 1.
         const double executed = static_cast<double>(now.executed_events - from.executed_events);
-        line += fmt::format(" | efficiency {:.0f} %", 100 * std::min(1.0, events / executed));
+        efficiency = fmt::format("efficiency {:.0f} %", 100 * std::min(1.0, events / executed));
     }
-    if (std::isfinite(until_) && now.gvt > from.gvt)
-        line += fmt::format(" | ETA {}",
-                            human_duration((until_ - now.gvt) * seconds / (now.gvt - from.gvt)));
-    return line;
+    const std::string to_go = time_to_go();
+
+    // From the longest to the shortest that says something.
+    const std::vector<std::string> lines[] = {
+        {way, speed, efficiency, to_go}, {way, speed, to_go}, {way, to_go}, {share, to_go}, {share}};
+    std::string joined;
+    for (const std::vector<std::string>& parts : lines) {
+        joined.clear();
+        for (const std::string& part : parts)
+            if (!part.empty()) joined += (joined.empty() ? "" : " | ") + part;
+        if (!joined.empty() && joined.size() <= columns) return joined;
+    }
+    return way.substr(0, columns);
+}
+
+bool LogPace::is_due(double seconds) noexcept {
+    if (seconds < next_seconds_) return false;
+    while (next_seconds_ <= seconds) next_seconds_ += period_seconds;
+    return true;
 }
 
 ProgressLine::ProgressLine(ProgressMode mode, VirtualTime until, const LiveProgress& live)
     : live_(live), meter_(until) {
-    const bool terminal = isatty(STDERR_FILENO) == 1;
-    if (mode == ProgressMode::off || (mode == ProgressMode::automatic && !terminal)) return;
-    thread_ = std::thread([this, terminal] { terminal ? redraw_often() : print_rarely(); });
+    if (mode == ProgressMode::off) return;
+    const double first_seconds =
+        mode == ProgressMode::on ? first_asked_for_seconds : first_unasked_seconds;
+    thread_ = std::thread([this, terminal = is_terminal(), first_seconds] {
+        terminal ? redraw_often() : print_rarely(first_seconds);
+    });
 }
 
 ProgressLine::~ProgressLine() {
@@ -75,22 +135,38 @@ ProgressLine::~ProgressLine() {
     thread_.join();
 }
 
-void ProgressLine::redraw_often() {
-    while (wait_for(redraw_period))
-        fmt::print(stderr, "\r{}\x1b[K", next_line().substr(0, terminal_columns() - 1));
-    fmt::print(stderr, "\r\x1b[K");
-    std::fflush(stderr);
+void ProgressLine::say(std::string_view message) {
+    const std::lock_guard lock(writing_);
+    erase();
+    fmt::print(stderr, "{}\n", message);
 }
 
-void ProgressLine::print_rarely() {
-    // Samples are taken as often as for a terminal, so that the speed is that of the last seconds.
-    double next = first_print.count();
+// Requires: writing_ is held.
+void ProgressLine::erase() {
+    if (drawn_) fmt::print(stderr, "\r\x1b[K");
+    drawn_ = false;
+}
+
+void ProgressLine::redraw_often() {
     while (wait_for(redraw_period)) {
-        const std::string line = next_line();
-        const duration<double> elapsed = std::chrono::steady_clock::now() - start_;
-        if (elapsed.count() < next) continue;
-        fmt::print(stderr, "{}\n", line);
-        next += print_period.count();
+        look(elapsed());
+        const std::size_t columns = terminal_columns();
+        const std::lock_guard lock(writing_);
+        // In the last column some terminals go on to the next line.
+        fmt::print(stderr, "\r{}\x1b[K", meter_.line(columns - 1));
+        drawn_ = true;
+    }
+    const std::lock_guard lock(writing_);
+    erase();
+}
+
+void ProgressLine::print_rarely(double first_seconds) {
+    // Samples are taken as often as for a terminal, so that the speed is that of the last seconds.
+    LogPace pace(first_seconds);
+    while (wait_for(redraw_period)) {
+        const double seconds = elapsed();
+        look(seconds);
+        if (pace.is_due(seconds)) say(fmt::format("numawarp: {}", meter_.line(1000)));
     }
 }
 
@@ -99,12 +175,16 @@ bool ProgressLine::wait_for(duration<double> time) {
     return !over_changed_.wait_for(lock, time, [this] { return over_; });
 }
 
-std::string ProgressLine::next_line() {
-    const duration<double> elapsed = std::chrono::steady_clock::now() - start_;
-    meter_.add({elapsed.count(), live_.gvt.load(std::memory_order_relaxed),
+double ProgressLine::elapsed() const noexcept {
+    return duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+void ProgressLine::look(double seconds) {
+    // Pairs with the release in LiveProgress::begin().
+    if (!live_.begun.load(std::memory_order_acquire)) return;
+    meter_.add({seconds, live_.gvt.load(std::memory_order_relaxed),
                 live_.committed_events.load(std::memory_order_relaxed),
                 live_.executed_events.load(std::memory_order_relaxed)});
-    return meter_.line();
 }
 
 }  // namespace nw

@@ -123,6 +123,19 @@ void write_counters(Lines out, const RunFacts& facts) {
                        counter_table[i].meaning);
 }
 
+std::string saving_line(const SavingReport& saving) {
+    if (saving.written == 0) return {};
+    return fmt::format("{} ({} at virtual time {}); {} of standing still",
+                       plural(saving.written, "checkpoint"), human_bytes(saving.bytes),
+                       human_time(*saving.saved_at), human_duration(saving.seconds));
+}
+
+std::string restart_line(const SavingReport& saving) {
+    if (!saving.restarted_at) return {};
+    return fmt::format("from virtual time {}; counts and times are of the whole run",
+                       human_time(*saving.restarted_at));
+}
+
 }  // namespace
 
 std::string report_text(const RunFacts& facts) {
@@ -140,6 +153,8 @@ std::string report_text(const RunFacts& facts) {
     line_if_any(out, "placement", placement_line(facts));
     line_if_any(out, "pagemigd", pagemigd_line(facts));
     line_if_any(out, "rebinding", rebinding_line(facts));
+    line_if_any(out, "run saved", saving_line(result.saving));
+    line_if_any(out, "restarted", restart_line(result.saving));
     line(out, "digest", "{}", result.digest.hex());
     if (!facts.settings.config.output_directory.empty())
         line(out, "output", "{}", facts.settings.config.output_directory);

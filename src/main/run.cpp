@@ -118,18 +118,18 @@ Failure current_failure() {
 RunResult simulate_with_progress(Model& model, const Setup& setup, const Settings& settings,
                                  RankGroup& ranks, const StopSignals& signals) {
     LiveProgress live;
-    live.warn = [&ranks](const std::string& line) {
-        if (ranks.ranks() == 1)
-            fmt::print(stderr, "numawarp: {}\n", line);
-        else
-            fmt::print(stderr, "numawarp: rank {}: {}\n", index(ranks.rank()), line);
-    };
-    if (settings.verbose && !settings.quiet && ranks.is_first())
-        live.announce = [](const std::string& line) { fmt::print(stderr, "numawarp: {}\n", line); };
     const PlacementSignal placement_signal(live);
     const bool silent = settings.quiet || !ranks.is_first();
-    const ProgressLine line(silent ? ProgressMode::off : settings.progress,
-                            settings.config.until.value_or(setup.until), live);
+    ProgressLine progress(silent ? ProgressMode::off : settings.progress,
+                          settings.config.until.value_or(setup.until), live);
+    live.warn = [&](const std::string& line) {
+        if (ranks.ranks() == 1)
+            progress.say("numawarp: " + line);
+        else
+            progress.say(fmt::format("numawarp: rank {}: {}", index(ranks.rank()), line));
+    };
+    if (settings.verbose && !settings.quiet && ranks.is_first())
+        live.announce = [&](const std::string& line) { progress.say("numawarp: " + line); };
     return simulate(model, setup, settings.config, ranks, live, signals.received());
 }
 

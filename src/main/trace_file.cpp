@@ -99,7 +99,7 @@ class RankPart {
              process_, rank);
         std::uint32_t thread = 0;
         for (const NamedTrack& track : result.trace) emit_track(++thread, track);
-        emit_course();
+        if (rank == 0) emit_course();
         emit_placement();
         if (!text_.empty()) give_(text_);
     }
@@ -145,27 +145,28 @@ class RankPart {
              process_, name, us(first_ns_) + seconds * 1e6, unit, value);
     }
 
-    // The whole run's, which the first rank knows: also of the time for which spans are left out.
+    // Over all ranks, as the first knows it: also of the time for which spans are left out.
     void emit_course() {
-        const RunSample* last = nullptr;
-        for (const RunSample& sample : result_.history) {
-            emit_counter("GVT", sample.seconds, "virtual time", sample.gvt);
-            if (last != nullptr && sample.seconds > last->seconds) {
-                const auto executed =
-                    static_cast<double>(sample.executed_events - last->executed_events);
-                const auto undone =
-                    static_cast<double>(sample.rolled_back_events - last->rolled_back_events);
-                const auto committed =
-                    static_cast<double>(sample.committed_events - last->committed_events);
-                // A counter holds from its time on.
-                emit_counter("committed events a second", last->seconds, "events",
-                             committed / (sample.seconds - last->seconds));
-                if (executed > 0)
-                    emit_counter("efficiency", last->seconds, "share",
-                                 std::clamp(1 - undone / executed, 0.0, 1.0));
-            }
-            last = &sample;
+        const std::vector<RunSample>& samples = result_.history;
+        // The run may have gone on from another, which had its seconds; a counter holds from its time on.
+        const auto seconds = [&](std::size_t i) {
+            return samples[i].seconds - samples.front().seconds;
+        };
+        for (std::size_t i = 0; i + 1 < samples.size(); ++i) {
+            const RunSample& from = samples[i];
+            const RunSample& to = samples[i + 1];
+            const auto executed = static_cast<double>(to.executed_events - from.executed_events);
+            const auto undone = static_cast<double>(to.rolled_back_events - from.rolled_back_events);
+            const auto committed = static_cast<double>(to.committed_events - from.committed_events);
+            emit_counter("GVT", seconds(i), "virtual time", from.gvt);
+            emit_counter("committed events a second", seconds(i), "events",
+                         committed / (to.seconds - from.seconds));
+            if (executed > 0)
+                emit_counter("efficiency", seconds(i), "share",
+                             std::clamp(1 - undone / executed, 0.0, 1.0));
         }
+        if (!samples.empty())
+            emit_counter("GVT", seconds(samples.size() - 1), "virtual time", samples.back().gvt);
     }
 
     void emit_placement() {

@@ -49,6 +49,7 @@ STANDS_FOR = re.compile(r"…|\b(N|FILE|DIR|FOLDER|PID|MODEL|NAME)\b| (--ranks|g
 # After which a line is interrupted. Scripts take a while before their model begins.
 SECONDS = {"here": 30, "guest": 100, "hosts": 100}
 SECONDS_OF_A_MODEL = 3
+SECONDS_OF_A_MEASUREMENT = 10
 SECONDS_TO_THE_END = 100
 
 
@@ -89,9 +90,15 @@ def prepared(line, checkout):
     return line
 
 
+def measures(line):
+    return any(re.fullmatch(pattern, line) for pattern in MEASURES)
+
+
 def seconds_of(line):
     if shorter(line):
         return SECONDS_TO_THE_END
+    if measures(line):
+        return SECONDS_OF_A_MEASUREMENT
     return SECONDS_OF_A_MODEL if "build/bin/" in line.split(" ")[0] else SECONDS[where(line)]
 
 
@@ -108,9 +115,8 @@ def check(document, lines, checkout):
         if ran.lacks_package or kind != "here" and ran.code == 77:
             print(f"skipped {place}: {line}: {ran.output.strip().splitlines()[-1:]}", flush=True)
             continue
-        well = ran.well and not (shorter(line) and ran.interrupted)
-        if ran.interrupted and any(re.fullmatch(pattern, line) for pattern in MEASURES):
-            well = True
+        well = ran.well and not (ran.interrupted and shorter(line))
+        well = well or ran.interrupted and measures(line)
         programs.expect(well, f"{place}: {line}: {ran.seconds:.1f} s"
                         + (f", exit code {ran.code}\n{ran.output[-2000:]}" if not well else ""))
         sys.stdout.flush()

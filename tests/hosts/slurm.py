@@ -3,6 +3,9 @@
     with Hosts(3, ...) as hosts, Slurm(hosts) as slurm:
         slurm.start(folder, "srun", "-n", 3, ...)
 
+It binds nothing, since the cores are the same for all hosts. In tests/guest it runs on the one host that
+the guest is, with nodes and binding.
+
 Each host has a /tmp, /dev/shm and name of its own: several SLURM daemons under one host name would share
 the folders of PMIx and break it. Its settings are the smallest that work in a container: no cgroups, no
 accounting, everything as root."""
@@ -31,7 +34,7 @@ SlurmdPidFile={folder}/slurmd.%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/slurmd.%n.log
 ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
+TaskPlugin={task_plugin}
 MpiDefault=pmix
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
@@ -44,7 +47,7 @@ InactiveLimit=0
 SchedulerParameters=batch_sched_delay=0,sched_interval=1
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
-NodeName=n[1-{count}] NodeAddr={addresses} CPUs=2 CoresPerSocket=2 RealMemory=100 State=UNKNOWN
+NodeName={names} NodeAddr={addresses} {machine} RealMemory=100 State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES State=UP PriorityTier=1 GraceTime=20
 PartitionName=urgent Nodes=ALL State=UP PriorityTier=2
 """
@@ -63,10 +66,16 @@ def need_slurm():
 
 
 class Slurm(BroughtUp):
-    """SLURM with all hosts idle, up while the `with` block runs."""
+    """SLURM with all hosts idle, up while the `with` block runs.
 
-    def __init__(self, hosts):
+    hosts: `names`, a `folder`, and on() and address() as Hosts has them.
+    machine: what each looks like, in the words of slurm.conf.
+    """
+
+    def __init__(self, hosts, machine="CPUs=2 CoresPerSocket=2", task_plugin="task/none"):
         self._hosts = hosts
+        self._machine = machine
+        self._task_plugin = task_plugin
         self._folder = hosts.folder / "slurm"
         self._daemons = []
 
@@ -83,10 +92,11 @@ class Slurm(BroughtUp):
     def _up(self):
         (self._folder / "state").mkdir(parents=True)
         first = self._hosts.names[0]
-        addresses = f"10.77.0.[1-{len(self._hosts.names)}]"
         (self._folder / "slurm.conf").write_text(CONFIGURATION.format(
             folder=self._folder, first=first, first_address=self._hosts.address(first),
-            count=len(self._hosts.names), addresses=addresses))
+            names=",".join(self._hosts.names),
+            addresses=",".join(map(self._hosts.address, self._hosts.names)),
+            machine=self._machine, task_plugin=self._task_plugin))
         (self._folder / "cgroup.conf").write_text(CGROUP_CONFIGURATION)
         self._start_munge()
         self._daemon(first, "slurmctld", "-D")

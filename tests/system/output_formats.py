@@ -102,10 +102,11 @@ def check_formats(model, tables, ranks, *options):
 
 
 def check_models(ranks):
-    said = check_formats("table_writer", ["empty", "kinds"], ranks, "--seed", 7)
+    # More rows than are written at a time.
+    said = check_formats("table_writer", ["empty", "kinds"], ranks, "--until", 5000)
     types = {"time": "float64", "integer": "int64", "real": "float64", "quoted text": "object",
              "text": "object", "either": "float64", "any": "object", "gaps": "float64",
-             "blank": "object"}
+             "first": "object", "blank": "object"}
     programs.expect(said["kinds"][1] == types, f"types of columns: {said['kinds'][1]}")
     programs.expect(set(said["empty"][1].values()) == {"object"}, "types where there are no rows")
 
@@ -177,11 +178,11 @@ def check_no_room():
                     f"no room: CSV stays: {files_in(folder)}")
 
 
-def stopped(number, folder, *options):
+def stopped(number, folder, *options, until=1e12):
     """A run that a signal stops once it has written some rows."""
     shutil.rmtree(folder, ignore_errors=True)
     with subprocess.Popen(
-            list(map(str, [programs.bin / "table_writer", "--until", 1e12, "--workers", 2,
+            list(map(str, [programs.bin / "table_writer", "--until", until, "--workers", 2,
                            "--lps-per-group", 1, "--quiet", "--output", folder, "--output-format",
                            "hdf5", *options])), stderr=subprocess.PIPE, text=True) as running:
         deadline = time.monotonic() + 60
@@ -204,14 +205,28 @@ def check_stops():
     code = stopped(signal.SIGKILL, folder)
     programs.expect(code == -signal.SIGKILL and files_in(folder) == ["empty.csv", "kinds.csv"],
                     f"SIGKILL: exit code {code}: {files_in(folder)}")
-    code = stopped(signal.SIGTERM, folder, "--checkpoint", programs.work / "saved")
+
+
+def check_restart():
+    folder, saved, whole = (programs.work / name for name in ("restarted", "saved", "whole"))
+    until = 20_000
+    code = stopped(signal.SIGTERM, folder, "--checkpoint", saved, until=until)
     programs.expect(code == 0 and files_in(folder) == ["empty.csv", "kinds.csv"],
                     f"saved to go on later: exit code {code}: {files_in(folder)}")
+    done = run(1, "table_writer", "--until", until, "--output", folder, "--output-format", "both",
+               "--restart", saved)
+    run(1, "table_writer", "--until", until, "--output", whole, "--output-format", "both")
+    programs.expect(done.returncode == 0 and (folder / "kinds.csv").read_bytes()
+                    == (whole / "kinds.csv").read_bytes(),
+                    f"gone on: the CSV of a run in one piece {done.stderr.strip()}")
+    programs.expect(hdf5_table(folder / "kinds.h5") == hdf5_table(whole / "kinds.h5"),
+                    "gone on: the HDF5 of a run in one piece")
 
 
 check_models(1)
 check_facts()
 check_stops()
+check_restart()
 check_no_room()
 if shutil.which("mpirun") is None:
     print("not run on two ranks: there is no mpirun here (Debian: openmpi-bin)")

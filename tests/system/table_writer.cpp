@@ -27,10 +27,12 @@ class Process final : public nw::LogicalProcess {
         const nw::OutputValue either[] = {turn, turn + 0.5};
         const nw::OutputValue any[] = {turn, turn + 0.5, "none", ""};
         const nw::OutputValue gap[] = {lp, ""};
+        // A run that goes on in another process sees integers only.
+        const nw::OutputValue first[] = {turn_, "first"};
         const std::string name = "process " + std::to_string(lp);
         context.output(0, context.now(), turn == 0 ? least + lp : -(least + 1), odd_reals[turn],
                        odd_texts[turn], std::string_view(name), either[odd], any[turn], gap[odd],
-                       "");
+                       first[turn_ == 1], "");
     }
 
   private:
@@ -52,7 +54,7 @@ class TableWriter final : public nw::Model {
         setup.process = nw::process<Process>();
         setup.outputs = {{"kinds",
                           {"time", "integer", "real", "quoted text", "text", "either", "any",
-                           "gaps", last_column_}},
+                           "gaps", "first", last_column_}},
                          {"empty", {"nothing", "at all"}}};
         return setup;
     }

@@ -15,6 +15,32 @@ TEST_CASE("RunHistory: seconds count from the start of the event loop, one sampl
     CHECK(history.samples()[3].seconds == Approx(0.3));
 }
 
+TEST_CASE("RunHistory: a run that goes on from another begins where that one left off") {
+    RunHistory history;
+    const auto start = RunHistory::Clock::time_point() + std::chrono::hours(5);
+    history.begin(start, {.seconds = 100,
+                          .gvt = 7,
+                          .committed_events = 1000,
+                          .executed_events = 1200,
+                          .rolled_back_events = 150,
+                          .gvt_rounds = 40});
+    history.add(start + milliseconds(500), {.gvt = 8,
+                                            .committed_events = 10,
+                                            .executed_events = 12,
+                                            .rolled_back_events = 1,
+                                            .gvt_rounds = 2});
+    REQUIRE(history.samples().size() == 2);
+    CHECK(history.samples()[0].seconds == 100);
+    CHECK(history.samples()[0].committed_events == 1000);
+    const RunSample& second = history.samples()[1];
+    CHECK(second.seconds == Approx(100.5));
+    CHECK(second.gvt == 8);
+    CHECK(second.committed_events == 1010);
+    CHECK(second.executed_events == 1212);
+    CHECK(second.rolled_back_events == 151);
+    CHECK(second.gvt_rounds == 42);
+}
+
 TEST_CASE("end_history: the end comes last, with the memory and the window that were seen last") {
     std::vector<RunSample> samples = {{0.1, 1, 10, 12, 1, 5, 4096, 2.0},
                                       {0.6, 5, 50, 60, 8, 9, 8192, 3.0}};

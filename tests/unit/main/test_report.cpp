@@ -14,7 +14,6 @@
 #include "main/human.hpp"
 #include "main/options_reference.hpp"
 #include "main/output_files.hpp"
-#include "main/progress.hpp"
 #include "main/report.hpp"
 #include "main/statistics.hpp"
 #include "tests/support/catch.hpp"
@@ -320,27 +319,6 @@ TEST_CASE("human units: three digits that matter") {
     CHECK(nw::with_thousands(0) == "0");
     CHECK(nw::with_thousands(1'234'567) == "1,234,567");
     CHECK(nw::with_thousands(123) == "123");
-}
-
-TEST_CASE("progress: speed and time to go are those of the last seconds") {
-    nw::ProgressMeter meter(1000);
-    meter.add({0, 0, 0, 0});
-    CHECK(meter.line() == "at 0/1000 (0.0 %)");
-    // Fast for 10 s, then a tenth of that: only the last 5 s count.
-    for (int second = 1; second <= 10; ++second)
-        meter.add({second * 1.0, second * 10.0, second * 1'000'000u, second * 1'000'000u});
-    for (int second = 1; second <= 10; ++second)
-        meter.add({10.0 + second, 100.0 + second, 10'000'000u + second * 100'000u,
-                   10'000'000u + second * 200'000u});
-    CHECK(meter.line() ==
-          "at 110/1000 (11.0 %) | 100 k events/s | efficiency 50 % | ETA 14 min 50 s");
-}
-
-TEST_CASE("progress: without an end there is no share and no time to go") {
-    nw::ProgressMeter meter(nw::time_infinity);
-    meter.add({0, 0, 0, 0});
-    meter.add({1, 5, 100, 100});
-    CHECK(meter.line() == "at 5 | 100 events/s | efficiency 100 %");
 }
 
 TEST_CASE("output files: a file appears only when it is whole") {

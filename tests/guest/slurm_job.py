@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Inside the guest: a real SLURM over this one machine, with a socket for each NUMA node, and jobs in it
+one after the other.
+
+usage: slurm_job.py CORES-OF-A-NODE JOB...
+
+A JOB is the words for sbatch. Exit code: that of the first job that fails."""
+
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "hosts"))
+from slurm import Slurm  # noqa: E402
+
+# SLURM does not speak to itself over 127.0.0.1.
+ADDRESS = "10.88.0.1"
+
+
+class ThisMachine:
+    """What Slurm asks of hosts."""
+
+    def __init__(self, folder):
+        self.names = [os.uname().nodename]
+        self.folder = Path(folder)
+
+    def address(self, _):
+        return ADDRESS
+
+    def on(self, _, *command, folder="/"):
+        return ["env", f"--chdir={folder}", *map(str, command)]
+
+
+def prepare_machine(name):
+    # It looks for what systemd would have made.
+    Path("/sys/fs/cgroup/system.slice").mkdir()
+    subprocess.run(["ip", "address", "add", f"{ADDRESS}/32", "dev", "lo"], check=True)
+    Path("/run/hosts").write_text(f"127.0.0.1 localhost\n{ADDRESS} {name}\n")  # /etc/hosts
+
+
+cores_of_a_node, *jobs = sys.argv[1:]
+cpus = os.cpu_count()
+shape = (f"CPUs={cpus} SocketsPerBoard={cpus // int(cores_of_a_node)} "
+         f"CoresPerSocket={cores_of_a_node} ThreadsPerCore=1")
+with tempfile.TemporaryDirectory() as work:
+    host = ThisMachine(work)
+    prepare_machine(host.names[0])
+    with Slurm(host, shape, "task/affinity") as slurm:
+        for job in jobs:
+            done = subprocess.run(["sbatch", "--wait", *shlex.split(job)], env=slurm.environment())
+            if done.returncode != 0:
+                print(slurm.log())
+                sys.exit(done.returncode)
