@@ -25,6 +25,7 @@ void visit_parts(Visitor& part, Result& result) {
     part(result.totals);
     part(result.workers);
     part(result.communication);
+    part(result.rollback_spots);
     part(result.notices);
     part(result.numa.memory);
     part(result.numa.pagemigd);
@@ -98,6 +99,7 @@ void add(RunResult& sum, const RunResult& other, std::uint32_t rank) {
         sum.workers.push_back(worker);
     }
     sum.communication.push_back(other.communication.front());
+    for (const RollbackSpot& spot : other.rollback_spots) add_spot(sum.rollback_spots, spot);
     // What all ranks say need not be said by each.
     for (const std::string& notice : other.notices)
         if (std::find(sum.notices.begin(), sum.notices.end(), notice) == sum.notices.end())

@@ -1,5 +1,8 @@
 #include "engine/run_history.hpp"
 
+#include <algorithm>
+#include <tuple>
+
 namespace nw {
 
 void RunHistory::begin(Clock::time_point now, const RunSample& first) {
@@ -37,6 +40,18 @@ std::size_t RollbackLengths::buckets_used() const noexcept {
     std::size_t used = bucket_count;
     while (used > 0 && rollbacks_[used - 1] == 0) --used;
     return used;
+}
+
+void add_spot(std::vector<RollbackSpot>& spots, const RollbackSpot& spot) {
+    constexpr std::size_t spots_max = 16;
+    // Among equals by number, so that runs that are alike say the same.
+    const auto worse = [](const RollbackSpot& a, const RollbackSpot& b) {
+        return std::tie(b.rolled_back_events, a.lp) < std::tie(a.rolled_back_events, b.lp);
+    };
+    if (spot.rolled_back_events == 0) return;
+    if (spots.size() == spots_max && !worse(spot, spots.back())) return;
+    spots.insert(std::upper_bound(spots.begin(), spots.end(), spot, worse), spot);
+    if (spots.size() > spots_max) spots.pop_back();
 }
 
 }  // namespace nw

@@ -1,4 +1,4 @@
-// How a run went: totals over time, and how long rollbacks were. For the statistics, from which
+// How a run went: totals over time, how long rollbacks were, and where. For the statistics, from which
 // `jobs/run report` draws its curves.
 //
 // Samples are taken where the totals are known anyhow: Time Warp at the results of GVT rounds (which
@@ -81,5 +81,16 @@ class RollbackLengths {
   private:
     std::array<std::uint64_t, bucket_count> rollbacks_{};
 };
+
+// An LP that was set back often.
+struct RollbackSpot {
+    std::uint64_t rolled_back_events = 0;
+    std::uint32_t lp = 0;
+    std::uint32_t rank = 0;  // and worker: where it is at the end
+    std::uint32_t worker = 0;
+};
+
+// Keeps the worst few, worst first.
+void add_spot(std::vector<RollbackSpot>& spots, const RollbackSpot& spot);
 
 }  // namespace nw

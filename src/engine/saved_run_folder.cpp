@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <random>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -43,14 +44,21 @@ Section write_file(const fs::path& path, const std::string& bytes) {
         directory, why));
 }
 
+// What a name stands for; empty where it is missing, or is no text: the file may be damaged.
+std::string text_in(const json& object, std::string_view name) {
+    if (!object.is_object()) return {};
+    const auto found = object.find(std::string(name));
+    return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
 void check_identity(const std::string& directory, const json& saved, const RunIdentity& own) {
     for (const auto& [name, value] : own) {
-        const std::string was = saved.is_object() ? saved.value(name, "?") : "?";
+        const std::string was = text_in(saved, name);
         if (was != value)
             throw SetupError(fmt::format(
                 "--restart {}: {} is {} here and was {} when the checkpoint was written; "
                 "legal: what it was",
-                directory, name, value, was));
+                directory, name, value, was.empty() ? "unknown" : was));
     }
 }
 
@@ -75,7 +83,10 @@ void SavedRunFolder::prepare() const {
     if (!error && !fs::is_directory(directory_))
         error = std::make_error_code(std::errc::not_a_directory);
     if (!error) {
-        const fs::path probe = fs::path(directory_) / ".probe";
+        // A name of its own: all ranks do this at a time, and a network's file system does not like
+        // a file to be opened here and removed there.
+        const fs::path probe =
+            fs::path(directory_) / fmt::format(".probe-{:08x}", std::random_device{}());
         if (!std::ofstream(probe)) error = std::make_error_code(std::errc::permission_denied);
         std::error_code ignored;
         fs::remove(probe, ignored);
@@ -93,15 +104,15 @@ bool SavedRunFolder::has_saved_run() const {
 SavedRun SavedRunFolder::read(const RunIdentity& own) const {
     if (!has_saved_run()) refuse(directory_, "no checkpoint there");
     const json latest = json::parse(read_file(fs::path(directory_) / latest_file), nullptr, false);
-    if (!latest.is_object() || latest.value("schema", "") != schema)
+    if (text_in(latest, "schema") != schema)
         refuse(directory_, fmt::format("{} is damaged, or not ours", latest_file));
     // Before anything else: another program's manifest would be read as nonsense.
     check_identity(directory_, latest.value("identity", json::object()), own);
-    const fs::path folder = fs::path(directory_) / latest.value("folder", "");
+    const fs::path folder = fs::path(directory_) / text_in(latest, "folder");
     const std::string manifest = read_file(folder / manifest_file);
     Checksum checksum;
     checksum.append(manifest.data(), manifest.size());
-    if (checksum.value().hex() != latest.value("manifest_xxh3", ""))
+    if (checksum.value().hex() != text_in(latest, "manifest_xxh3"))
         refuse(directory_, fmt::format("{} is damaged", (folder / manifest_file).string()));
     SavedRun run = unpack_saved_run(manifest);
     run.folder = folder.string();
@@ -110,8 +121,8 @@ SavedRun SavedRunFolder::read(const RunIdentity& own) const {
 
 std::string SavedRunFolder::latest_name() const {
     if (!has_saved_run()) return {};
-    const json latest = json::parse(read_file(fs::path(directory_) / latest_file), nullptr, false);
-    return latest.is_object() ? latest.value("folder", "") : "";
+    return text_in(json::parse(read_file(fs::path(directory_) / latest_file), nullptr, false),
+                   "folder");
 }
 
 void SavedRunFolder::remove_all_but(const std::string& name) const noexcept {

@@ -98,8 +98,9 @@ struct RunResult {
     // Events and anti-events from rank to rank; one row, its own, before the results are gathered.
     std::vector<std::vector<std::uint64_t>> communication;
     std::vector<WorkerReport> workers;
-    std::vector<NamedTrack> trace;     // with Config::trace, of this rank
-    std::vector<std::string> notices;  // one line each: what fell back and why
+    std::vector<RollbackSpot> rollback_spots;  // the worst LPs, worst first
+    std::vector<NamedTrack> trace;             // with Config::trace, of this rank
+    std::vector<std::string> notices;          // one line each: what fell back and why
 };
 
 // Whether the configuration goes with the model and the number of ranks, as far as that can be known

@@ -239,6 +239,7 @@ void run_timewarp(EngineRun& run) {
         Worker& worker = rank.worker(w);
         result.messages_left += worker.balance();
         worker.add_digest(result.digest);
+        worker.add_rollback_spots(result.rollback_spots);
         tallies[w].counters = worker.counters();
         tallies[w].rollback_lengths = worker.rollback_lengths();
         worker.add_sent_to(result.communication.front());

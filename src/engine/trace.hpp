@@ -33,6 +33,7 @@ enum class TraceKind : std::uint8_t {
     round,     // of GVT, from its opening to its result
     send,      // batches to other ranks; count: batches
     receive,
+    save,      // of the whole run; count: groups
     left_out,  // where spans are not there; count: spans
 };
 

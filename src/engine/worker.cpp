@@ -53,6 +53,13 @@ void Worker::add_digest(Digest& sum) const noexcept {
             sum += group->lps[i].digest.term(LpId{group->lps[i].id});
 }
 
+void Worker::add_rollback_spots(std::vector<RollbackSpot>& spots) const {
+    for (const Group* group : groups_)
+        for (std::uint32_t i = 0; i < group->count; ++i)
+            add_spot(spots,
+                     {group->lps[i].rolled_back, group->lps[i].id, self_.rank, self_.worker});
+}
+
 // --- Set-up ----------------------------------------------------------------------------------------
 
 void Worker::adopt_thread() {

@@ -86,6 +86,8 @@ class alignas(64) Worker final : private detail::EventSink {
     const TraceTrack& trace() const noexcept { return trace_; }
     const MemoryKinds& memory_kinds() const noexcept { return memory_look_.largest(); }
     void add_digest(Digest& sum) const noexcept;
+    // Those of its LPs that were set back most.
+    void add_rollback_spots(std::vector<RollbackSpot>& spots) const;
     EndReason end_reason() const noexcept { return end_reason_; }
     VirtualTime end_time() const noexcept { return end_time_; }  // up to which the run came
     VirtualTime last_committed_time() const noexcept { return last_committed_time_; }

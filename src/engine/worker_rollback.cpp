@@ -5,6 +5,7 @@
 // Cancelling an event of our own that was executed sets its LP back in turn. That is done from a
 // list and not by recursion: a chain of such rollbacks may be as long as the simulation.
 
+#include <algorithm>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -99,6 +100,7 @@ void Worker::set_back(Group& group, LpRecord& lp, History::Ordinal position) {
     ++counters_[Counter::rollbacks];
     counters_[Counter::rolled_back_events] += tail - position;
     rollback_lengths_.count(tail - position);
+    lp.rolled_back += std::min(tail - position, UINT32_MAX - lp.rolled_back);
     TraceTurn trace(trace_);
     trace.begin();
     undo_sends(group, lp, position);

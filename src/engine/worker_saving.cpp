@@ -96,6 +96,8 @@ std::vector<std::vector<EventRecord*>> Worker::settle_pending() {
 
 SavedPart Worker::save(SectionWriter& file, std::uint32_t file_number) {
     NW_CHECK(uncommitted_.empty() && committing_.empty());
+    TraceTurn trace(trace_);
+    trace.begin();
     const std::vector<std::vector<EventRecord*>> pending = settle_pending();
     for (Group* group : groups_) {
         for (std::uint32_t i = 0; i < group->count; ++i) {
@@ -117,6 +119,7 @@ SavedPart Worker::save(SectionWriter& file, std::uint32_t file_number) {
     part.progress.last_committed_time = last_committed_time_;
     part.progress.totals = counters_;
     part.progress.totals[Counter::checkpoints] = keeper_.checkpoints_taken();
+    trace.mark(TraceKind::save, groups_.size());
     return part;
 }
 

@@ -24,6 +24,7 @@ struct alignas(64) LpRecord {
     std::uint32_t serial;    // next send's identity; never rolled back
     LpHeap* heap;
     std::uint32_t waiting_antis;  // of this LP's among the group's
+    std::uint32_t rolled_back;    // executed events that were undone; stays at its maximum
 
     // Second line.
     alignas(64) [[no_unique_address]] History history;

@@ -283,8 +283,9 @@ void add_output(Builder& table, Settings& settings) {
                     "of its tables when the run is over; hdf5 has typed columns");
     table.add_text("trace", "FILE", settings.trace_file,
                    "write what each worker did when, for Perfetto and chrome://tracing");
-    table.add_words("progress", settings.progress, progress_words,
-                    "one live line on standard error; auto: if it is a terminal");
+    table.add_words(
+        "progress", settings.progress, progress_words,
+        "one live line on standard error; in a log a line a minute (on: first after 10 s)");
     table.add_flag("quiet", settings.quiet, "print errors only");
     table.add_flag("verbose", settings.verbose,
                    "say where the workers run, and report each of them and every counter");

@@ -26,6 +26,7 @@ constexpr double first_asked_for_seconds = 10;
 constexpr double first_unasked_seconds = 60;
 // Before that a time to go would be a guess.
 constexpr double first_judged_seconds = 1;
+constexpr double to_go_seconds_said = 999 * 86'400.0;
 
 std::size_t terminal_columns() noexcept {
     winsize size{};
@@ -72,6 +73,7 @@ std::string ProgressMeter::time_to_go() const {
     const double seconds = (until_ - now.gvt) * (now.seconds - from.seconds) / (now.gvt - from.gvt);
     if (seconds < 1) return "ETA under 1 s";
     if (seconds < 59.5) return fmt::format("ETA {:.0f} s", seconds);
+    if (seconds > to_go_seconds_said) return "ETA over 999 days";
     return "ETA " + human_duration(seconds);
 }
 
@@ -97,8 +99,11 @@ std::string ProgressMeter::line(std::size_t columns) const {
     const std::string to_go = time_to_go();
 
     // From the longest to the shortest that says something.
-    const std::vector<std::string> lines[] = {
-        {way, speed, efficiency, to_go}, {way, speed, to_go}, {way, to_go}, {share, to_go}, {share}};
+    const std::vector<std::string> lines[] = {{way, speed, efficiency, to_go},
+                                              {way, speed, to_go},
+                                              {way, to_go},
+                                              {share, to_go},
+                                              {share}};
     std::string joined;
     for (const std::vector<std::string>& parts : lines) {
         joined.clear();

@@ -154,6 +154,16 @@ Json rollback_lengths(const RunFacts& facts) {
     return buckets;
 }
 
+Json rollback_spots(const RunFacts& facts) {
+    Json spots = Json::array();
+    for (const RollbackSpot& spot : facts.result.rollback_spots)
+        spots.push_back({{"lp", spot.lp},
+                         {"rank", spot.rank},
+                         {"worker", spot.worker},
+                         {"rolled_back_events", spot.rolled_back_events}});
+    return spots;
+}
+
 Json communication(const RunFacts& facts) {
     return facts.result.ranks > 1 ? Json(facts.result.communication) : Json::array();
 }
@@ -280,6 +290,10 @@ constexpr Field fields_after_counters[] = {
      "rollbacks by how many events each undid, in powers of two: rollbacks of at most events_max "
      "events and more than the entry before",
      rollback_lengths},
+    {"", "rollback_spots", "array",
+     "the 16 LPs with most rolled_back_events, each with lp, rank and worker (at the end) and "
+     "rolled_back_events; the most first",
+     rollback_spots},
     {"", "communication", "array",
      "events and anti-messages sent from rank (row) to rank (column); empty with one rank",
      communication},

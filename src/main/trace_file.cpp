@@ -51,6 +51,8 @@ KindWords words_for(TraceKind kind) noexcept {
             return {"send", "batches"};
         case TraceKind::receive:
             return {"receive", "batches"};
+        case TraceKind::save:
+            return {"save", "groups"};
         case TraceKind::left_out:
             return {"left out", "spans"};
     }
@@ -156,7 +158,8 @@ class RankPart {
             const RunSample& from = samples[i];
             const RunSample& to = samples[i + 1];
             const auto executed = static_cast<double>(to.executed_events - from.executed_events);
-            const auto undone = static_cast<double>(to.rolled_back_events - from.rolled_back_events);
+            const auto undone =
+                static_cast<double>(to.rolled_back_events - from.rolled_back_events);
             const auto committed = static_cast<double>(to.committed_events - from.committed_events);
             emit_counter("GVT", seconds(i), "virtual time", from.gvt);
             emit_counter("committed events a second", seconds(i), "events",

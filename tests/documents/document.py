@@ -11,7 +11,7 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 
-LANGUAGES = {"sh", "text", "cpp", "cmake", "toml", "python", "json"}
+LANGUAGES = {"sh", "text", "cpp", "cmake", "toml", "python", "r", "json"}
 
 
 @dataclass(frozen=True)

@@ -83,8 +83,9 @@ def check(page):
         met.add(option)
         if option not in options | FOREIGN:
             programs.expect(False, f"{page}: no {option} in any --help")
-    for name in sorted({span.removesuffix("()") for span in page.spans}):
-        if page.name.startswith("docs/how-to/") and re.fullmatch("[a-z]+", name):
+    for span in sorted(set(page.spans)):
+        name = span.removesuffix("()")
+        if page.name.startswith("docs/how-to/") and re.fullmatch("[a-z]+", span):
             met.add(name)
             if name not in spoken | for_users | FOREIGN:
                 programs.expect(False, f"{page}: neither --help nor a report nor statistics say {name}")

@@ -20,6 +20,19 @@ from pathlib import Path
 SUITE = "bookworm"
 GIGABYTES = 5
 
+# Processes die with the child: with the first process of their namespace.
+NAMESPACES = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child"]
+
+# What the child does, as sh: the mounts of a machine, and in.
+ENTER = """
+root=$1; shift
+mount -t proc proc "$root/proc"
+mount --rbind /sys "$root/sys"
+mount --rbind /dev "$root/dev"
+mount -t tmpfs -o mode=1777 tmp "$root/dev/shm"
+exec chroot "$root" "$@"
+"""
+
 
 class Unavailable(Exception):
     """No such root on this machine; the text says why, in a line."""
@@ -44,19 +57,6 @@ def bare_root():
             bootstrap(root)
         connect(root)
         yield root
-
-
-# Processes die with the child: with the first process of their namespace.
-NAMESPACES = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child"]
-
-ENTER = r"""
-root=$1; shift
-mount -t proc proc "$root/proc"
-mount --rbind /sys "$root/sys"
-mount --rbind /dev "$root/dev"
-mount -t tmpfs -o mode=1777 tmp "$root/dev/shm"
-exec chroot "$root" "$@"
-"""
 
 
 def enter(root, *command, timeout):
@@ -106,8 +106,9 @@ def mirrors():
 
 def connect(root):
     """Lets the root's apt reach what this machine's reaches."""
-    for name in ("resolv.conf", "hosts"):
-        shutil.copy(f"/etc/{name}", root / "etc" / name)
+    for file in (Path("/etc/resolv.conf"), Path("/etc/hosts")):
+        if file.exists():
+            shutil.copy(file, root / "etc" / file.name)
     try:
         lines = [f"deb {' '.join(row)}\n" for row in mirrors()]
     except Unavailable:

@@ -3,8 +3,8 @@
 and nothing else. The two commands of the README install what they need, build, and do what they say;
 the tutorial's model is built in a folder of its own against the installed package.
 
-Of the tests only the unit tests and those of documents and package are run: all of them would take
-hours more, and .ci/run does that. The checkout is HEAD, so that what was not committed is missed here
+Of the tests only the unit tests and those of tutorial and package are run: all of them would take half
+an hour more, and .ci/run does that. The checkout is HEAD, so that what was not committed is missed here
 as by everybody else. Exit code 77 says why there can be no bare root here."""
 
 import signal

@@ -60,7 +60,7 @@ struct ProcessFactory {
 template <class Lp, class... Shared>
 ProcessFactory process(Shared... shared);
 
-// A CSV file in --output DIR: `name`.csv with a header line.
+// A table in --output DIR: `name`.csv with a header line, `name`.h5, or both (--output-format).
 struct OutputTable {
     std::string name;
     std::vector<std::string> columns;
@@ -125,7 +125,8 @@ class Model {
     // Called once, after the command line was read. Throws SetupError on illegal parameters.
     virtual Setup setup() = 0;
 
-    // Called once after a completed run, on rank 0, with all output files closed.
+    // Called once after a completed run, on rank 0, with all output files closed. The tables are there
+    // as CSV, whatever the format they will be kept in.
     virtual void finished(const RunSummary&) {}
 
   private:

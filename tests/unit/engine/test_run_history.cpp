@@ -70,3 +70,21 @@ TEST_CASE("RollbackLengths: each length falls into the bucket that bounds it") {
         if (bucket > 0) CHECK(events > RollbackLengths::events_max(bucket - 1));
     }
 }
+
+TEST_CASE("add_spot: of all LPs those stay that were set back most, in order") {
+    std::vector<RollbackSpot> spots;
+    // Each number from 0 to 99 once, in an order of no order; LP 5 and LP 95 share the first place.
+    for (std::uint32_t i = 0; i < 100; ++i) {
+        const std::uint32_t lp = i * 37 % 100;
+        add_spot(spots, {lp == 5 ? 95u : lp, lp, 0, 0});
+    }
+    REQUIRE(spots.size() == 16);
+    CHECK(spots.front().lp == 99);
+    CHECK(spots[4].lp == 5);
+    CHECK(spots[5].lp == 95);
+    CHECK(spots.back().lp == 85);
+
+    std::vector<RollbackSpot> none;
+    add_spot(none, {0, 7, 0, 0});
+    CHECK(none.empty());
+}

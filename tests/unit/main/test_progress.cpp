@@ -38,7 +38,8 @@ TEST_CASE("progress: speed is that of the last seconds, time to go that of the l
         meter.add({40.0 + second, 400.0 + second, 36'000'000u + second * 100'000u,
                    40'000'000u + second * 200'000u});
     // Of the 12.5 s that are a quarter, the first 2.5 were fast: the youngest sample so old is of 37 s.
-    CHECK(meter.line() == "at 410/1000 (41.0 %) | 100 k events/s | efficiency 50 % | ETA 3 min 12 s");
+    CHECK(meter.line() ==
+          "at 410/1000 (41.0 %) | 100 k events/s | efficiency 50 % | ETA 3 min 12 s");
 }
 
 TEST_CASE("progress: a run of hours forgets what was minutes ago") {
@@ -54,7 +55,8 @@ TEST_CASE("progress: a run that was restarted begins at its GVT, and had no spee
     meter.add({7, 800, 0, 0});
     CHECK(meter.line() == "at 800/1000 (80.0 %)");
     meter.add({9, 802, 2000, 2000});
-    CHECK(meter.line() == "at 802/1000 (80.2 %) | 1.00 k events/s | efficiency 100 % | ETA 3 min 18 s");
+    CHECK(meter.line() ==
+          "at 802/1000 (80.2 %) | 1.00 k events/s | efficiency 100 % | ETA 3 min 18 s");
 }
 
 TEST_CASE("progress: without an end there is no share and no time to go") {
@@ -108,7 +110,8 @@ TEST_CASE("progress: 80 columns are enough for the longest numbers") {
     CHECK(meter.line(80).size() <= 80);
 }
 
-TEST_CASE("progress: a log gets a line after a while and then every minute, one after a long stop") {
+TEST_CASE(
+    "progress: a log gets a line after a while and then every minute, one after a long stop") {
     LogPace pace(10);
     std::vector<int> lines;
     for (int tenth = 0; tenth < 4000; ++tenth)

@@ -37,11 +37,11 @@ TEST_CASE("LpHeap: random use with snapshots agrees with a std::map, twice the s
         GroupMemory group(source, GroupId{2});
         LpHeap& heap = group.new_lp_heap();
         LpHeap& neighbour = group.new_lp_heap();
-        Driver driver(heap, seed + 1);
-        Driver other(neighbour, seed + 2);
+        test::HeapDriver driver(heap, seed + 1);
+        test::HeapDriver other(neighbour, seed + 2);
         struct Saved {
             Snapshot* snapshot;
-            Chunks chunks;
+            test::Chunks chunks;
         };
         std::vector<Saved> saved;
         for (int round = 0; round < 60; ++round) {
@@ -104,7 +104,7 @@ TEST_CASE("LpHeap: the same calls give the same addresses in a fresh group") {
         MemorySource source(linux_os(), MemoryMode::numa, 4);
         GroupMemory group(source, GroupId{1});
         LpHeap& heap = group.new_lp_heap();
-        Driver driver(heap, seed);
+        test::HeapDriver driver(heap, seed);
         for (int i = 0; i < 500; ++i) driver.step();
         return driver.returned;
     };

@@ -1,0 +1,150 @@
+// A model whose LPs hold what a dump of their memory does not explain: pointers to data that the model
+// shares with them, objects with virtual functions, std::function. What they read through all of these
+// goes into payloads: a pointer that leads to the wrong place shows in the digest.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <numawarp/model.hpp>
+
+namespace nw::test {
+
+// What all LPs read.
+struct Catalogue {
+    Catalogue() {
+        for (std::uint64_t i = 0; i < 50; ++i)
+            words.push_back("a word, too long to be short: " + std::to_string(i * i));
+    }
+    // Who still reads this reads something else.
+    void spoil() {
+        for (std::string& word : words) word.assign(word.size(), '?');
+    }
+    std::uint64_t read(std::uint64_t n) const {
+        const std::string& word = words[n % words.size()];
+        return n + static_cast<unsigned char>(word[n % word.size()]) * word.size();
+    }
+    std::vector<std::string> words;
+};
+
+// What handlers leave in their LP besides numbers.
+enum class Handlers : std::uint8_t {
+    plain,   // nothing
+    typed,   // objects with virtual functions, and functions
+    astray,  // pointers to the catalogue
+};
+
+// Steps of a calculation, made by handlers.
+struct Step {
+    virtual ~Step() = default;
+    virtual std::uint64_t apply(std::uint64_t word) const = 0;
+};
+struct AddStep final : Step {
+    explicit AddStep(std::uint64_t n) : number(n) {}
+    std::uint64_t apply(std::uint64_t word) const override { return word + number; }
+    std::uint64_t number;
+};
+struct TextStep final : Step {
+    explicit TextStep(std::uint64_t n) : text("step " + std::to_string(n * n * n)) {}
+    std::uint64_t apply(std::uint64_t word) const override {
+        return word * 31 + static_cast<unsigned char>(text[word % text.size()]);
+    }
+    std::string text;
+};
+
+class PointerProcess final : public LogicalProcess {
+  public:
+    PointerProcess(LpId self, const Catalogue* catalogue, Handlers handlers)
+        : catalogue_(*catalogue),
+          handlers_(handlers),
+          page_(std::make_unique<Page>(Page{catalogue, &catalogue->words[index(self) % 50]})),
+          small_([catalogue](std::uint64_t n) { return catalogue->read(n); }),
+          large_([catalogue, page = page_.get(), a = std::uint64_t{index(self)},
+                  b = std::string("in between")](std::uint64_t n) {
+              return catalogue->read(n + a) + page->word->size() + b.size();
+          }) {}
+
+    void on_start(Context& context) override { context.schedule(context.self(), 1, 0); }
+
+    void on_event(Context& context, const Event& event) override {
+        word_ += catalogue_.read(word_) + page_->catalogue->read(word_ + 1) + page_->word->size();
+        word_ ^= small_(word_) * 3 + large_(word_);
+        if (!event.bytes().empty()) word_ += event.payload<std::uint64_t>();
+        if (handlers_ == Handlers::typed) use_types(context.random());
+        if (handlers_ == Handlers::astray) found_ = &catalogue_.words[word_ % 50];
+        const LpId target{static_cast<std::uint32_t>(context.random().below(context.lps()))};
+        context.schedule(target, context.random().exponential(1), 1, word_);
+        if (event.type() == 0) context.schedule(context.self(), 1, 0);
+        if (event.type() == 1 && context.random().chance(0.5)) return;
+        context.schedule(context.self(), 0.5, 2, word_);
+    }
+
+  private:
+    struct Page {
+        const Catalogue* catalogue;
+        const std::string* word;
+    };
+
+    void use_types(Random& random) {
+        const std::uint64_t n = random.below(1000);
+        if (random.chance(0.5)) {
+            steps_[std::to_string(n % 20)] = std::make_unique<AddStep>(n);
+        } else {
+            steps_[std::to_string(n % 20)] = std::make_shared<TextStep>(n);
+        }
+        if (random.chance(0.2))
+            last_ = [n, step = steps_.begin()->second](std::uint64_t w) {
+                return step->apply(w) + n;
+            };
+        for (const auto& [name, step] : steps_) word_ = step->apply(word_) + name.size();
+        if (last_) word_ = last_(word_);
+    }
+
+    const Catalogue& catalogue_;
+    Handlers handlers_;
+    std::unique_ptr<Page> page_;
+    std::function<std::uint64_t(std::uint64_t)> small_;  // holds what it captured itself
+    std::function<std::uint64_t(std::uint64_t)> large_;  // has it in the LP's heap
+    std::map<std::string, std::shared_ptr<const Step>> steps_;
+    std::function<std::uint64_t(std::uint64_t)> last_;
+    const std::string* found_ = nullptr;
+    std::uint64_t word_ = 1;
+};
+
+class PointerModel final : public Model {
+  public:
+    explicit PointerModel(std::string handlers = "typed")
+        : Model("pointers", "LPs that point out of their heaps, for tests"),
+          handlers_(std::move(handlers)),
+          catalogue_(std::make_unique<Catalogue>()) {}
+
+    void options(Options& options) override {
+        options.add_choice("handlers", handlers_, {"plain", "typed", "astray"},
+                           "what handlers leave in LPs");
+    }
+
+    Setup setup() override {
+        const Handlers handlers = handlers_ == "plain"   ? Handlers::plain
+                                  : handlers_ == "typed" ? Handlers::typed
+                                                         : Handlers::astray;
+        Setup setup;
+        setup.lps = 40;
+        setup.until = 60;
+        setup.payload_bytes_max = sizeof(std::uint64_t);
+        setup.process =
+            process<PointerProcess>(const_cast<const Catalogue*>(catalogue_.get()), handlers);
+        return setup;
+    }
+
+    void spoil() { catalogue_->spoil(); }
+
+  private:
+    std::string handlers_;
+    std::unique_ptr<Catalogue> catalogue_;
+};
+
+}  // namespace nw::test

@@ -1,0 +1,270 @@
+// Goal: a run that is saved, ended and gone on with, again and again and each time by others, is the
+// sequential run to the bit: digest, committed events, end, output files, what on_commit saw.
+//
+// Method: a chain of runs in one process. Each goes on from what the one before has saved, with a
+// model object of its own: what LPs share with it lies at another address each time. A thread watches
+// GVT and sends the stop signal when it has come so far; in some runs it is saved every few
+// milliseconds besides. Who runs it, how states come back, windows and all that is drawn anew for each.
+//
+// A failure prints the seed; NUMAWARP_TEST_SEED=… runs that case alone.
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <random>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/saved_run.hpp"
+#include "engine/saved_run_folder.hpp"
+#include "tests/engine/engines.hpp"
+#include "tests/engine/gap_model.hpp"
+#include "tests/engine/outcome.hpp"
+#include "tests/engine/pointer_model.hpp"
+#include "tests/engine/random_config.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/effort.hpp"
+
+namespace nw::test {
+namespace {
+
+// Sends the signal when GVT has come there.
+class StopAt {
+  public:
+    StopAt(VirtualTime gvt, const LiveProgress& progress)
+        : thread_([this, gvt, &progress](std::stop_token over) {
+              while (!over.stop_requested() && progress.gvt.load() < gvt) std::this_thread::yield();
+              if (!over.stop_requested()) signal_.store(SIGTERM);
+          }) {}
+    const std::atomic<int>& signal() const noexcept { return signal_; }
+
+  private:
+    std::atomic<int> signal_{0};
+    std::jthread thread_;
+};
+
+// A run in parts. Requires: configurations of equal seed and output folder.
+class Chain {
+  public:
+    // The next part, until the signal at `stop_at` (infinite: to the end).
+    RunResult go_on(Model& model, Config config, VirtualTime stop_at) {
+        const Setup setup = model.setup();
+        LiveProgress progress;
+        progress.warn = [&](const std::string& line) { warnings.push_back(line); };
+        config.save.directory = folder_.path();
+        config.save.identity = identity_;
+        const SavedRunFolder saved(folder_.path());
+        if (saved.has_saved_run())
+            config.restart_from = std::make_shared<const SavedRun>(saved.read(identity_));
+        const StopAt stop(stop_at, progress);
+        const RunResult result = simulate(model, setup, config, progress, stop.signal());
+        CHECK(result.saving.restarted_at == saved_at_);
+        if (result.reason == EndReason::interrupted) {
+            CHECK(result.signal == SIGTERM);
+            REQUIRE(result.saving.saved_at == result.end_time);
+        }
+        if (result.saving.saved_at) saved_at_ = result.saving.saved_at;
+        saves += result.saving.written;
+        return result;
+    }
+
+    VirtualTime saved_at() const { return saved_at_.value_or(0); }
+    std::uint64_t saves = 0;
+    std::vector<std::string> warnings;
+
+  private:
+    const RunIdentity identity_{{"the run", "of a test"}};
+    TemporaryFolder folder_;
+    std::optional<VirtualTime> saved_at_;
+};
+
+struct Met {
+    std::uint64_t saves = 0;        // of runs
+    std::uint64_t starts_amid = 0;  // beyond time 0
+    std::uint64_t rollbacks = 0;
+    std::uint64_t groups_moved = 0;
+    std::uint64_t failed_speculations = 0;
+};
+
+void add(Met& met, const RunResult& result, const Chain& chain) {
+    met.saves += result.saving.written;
+    met.starts_amid += chain.saved_at() > 0 && result.reason == EndReason::interrupted ? 1 : 0;
+}
+
+// Time at which a part is to be stopped: somewhere between here and the end, at the last one never.
+VirtualTime draw_stop(Dice& dice, VirtualTime from, VirtualTime end) {
+    return from + (end - from) * static_cast<double>(dice.below(600)) / 1000;
+}
+
+constexpr int parts_max = 6;
+
+// --- Random models ---------------------------------------------------------------------------------
+
+Config draw_part(Dice& dice, const RandomShape& shape, const Config& first) {
+    Config config = draw_config(dice, shape);
+    config.engine = EngineKind::timewarp;
+    config.memory = MemoryMode::numa;
+    config.seed = first.seed;
+    config.output_directory = first.output_directory;
+    config.net_thread = dice.chance(0.1);
+    const double intervals[] = {600, 0.01, 0.003};
+    config.save.every_seconds = intervals[dice.below(3)];
+    return config;
+}
+
+void compare_with_sequential(std::uint64_t seed, Met& met) {
+    Dice dice(seed);
+    const RandomShape shape = draw_shape(dice, 3000 + static_cast<std::uint32_t>(dice.below(9000)));
+    const TemporaryFolder output;
+    Config first = draw_config(dice, shape);
+    first.output_directory = output.path();
+    INFO("replay with NUMAWARP_TEST_SEED=" << seed);
+    INFO(shape.describe());
+    Config reference_config = first;
+    reference_config.engine = EngineKind::sequential;
+    reference_config.check_rollback = 0;
+    const Outcome reference = run_random_model(shape, reference_config);
+
+    Chain chain;
+    std::vector<std::unique_ptr<RandomModel>> models;  // kept: the next one has another address
+    std::uint64_t on_commit_events = 0, on_commit_sum = 0;
+    RunResult result;
+    for (int part = 1;; ++part) {
+        const Config config = draw_part(dice, shape, first);
+        INFO("part " << part << " from " << chain.saved_at() << ": " << describe(config));
+        models.push_back(std::make_unique<RandomModel>(shape));
+        const VirtualTime stop = part == parts_max
+                                     ? time_infinity
+                                     : draw_stop(dice, chain.saved_at(), reference.end_time);
+        result = chain.go_on(*models.back(), config, stop);
+        on_commit_events += models.back()->log().events;
+        on_commit_sum += models.back()->log().sum;
+        add(met, result, chain);
+        if (result.reason != EndReason::interrupted) break;
+        REQUIRE(part < parts_max);
+        CHECK(result.totals[Counter::committed_events] == on_commit_events);
+    }
+    CHECK(result.digest.hex() == reference.digest);
+    CHECK(result.totals[Counter::committed_events] == reference.committed_events);
+    CHECK(result.end_time == reference.end_time);
+    CHECK(static_cast<int>(result.reason) == static_cast<int>(reference.reason));
+    CHECK(on_commit_events == reference.committed_events);
+    CHECK(on_commit_sum == reference.on_commit_sum);
+    CHECK((output.read("events.csv") == reference.events_file));
+    CHECK((output.read("states.csv") == reference.states_file));
+    CHECK(result.totals[Counter::output_rows] == reference.counters[Counter::output_rows]);
+    CHECK(result.totals[Counter::executed_events] - result.totals[Counter::rolled_back_events] ==
+          reference.committed_events);
+    met.rollbacks += result.totals[Counter::rollbacks];
+    met.groups_moved += result.totals[Counter::groups_moved];
+}
+
+void compare_cases(std::uint64_t first_seed, std::size_t cases) {
+    Met met;
+    if (const char* seed = std::getenv("NUMAWARP_TEST_SEED")) {
+        compare_with_sequential(std::strtoull(seed, nullptr, 10), met);
+        return;
+    }
+    for (std::size_t i = 0; i < cases; ++i) compare_with_sequential(first_seed + i, met);
+    REQUIRE(met.saves > cases);
+    REQUIRE(met.starts_amid > cases / 2);
+    REQUIRE(met.rollbacks > 0);
+    REQUIRE(met.groups_moved > 0);
+}
+
+TEST_CASE("a run in parts, each with other options, is the sequential run") {
+    compare_cases(1, test::effort(60));
+}
+
+TEST_CASE("a run in parts is the sequential run, for as many cases as a night allows",
+          "[.nightly]") {
+    const char* cases = std::getenv("NUMAWARP_TEST_CASES");
+    compare_cases(std::random_device()(),
+                  cases != nullptr ? std::strtoull(cases, nullptr, 10) : 1000);
+}
+
+// --- Failures that are undone ------------------------------------------------------------------------
+
+TEST_CASE("a run in parts is the sequential run where handlers fail in mis-speculated states") {
+    GapModel reference_model({});
+    const RunResult reference = run_model(reference_model, wild_config(EngineKind::sequential));
+    Met met;
+    for (const Fault fault : all_faults) {
+        INFO(name_of(fault));
+        Dice dice(7);
+        Chain chain;
+        RunResult result;
+        for (int part = 1;; ++part) {
+            GapModel model({.fault = fault, .slow_half = true});
+            Config config = wild_config(EngineKind::timewarp);
+            config.workers = static_cast<std::uint32_t>(1 + dice.below(3));
+            config.save.every_seconds = 0.005;
+            const VirtualTime stop = part == parts_max
+                                         ? time_infinity
+                                         : draw_stop(dice, chain.saved_at(), reference.end_time);
+            result = chain.go_on(model, config, stop);
+            add(met, result, chain);
+            if (result.reason != EndReason::interrupted) break;
+        }
+        CHECK(result.digest.hex() == reference.digest.hex());
+        CHECK(result.totals[Counter::committed_events] ==
+              reference.totals[Counter::committed_events]);
+        CHECK(result.end_time == reference.end_time);
+        met.failed_speculations += result.totals[Counter::failed_speculations];
+    }
+    CHECK(met.starts_amid > std::size(all_faults));
+    CHECK(met.failed_speculations > 0);
+}
+
+// --- Pointers out of LPs -----------------------------------------------------------------------------
+
+TEST_CASE("LPs that point to what the model shares with them go on with that of the new process") {
+    for (const char* handlers : {"plain", "typed"}) {
+        INFO(handlers);
+        PointerModel reference_model(handlers);
+        const RunResult reference = run_model(reference_model, wild_config(EngineKind::sequential));
+        reference_model.spoil();
+        Dice dice(11);
+        Met met;
+        Chain chain;
+        std::vector<std::unique_ptr<PointerModel>>
+            models;  // kept: the next one has another address
+        RunResult result;
+        for (int part = 1;; ++part) {
+            Config config = wild_config(EngineKind::timewarp);
+            config.lps_per_group = 3;
+            models.push_back(std::make_unique<PointerModel>(handlers));
+            const VirtualTime stop = part == parts_max
+                                         ? time_infinity
+                                         : draw_stop(dice, chain.saved_at(), reference.end_time);
+            result = chain.go_on(*models.back(), config, stop);
+            models.back()->spoil();
+            add(met, result, chain);
+            if (result.reason != EndReason::interrupted) break;
+        }
+        CHECK(result.digest.hex() == reference.digest.hex());
+        CHECK(result.end_time == reference.end_time);
+        CHECK(met.starts_amid > 1);
+        CHECK(chain.warnings.empty());
+    }
+}
+
+TEST_CASE("pointers out of LPs that handlers have made are counted, and said once") {
+    PointerModel model("astray");
+    Config config = wild_config(EngineKind::timewarp);
+    config.save.every_seconds = 0.001;
+    Chain chain;
+    chain.go_on(model, config, time_infinity);
+    REQUIRE(chain.saves > 1);
+    REQUIRE(chain.warnings.size() == 1);
+    CHECK(chain.warnings[0].find("look like pointers out of them") != std::string::npos);
+    CHECK(chain.warnings[0].find("docs/how-to/checkpoints.md") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace nw::test

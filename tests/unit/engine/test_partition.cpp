@@ -1,0 +1,65 @@
+// A partition that comes from a saved run: the groups are what they were, whoever owns them now.
+#include "engine/partition.hpp"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "tests/support/catch.hpp"
+#include "tests/unit/numa/random_cases.hpp"
+
+namespace nw::test {
+namespace {
+
+// LPs in blocks, in parts of METIS, or in parts of the model's own.
+Setup draw_setup(Dice& dice) {
+    Setup setup;
+    setup.lps = static_cast<std::uint32_t>(1 + dice.below(300));
+    const std::size_t kind = dice.below(3);
+    for (std::uint32_t lp = 0; kind == 1 && lp < setup.lps; ++lp)
+        setup.links.push_back({LpId{lp}, LpId{(lp * 7 + 1) % setup.lps}, 1 + lp % 3});
+    for (std::uint32_t lp = 0; kind == 2 && lp < setup.lps; ++lp)
+        setup.parts.push_back(static_cast<std::uint32_t>(dice.below(9)));
+    return setup;
+}
+
+TEST_CASE("Partition: saved and taken up by others, every LP has its old place in its old group") {
+    std::size_t with_own_order = 0;
+    for (const std::uint64_t seed : test_seeds(200)) {
+        INFO("NUMAWARP_TEST_SEED=" << seed);
+        Dice dice(seed);
+        const Setup setup = draw_setup(dice);
+        const auto draw = [&](std::size_t most) {
+            return static_cast<std::uint32_t>(1 + dice.below(most));
+        };
+        const std::uint32_t group_sizes[] = {0, 1, 3, 64, 1000};
+        const Partition old(setup, draw(4), draw(4), group_sizes[dice.below(5)]);
+        const SavedPartition saved = old.save();
+        with_own_order += saved.slot_of_lp.empty() ? 0 : 1;
+        const std::uint32_t ranks = draw(5), workers = draw(5);
+        const Partition now(saved, ranks, workers);
+
+        REQUIRE(now.lps() == old.lps());
+        REQUIRE(now.groups() == old.groups());
+        REQUIRE(now.lps_per_group() == old.lps_per_group());
+        for (std::uint32_t lp = 0; lp < setup.lps; ++lp) {
+            REQUIRE(now.place(lp).group == old.place(lp).group);
+            REQUIRE(now.place(lp).index == old.place(lp).index);
+        }
+        std::set<std::pair<std::uint16_t, std::uint16_t>> owners;
+        for (std::uint32_t g = 0; g < now.groups(); ++g) {
+            REQUIRE(now.members(g) == old.members(g));
+            const Partition::Owner owner = now.first_owner(g);
+            REQUIRE(owner.rank < ranks);
+            REQUIRE(owner.worker < workers);
+            REQUIRE((owners.empty() || *owners.rbegin() <= std::pair{owner.rank, owner.worker}));
+            owners.insert({owner.rank, owner.worker});
+        }
+        // Nobody is left out while there is a group for everybody.
+        REQUIRE(owners.size() == std::min(now.groups(), ranks * workers));
+    }
+    if (test_seeds(2).size() > 1) REQUIRE(with_own_order > 0);
+}
+
+}  // namespace
+}  // namespace nw::test

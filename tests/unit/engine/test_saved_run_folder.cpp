@@ -1,0 +1,221 @@
+// The folder of --checkpoint at every moment of its life: what is read is the last complete one, as it
+// was written, or one clear line says why not.
+#include "engine/saved_run_folder.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/check.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/unit/engine/damaged_files.hpp"
+
+namespace nw::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const RunIdentity identity{{"the program", "abc"}, {"--seed", "1"}};
+
+SavedRun run_at(VirtualTime gvt) {
+    SavedRun run;
+    run.identity = identity;
+    run.progress.gvt = gvt;
+    run.progress.end_key = {gvt, 2, 3, 4};
+    run.progress.totals[Counter::committed_events] = 17;
+    run.output.table_bytes = {100, 0};
+    run.output.table_ends = {"the end,\n", ""};
+    run.output.column_kinds = {{1, 2}, {}};
+    run.partition = {5, 2, 3, {4, 3, 2, 1, 0}};
+    run.region_base = 1 << 20;
+    run.slot_bytes = 1 << 21;
+    run.program_shift = 4096;
+    run.stray = {1, 2, "LP 3 has something"};
+    run.files = {"groups-0-0"};
+    run.groups = {{0, 0, {0, 10, {1, 2}}}, {1, 0, {10, 20, {3, 4}}}};
+    return run;
+}
+
+class Folder {
+  public:
+    // Returns the new run's own folder.
+    fs::path save(VirtualTime gvt) {
+        const fs::path own = folder.begin();
+        folder.complete(run_at(gvt));
+        return own;
+    }
+    VirtualTime saved_gvt() const { return folder.read(identity).progress.gvt; }
+
+    // The words with which reading is refused; empty if it is not.
+    std::string refusal(const RunIdentity& own = identity) const {
+        try {
+            folder.read(own);
+        } catch (const SetupError& error) {
+            return error.what();
+        }
+        return {};
+    }
+    std::vector<std::string> names() const {
+        std::vector<std::string> names;
+        for (const auto& entry : fs::directory_iterator(path))
+            names.push_back(entry.path().filename().string());
+        std::sort(names.begin(), names.end());
+        return names;
+    }
+
+    TemporaryFolder temporary;
+    fs::path path = fs::path(temporary.path()) / "a" / "checkpoints";
+    SavedRunFolder folder{path.string()};
+};
+
+TEST_CASE("saved run folder: a saved run is read back as it was") {
+    Folder f;
+    f.folder.prepare();
+    CHECK_FALSE(f.folder.has_saved_run());
+    const fs::path own = f.save(3.5);
+    CHECK(f.folder.has_saved_run());
+    const SavedRun run = f.folder.read(identity);
+    CHECK(run.folder == own.string());
+    CHECK((pack(run) == pack(run_at(3.5))));
+    CHECK(run.groups[1].section.offset == 10);
+    CHECK(run.partition.slot_of_lp == std::vector<std::uint32_t>{4, 3, 2, 1, 0});
+}
+
+TEST_CASE("saved run folder: the old one counts until the new one is complete") {
+    Folder f;
+    f.folder.prepare();
+    f.save(1);
+    const fs::path unfinished = f.folder.begin();
+    CHECK(f.saved_gvt() == 1);
+    set_bytes(unfinished / "groups-0-0", "half of it");
+    CHECK(f.saved_gvt() == 1);
+    set_bytes(unfinished / "manifest", pack(run_at(2)));  // and then the machine went down
+    CHECK(f.saved_gvt() == 1);
+
+    SavedRunFolder next(f.path.string());
+    CHECK(next.begin() == unfinished.string());
+    CHECK(f.saved_gvt() == 1);
+    next.complete(run_at(3));
+    CHECK(f.saved_gvt() == 3);
+}
+
+TEST_CASE("saved run folder: what earlier ones left goes, and what is not ours stays") {
+    Folder f;
+    f.folder.prepare();
+    for (const char* left : {"checkpoint-000001", "checkpoint-000777", "checkpoint-99"})
+        fs::create_directories(f.path / left / "more");
+    fs::create_directories(f.path / "checkpoint-mine");
+    set_bytes(f.path / "notes.txt", "of the user's");
+    const fs::path first = f.save(1);
+    CHECK(f.names() == std::vector<std::string>{first.filename(), "checkpoint-mine", "latest.json",
+                                                "notes.txt"});
+    const fs::path second = f.save(2);
+    CHECK(second != first);
+    CHECK(f.names() == std::vector<std::string>{second.filename(), "checkpoint-mine", "latest.json",
+                                                "notes.txt"});
+}
+
+TEST_CASE(
+    "saved run folder: latest.json, cut off or with a bit flipped, is refused or says the same") {
+    Folder f;
+    f.folder.prepare();
+    f.save(1);
+    const std::string bytes = bytes_of(f.path / "latest.json");
+    const auto check = [&](const std::string& damaged) {
+        set_bytes(f.path / "latest.json", damaged);
+        const std::string refusal = f.refusal();  // any other exception ends the test
+        if (refusal.empty()) CHECK(f.saved_gvt() == 1);
+        if (!refusal.empty()) CHECK(refusal.starts_with("--restart "));
+    };
+    for (std::size_t length = 0; length < bytes.size(); ++length) check(bytes.substr(0, length));
+    for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) check(with_bit_flipped(bytes, bit));
+    for (const char* other :
+         {"[]", "7", "null", "{}", R"({"schema": 7})",
+          R"({"schema": "numawarp.checkpoint/1", "identity": 7})",
+          R"({"schema": "numawarp.checkpoint/1", "identity": {"the program": 7}})",
+          R"({"schema": "numawarp.checkpoint/1", "folder": 7,
+              "identity": {"the program": "abc", "--seed": "1"}})",
+          R"({"schema": "numawarp.checkpoint/1", "folder": "checkpoint-000001", "manifest_xxh3": [],
+              "identity": {"the program": "abc", "--seed": "1"}})",
+          R"({"schema": "numawarp.checkpoint/2", "folder": "checkpoint-000001",
+              "identity": {"the program": "abc", "--seed": "1"}})"}) {
+        INFO(other);
+        set_bytes(f.path / "latest.json", other);
+        CHECK(f.refusal().starts_with("--restart "));
+    }
+}
+
+TEST_CASE("saved run folder: a folder whose latest.json is damaged can be written again") {
+    Folder f;
+    f.folder.prepare();
+    f.save(1);
+    for (const char* other : {"", "7", R"({"folder": 7})", R"({"folder": "../../elsewhere"})"}) {
+        INFO(other);
+        set_bytes(f.path / "latest.json", other);
+        f.save(2);
+        CHECK(f.saved_gvt() == 2);
+    }
+}
+
+TEST_CASE("saved run folder: a manifest that is missing, cut off or damaged is refused") {
+    Folder f;
+    f.folder.prepare();
+    const fs::path manifest = f.save(1) / "manifest";
+    const std::string bytes = bytes_of(manifest);
+    const auto is_refused = [&] {
+        return f.refusal().find(manifest.string() + " is damaged") != std::string::npos;
+    };
+    for (std::size_t length = 0; length < bytes.size(); ++length) {
+        set_bytes(manifest, bytes.substr(0, length));
+        CHECK(is_refused());
+    }
+    for (std::size_t bit = 0; bit < 8 * bytes.size(); bit += 3) {
+        set_bytes(manifest, with_bit_flipped(bytes, bit));
+        CHECK(is_refused());
+    }
+    set_bytes(manifest, bytes + "more");
+    CHECK(is_refused());
+    set_bytes(manifest, bytes);
+    CHECK(f.refusal().empty());
+    fs::remove(manifest);
+    CHECK(is_refused());
+}
+
+TEST_CASE("saved run folder: another run is refused with what it was and what it is") {
+    Folder f;
+    f.folder.prepare();
+    CHECK(f.refusal().find("no checkpoint there") != std::string::npos);
+    f.save(1);
+    const std::string line = f.refusal({{"the program", "abc"}, {"--seed", "2"}});
+    CHECK(line.find("--seed is 2 here and was 1") != std::string::npos);
+    CHECK(line.find('\n') == std::string::npos);
+    CHECK(f.refusal({{"the program", "xyz"}, {"--seed", "1"}})
+              .find("the program is xyz here and was abc") != std::string::npos);
+    // An option that the other did not have.
+    CHECK(f.refusal({{"the program", "abc"}, {"--seed", "1"}, {"--new", "2"}})
+              .find("--new is 2 here") != std::string::npos);
+}
+
+TEST_CASE("saved run folder: where no folder can be, the user is told") {
+    const TemporaryFolder folder;
+    const fs::path file = fs::path(folder.path()) / "file";
+    set_bytes(file, "");
+    CHECK_THROWS_AS(SavedRunFolder(file.string()).prepare(), SetupError);
+    CHECK_THROWS_AS(SavedRunFolder((file / "below").string()).prepare(), SetupError);
+    CHECK_THROWS_AS(SavedRunFolder("/proc/numawarp").prepare(), SetupError);
+
+    // One that goes away while the run is under way.
+    SavedRunFolder gone((fs::path(folder.path()) / "gone").string());
+    gone.prepare();
+    fs::remove_all(fs::path(folder.path()) / "gone");
+    CHECK_THROWS_AS(gone.begin(), MachineError);
+    gone.prepare();
+    gone.begin();
+    fs::remove_all(fs::path(folder.path()) / "gone");
+    CHECK_THROWS_AS(gone.complete(run_at(1)), MachineError);
+}
+
+}  // namespace
+}  // namespace nw::test

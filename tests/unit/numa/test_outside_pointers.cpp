@@ -1,0 +1,121 @@
+// Which words of an LP's heap count as pointers out of it.
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <elf.h>
+
+#include "numa/group_memory.hpp"
+#include "numa/outside_pointers.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace nw;
+
+namespace {
+
+struct Animal {
+    virtual ~Animal() = default;
+    virtual int legs() const { return 4; }
+};
+
+int of_the_program = 1;
+int function_of_the_program() { return of_the_program; }
+
+// A heap, and words in it.
+class WordHeap {
+  public:
+    WordHeap() : source_(linux_os(), MemoryMode::numa, 1), group_(source_, GroupId{0}) {}
+
+    LpHeap& heap() { return heap_; }
+    std::uint64_t* put(std::uint64_t value, std::size_t chunk_bytes = 64) {
+        auto* const words = static_cast<std::uint64_t*>(heap_.allocate_zeroed(chunk_bytes));
+        words[1] = value;
+        return &words[1];
+    }
+    std::uint64_t* put(const void* pointer, std::size_t chunk_bytes = 64) {
+        return put(reinterpret_cast<std::uint64_t>(pointer), chunk_bytes);
+    }
+
+    std::map<std::uint64_t*, PointsTo> found(const AddressMap& map) const {
+        std::map<std::uint64_t*, PointsTo> words;
+        for_each_outside_pointer(heap_, map, [&](std::uint64_t* word, PointsTo points_to) {
+            words.emplace(word, points_to);
+        });
+        return words;
+    }
+
+  private:
+    MemorySource source_;
+    GroupMemory group_;
+    LpHeap& heap_ = group_.new_lp_heap();
+};
+
+}  // namespace
+
+TEST_CASE("outside pointers: those to the program and those to stacks, libraries and libc's heap") {
+    WordHeap words;
+    int on_the_stack = 0;
+    const auto of_libc = std::make_unique<int>(3);
+    std::map<std::uint64_t*, PointsTo> expected;
+    for (const std::size_t chunk_bytes : {64, 3000, 50'000}) {
+        expected[words.put(&of_the_program, chunk_bytes)] = PointsTo::program;
+        expected[words.put(reinterpret_cast<const void*>(&function_of_the_program), chunk_bytes)] =
+            PointsTo::program;
+        expected[words.put(&on_the_stack, chunk_bytes)] = PointsTo::other;
+        expected[words.put(of_libc.get(), chunk_bytes)] = PointsTo::other;
+        expected[words.put(stdout, chunk_bytes)] = PointsTo::other;
+    }
+    // The table of an object's virtual functions.
+    auto* const animal = new (words.heap().allocate(sizeof(Animal))) Animal;
+    expected[reinterpret_cast<std::uint64_t*>(animal)] = PointsTo::program;
+    CHECK((words.found(AddressMap()) == expected));
+}
+
+TEST_CASE("outside pointers: neither numbers, text nor what points into heaps of LPs are any") {
+    WordHeap words;
+    for (const std::uint64_t number : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1000},
+                                       ~std::uint64_t{0}, std::uint64_t{1} << 63})
+        words.put(number);
+    for (const double real : {1.0, -1.0, 3.14e-300, 1e300, 0.1}) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, &real, sizeof word);
+        words.put(word);
+    }
+    std::uint64_t text = 0;
+    std::memcpy(&text, "pointer?", sizeof text);
+    words.put(text);
+    words.put(words.put(text));
+    words.put(&words.heap());
+    CHECK(words.found(AddressMap()).empty());
+}
+
+TEST_CASE("outside pointers: what was freed is not looked at") {
+    WordHeap words;
+    std::uint64_t* const small = words.put(&of_the_program);
+    std::uint64_t* const large = words.put(&of_the_program, 100'000);
+    std::uint64_t* const kept = words.put(&of_the_program);
+    REQUIRE(words.heap().free(small - 1) == HeapFault::none);
+    REQUIRE(words.heap().free(large - 1) == HeapFault::none);
+    const std::map<std::uint64_t*, PointsTo> expected{{kept, PointsTo::program}};
+    CHECK((words.found(AddressMap()) == expected));
+}
+
+TEST_CASE("outside pointers: a program that can be nowhere else has not been shifted") {
+    std::ifstream file("/proc/self/exe", std::ios::binary);
+    Elf64_Ehdr header{};
+    file.read(reinterpret_cast<char*>(&header), sizeof header);
+    REQUIRE(file);
+    if (header.e_type == ET_EXEC) {
+        CHECK(AddressMap::program_shift() == 0);
+    } else {
+        CHECK(AddressMap::program_shift() % page_bytes == 0);
+        CHECK(AddressMap::program_shift() + header.e_entry >
+              reinterpret_cast<std::uint64_t>(&function_of_the_program) - (1u << 30));
+        CHECK(AddressMap::program_shift() > 0);
+    }
+}
