@@ -5,13 +5,18 @@ The bounds are where a change has been worth trying; they are no laws."""
 
 from dataclasses import dataclass
 
-from .words import many, percent, plain, seconds, size
+from .curves import rates
+from .words import listed, many, percent, plain, seconds, size
 
 # A turn of a worker that finds nothing to do, measured with phold and traffic on 2 workers.
 IDLE_TURN_SECONDS = 0.3e-6
 
-# Below so many executed events nothing can be said.
+# Below so many executed events, or so many seconds, nothing can be said.
 EVENTS_MIN = 1000
+SECONDS_MIN = 0.2
+
+# More LPs than that nobody looks at one by one.
+NAMED_MAX = 8
 
 
 @dataclass(frozen=True)
@@ -22,11 +27,20 @@ class Advice:
 
 
 def advise(run):
-    if run.count("executed_events") < EVENTS_MIN or not run.parallel:
+    if not run.parallel:
         return []
-    rules = [crowded, choked, undone, dear_rollbacks, cancelled, crashed, uneven, idle, rounds, crossing,
+    if 0 < run.loop_seconds < SECONDS_MIN:
+        return [too_short(run)]
+    if run.count("executed_events") < EVENTS_MIN:
+        return []
+    rules = [crowded, robbed, stalled, choked, undone, few_lps, dear_rollbacks, cancelled, crashed, uneven, idle, rounds, crossing,
              remote_pages, full_nodes, memory_short, small_batches, credits_used_up]
     return [advice for rule in rules if (advice := rule(run)) is not None]
+
+
+def too_short(run):
+    return Advice(f"The event loop was over in {seconds(run.loop_seconds)}: what is below is mostly how "
+                  "it began.", "A later --until, for a second at least.", ("--until",))
 
 
 def crowded(run):
@@ -36,6 +50,55 @@ def crowded(run):
     return Advice(f"{run.threads} workers share {many(cpus, 'hardware thread')}: whoever waits for a "
                   "core falls behind, and the others run ahead of it.",
                   f"--workers {plain(cpus)}, or fewer.", ("--workers",))
+
+
+def robbed(run):
+    """Workers never sleep: CPU time that is missing went to somebody else."""
+    busy = [worker["busy_seconds"] for worker in run.rows("workers_detail", "busy_seconds")]
+    wall = run.loop_seconds - run.count("run_checkpoints.seconds")
+    if run.text("engine") != "timewarp" or crowded(run) or not busy or wall <= 0:
+        return None
+    share = sum(busy) / len(busy) / wall
+    if share > 0.85:
+        return None
+    return Advice(f"Workers had a core for {percent(share)} of the time. For the rest something else ran "
+                  "there: other programs, or more workers than the machine has cores for. Whoever "
+                  "waits for a core holds all others up.",
+                  "Nothing else on these cores (under SLURM, nodes of one's own); or fewer --workers.",
+                  ("--workers",))
+
+
+def stalled(run):
+    """Time in which next to nothing was committed."""
+    points = rates(run)
+    stretches = [(a[0], b[0], b[1]) for a, b in zip(points, points[1:])]
+    wall = run.loop_seconds
+    if wall < 1 or len(stretches) < 10 or choked(run):
+        return None
+    usual = sorted(rate for _, _, rate in stretches)[len(stretches) // 2]
+    longest, total, begin = (0, 0), 0, None
+    for start, end, rate in [*stretches, (wall, wall, usual)]:
+        if rate < 0.1 * usual:
+            total += end - start
+            begin = start if begin is None else begin
+            longest = max(longest, (end - begin, begin))
+        else:
+            begin = None
+    if total < 0.1 * wall:
+        return None
+    length, begin = longest
+    when = "at the beginning" if begin < 0.05 * wall else f"from {seconds(begin)} on"
+    if total > 1.1 * length:
+        when += f" (and {seconds(total - length)} at other times)"
+    finding = f"For {seconds(length)} of {seconds(wall)}, {when}, next to nothing was committed"
+    widths = widths_seen(run)
+    inside = [row["window"] for row in run.rows("history", "seconds", "window")
+              if begin <= row["seconds"] <= begin + length and row["window"] > 0]
+    if run.option("window") == "auto" and inside and min(inside) < 0.01 * widths[len(widths) // 2]:
+        width = f"{widths[len(widths) // 2]:.2g}"
+        return Advice(f"{finding}: the window, left to auto, was down to {min(inside):.1g} then, of "
+                      f"{width} as a rule.", f"A fixed one, --window {width}.", ("--window",))
+    return Advice(f"{finding}.", "Look at what the workers did then: --trace.", ("--trace",))
 
 
 def widths_seen(run):
@@ -79,6 +142,28 @@ def undone(run):
                   "Name the links in the model's Setup, so that neighbours share a worker; schedule "
                   f"further ahead (lookahead); a narrower window, {window_to_try(run)}.",
                   ("--window",))
+
+
+def few_lps(run):
+    """A large part of what was undone was undone at a handful of LPs."""
+    undone_events, lps = run.count("rolled_back_events"), run.count("lps")
+    if undone_events < 0.03 * run.count("executed_events"):
+        return None
+    named, total = [], 0
+    for spot in run.rows("rollback_spots", "lp", "rolled_back_events")[:NAMED_MAX]:
+        named.append(spot["lp"])
+        total += spot["rolled_back_events"]
+        if total >= 0.5 * undone_events:
+            break
+    share = total / undone_events
+    if share < 0.3 or share < 10 * len(named) / lps:
+        return None
+    words = listed([plain(lp) for lp in named])
+    return Advice(f"{percent(share)} of what was undone was undone in rollbacks of "
+                  f"{'one LP' if len(named) == 1 else f'{len(named)} LPs'} of {plain(lps)}: {words}.",
+                  "Split them if they have much to do; let others schedule for them further ahead; "
+                  "name their links in the model's Setup, so that they share a worker with those who "
+                  "talk to them.")
 
 
 def window_to_try(run):
@@ -133,7 +218,7 @@ def uneven(run):
     worker = committed.index(most)
     finding = (f"Load is uneven: worker {worker} committed {plain(most)} events, "
                f"{plain(round(most / mean, 1))} times the mean of all.")
-    wall = run.count("wall_seconds")
+    wall = run.loop_seconds
     period = f"{min(2, max(0.05, wall / 20)):.2g}"
     if run.option("rebind") == "off":
         return Advice(finding, f"--rebind {period} moves groups of LPs to workers with less to do.",
@@ -149,6 +234,8 @@ def uneven(run):
 
 
 def idle(run):
+    if robbed(run):
+        return None  # who waits for a core has others wait for it
     busy = sum(row["busy_seconds"] for row in run.rows("workers_detail", "busy_seconds"))
     turns = run.count("idle_turns")
     share = min(1.0, turns * IDLE_TURN_SECONDS / busy) if busy else 0
@@ -172,7 +259,7 @@ def rounds(run):
     if not done or run.text("engine") != "timewarp":
         return None
     each = events_a_round(run)
-    if each > 200 or choked(run) or uneven(run) or idle(run):
+    if each > 200 or choked(run) or uneven(run) or idle(run) or robbed(run):
         return None  # the cause is named already
     return Advice(f"GVT was computed every {seconds(wall / done)}: {plain(round(each))} events of "
                   "each worker a round, which is little to spread its cost over.",

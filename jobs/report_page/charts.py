@@ -3,11 +3,12 @@ dark; every mark says its value when the mouse rests on it."""
 
 import math
 
-from .words import escape, short
+from .words import escape, power, seconds, short, time_unit
 
 WIDTH, HEIGHT = 560, 210
 LEFT, RIGHT, TOP, BOTTOM = 64, 14, 10, 30
 HOVER_STRIPS_MAX = 200
+CHARACTER = 7  # about as wide as that, at the size of the charts' text
 
 
 def figure(title, body, legend=(), note=""):
@@ -18,13 +19,14 @@ def figure(title, body, legend=(), note=""):
             + (f'<p class="note">{escape(note)}</p>' if note else "") + "</figure>")
 
 
-def ticks(low, high, about, base):
-    """Round numbers that cover [low, high]; of bytes (base 2) powers of two are round. Requires:
-    low < high."""
+def ticks(low, high, about, base, whole):
+    """Round numbers that cover [low, high]; of bytes (base 2) powers of two are round; `whole`: of
+    things that are counted. Requires: low < high."""
     raw = (high - low) / about
     step = base ** math.floor(math.log(raw, base) + 1e-9)
     factors = (1, 2, 5, 10) if base == 10 else (1, 2)
     step *= next(factor for factor in factors if factor * step >= raw * 0.999)
+    step = max(step, 1) if whole else step
     first = math.floor(low / step + 1e-9)
     last = math.ceil(high / step - 1e-9)
     return [i * step for i in range(first, last + 1)]
@@ -33,7 +35,7 @@ def ticks(low, high, about, base):
 class Scale:
     """Values to pixels, linear or by powers of ten, from the first tick to the last."""
 
-    def __init__(self, low, high, start, end, log=False, about=4, base=10):
+    def __init__(self, low, high, start, end, log=False, about=4, base=10, whole=False):
         self.log = log
         if log:
             lowest, highest = math.floor(math.log10(low)), math.ceil(math.log10(high))
@@ -42,7 +44,7 @@ class Scale:
                                                    max(1, (highest - lowest) // 5))]
             self.low, self.high = lowest, highest
         else:
-            self.ticks = ticks(low, high if high > low else low + 1, about, base)
+            self.ticks = ticks(low, high if high > low else low + 1, about, base, whole)
             self.low, self.high = self.ticks[0], self.ticks[-1]
         self.start, self.end = start, end
 
@@ -72,14 +74,19 @@ def lines(series, label, x_max, value=short, y_max=None, log=False, base=10):
     low = min(values) if log else 0
     y = Scale(low, max(values) if y_max is None else y_max, HEIGHT - BOTTOM, TOP, log,
               base=base)
-    x = Scale(0, x_max, LEFT, WIDTH - RIGHT, about=7)
+    unit, unit_seconds = time_unit(x_max)
+    scale = Scale(0, x_max / unit_seconds, LEFT, WIDTH - RIGHT, about=6)
     # The run ends where it ends, not at a round number.
-    x.high = x_max if x_max > 0 else x.high
+    scale.high = x_max / unit_seconds if x_max > 0 else scale.high
+
+    def x(time):
+        return scale(time / unit_seconds)
+
     body = "".join(
         f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y(t):.1f}" y2="{y(t):.1f}"/>'
-        + text(LEFT - 6, y(t) + 4, value(t), "end") for t in y.ticks)
-    body += "".join(text(x(t), HEIGHT - BOTTOM + 17, f"{t:.4g} s" if t else "0",
-                         "middle") for t in x.ticks if x(t) <= WIDTH - RIGHT)
+        + text(LEFT - 6, y(t) + 4, power(t) if log else value(t), "end") for t in y.ticks)
+    body += "".join(text(scale(t), HEIGHT - BOTTOM + 17, f"{t:.4g} {unit}" if t else "0",
+                         "middle") for t in scale.ticks if scale(t) <= WIDTH - RIGHT)
     for style, _, points in series:
         path = " ".join(f"{x(t):.1f},{y(v):.1f}" for t, v in points)
         body += f'<polyline class="line {style}" points="{path}"/>'
@@ -98,7 +105,7 @@ def hover_strips(series, x, value):
     for i, (t, _) in enumerate(chosen):
         left = x((chosen[i - 1][0] + t) / 2) if i else LEFT
         right = x((chosen[i + 1][0] + t) / 2) if i + 1 < len(chosen) else WIDTH - RIGHT
-        said = [f"{t:.4g} s"]
+        said = [seconds(t)]
         for _, name, points in series:
             near = min(points, key=lambda point: abs(point[0] - t))
             said.append(f"{name}: {value(near[1])}")
@@ -109,12 +116,12 @@ def hover_strips(series, x, value):
 
 def columns(bars, label, value=short):
     """`bars`: (label, number). For histograms: the columns touch but for a hair."""
-    y = Scale(0, max(number for _, number in bars) or 1, HEIGHT - BOTTOM, TOP)
+    y = Scale(0, max(number for _, number in bars) or 1, HEIGHT - BOTTOM, TOP, whole=True)
     body = "".join(
         f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y(t):.1f}" y2="{y(t):.1f}"/>'
         + text(LEFT - 6, y(t) + 4, value(t), "end") for t in y.ticks)
     slot = min(64.0, (WIDTH - LEFT - RIGHT) / len(bars))
-    every = math.ceil(len(bars) / 12)
+    every = math.ceil((CHARACTER * max(len(name) for name, _ in bars) + 8) / slot)
     for i, (name, number) in enumerate(bars):
         left = LEFT + i * slot
         body += rectangle(left + 1, y(number), slot - 2, y(0) - y(number), "s0",
@@ -127,17 +134,19 @@ def columns(bars, label, value=short):
 def rows(bars, label, value=short, whole=None):
     """Horizontal bars: (label, [(class, name, number), …]), parts side by side. `whole`: what the
     full width stands for. Many bars become thin, with a name here and there and values on hover."""
-    height = 24 if len(bars) <= 24 else 7
+    height = next(height for height, most in ((24, 24), (7, 96), (4, 1e9)) if len(bars) <= most)
     thin = height < 14
-    every = 3 if thin else 1
+    every = math.ceil(20 / height) if thin else 1
     widest = max((len(name) for name, _ in bars), default=0)
-    left = min(230, 14 + 7 * widest)
-    end = 70
+    left = min(230, 14 + CHARACTER * widest)
     totals = [sum(number for _, _, number in parts) for _, parts in bars]
+    said = [value(total) for total in totals]
+    end = max(70, 12 + CHARACTER * max((len(words) for words in said), default=0))
+    above = 6 if thin else 0
     scale = (WIDTH - left - end) / (whole or max([*totals, 0]) or 1)
     body = ""
     for i, (name, parts) in enumerate(bars):
-        top, at = i * height, left
+        top, at = above + i * height, left
         if i % every == 0:
             body += text(left - 8, top + min(height, 24) / 2 + 4, name, "end")
         for style, what, number in parts:
@@ -146,8 +155,8 @@ def rows(bars, label, value=short, whole=None):
                               height * 0.7, style, f"{name}, {what}: {value(number)}")
             at += width
         if not thin:
-            body += text(min(at, WIDTH - end) + 6, top + min(height, 24) / 2 + 4, value(totals[i]))
-    return svg(WIDTH, max(height * len(bars), 14) + 4, body, label)
+            body += text(min(at, WIDTH - end) + 6, top + min(height, 24) / 2 + 4, said[i])
+    return svg(WIDTH, max(height * len(bars), 14) + 4 + 2 * above, body, label)
 
 
 def matrix(cells, label, row_word, column_word):

@@ -2,7 +2,8 @@
 where they do not, nothing else on the page matters as much."""
 
 from . import charts
-from .sections import efficiencies, grid, rates, section, values
+from .curves import efficiencies, rates, values
+from .sections import grid, section
 from .words import count, escape, percent, plain, seconds, size
 
 # Curves that can still be told apart.
@@ -10,7 +11,7 @@ CURVES_MAX = 6
 
 
 def comparison(runs):
-    return section("comparison", "Comparison", verdict(runs), table(runs), figures(runs))
+    return section("comparison", "Comparison", verdict(runs), speeds(runs), table(runs), figures(runs))
 
 
 def verdict(runs):
@@ -35,6 +36,30 @@ def verdict(runs):
     agreed = " Where some did, their digests are equal." if judged else ""
     return (f'<p class="note">Not all of these runs simulated the same to its end.{escape(reason)}'
             f"{agreed}</p>")
+
+
+def speeds(runs):
+    """Which was fastest, of those that simulated the same, and what the workers brought."""
+    said = ""
+    for group in comparable(runs):
+        timed = [run for run in group if run.count("events_per_second") > 0]
+        if len(timed) < 2:
+            continue
+        ranking = sorted(timed, key=lambda run: -run.number("events_per_second"))
+        best, worst = ranking[0], ranking[-1]
+        rate = best.number("events_per_second")
+        words = (f"{shortened(best.name)} was fastest: {count(rate)} events a second, "
+                 f"{plain(round(rate / worst.number('events_per_second'), 2))} times {shortened(worst.name)}.")
+        alone = max((run.number("events_per_second") for run in timed if not run.parallel), default=0)
+        together = [run for run in ranking if run.parallel and run.threads > 1]
+        if alone and together:
+            gain = together[0].number("events_per_second") / alone
+            words += (f" {shortened(together[0].name)}, with {together[0].threads} workers, reached "
+                      f"{plain(round(gain, 2))} times the speed of the sequential engine")
+            words += "." if gain > 1 else (": there is too little work in an event, or too much else "
+                                           "on the machine, for them to gain anything.")
+        said += f"<p>{escape(words)}</p>"
+    return said
 
 
 def comparable(runs):
@@ -92,7 +117,7 @@ def table(runs):
 def figures(runs):
     title = "Committed events a second"
     drawn = [charts.figure(title, charts.rows(
-        [(run.name[:24], [(style(i), how(run), run.count("events_per_second"))])
+        [(shortened(run.name), [(style(i), how(run), run.count("events_per_second"))])
          for i, run in enumerate(runs)], title))]
     drawn += [curves(runs, "Committed events a second, over time", rates),
               curves(runs, "Efficiency over time", efficiencies, value=percent, y_max=1),
@@ -112,4 +137,9 @@ def curves(runs, title, points_of, **how_drawn):
     end = max(points[-1][0] for _, _, points in series)
     left_out = f"The first {CURVES_MAX} files." if len(runs) > CURVES_MAX else ""
     return charts.figure(title, charts.lines(series, title, end, **how_drawn),
-                         [(key, name) for key, name, _ in series], left_out)
+                         [(key, shortened(name)) for key, name, _ in series], left_out)
+
+
+def shortened(name, most=28):
+    """Files of a sweep are alike at the beginning and, but for .json, differ at the end."""
+    return name if len(name) <= most else f"{name[:most // 2 - 2]}…{name[1 - most // 2:]}"

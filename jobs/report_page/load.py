@@ -67,6 +67,19 @@ class Run:
         return max(1, int(self.count("ranks"))) * max(1, int(self.count("workers")))
 
     @property
+    def loop_seconds(self):
+        """Of the event loop of this process: a run that went on from a checkpoint has the wall time of
+        the whole, and samples from where it went on."""
+        return max(0, self.count("wall_seconds") - self.began_seconds)
+
+    @property
+    def began_seconds(self):
+        """0, if it did not go on from another."""
+        samples = self.rows("history", "seconds")
+        restarted = self.number("run_checkpoints.restarted_at") is not None
+        return samples[0]["seconds"] if restarted and samples else 0
+
+    @property
     def parallel(self):
         return self.text("engine") != "sequential"
 

@@ -27,6 +27,15 @@ def page_of(runs):
             f"</header>\n{body}\n</main></body></html>\n")
 
 
+def restarts(run):
+    """What there is to say of checkpoints of the whole run."""
+    at, written = run.number("run_checkpoints.restarted_at"), run.count("run_checkpoints.written")
+    said = "" if at is None else f"; went on from a checkpoint at virtual time {plain(at)}"
+    if written:
+        said += f"; {many(written, 'checkpoint')} of it written"
+    return said
+
+
 def facts(run):
     """Where the figures come from: without this they compare with nothing."""
     ended = {"until": "its end time was reached", "no_events": "no events were left",
@@ -46,7 +55,7 @@ def facts(run):
             f"{plain(run.number('seed'))}, to virtual time {plain(run.number('gvt'))}")
     rows = [("model", f"{run.text('model') or NONE}: {size}"), ("run", f"{how(run)}; {ended}; "
             f"wall time {seconds(run.number('wall_seconds'))}, "
-            f"set-up {seconds(run.number('setup_seconds'))}"),
+            f"set-up {seconds(run.number('setup_seconds'))}{restarts(run)}"),
             ("machine", machine or NONE), ("program", built or NONE),
             ("date", (run.text("date") or NONE).replace("T", " ").replace("Z", " UTC"))]
     listed = "".join(f"<dt>{name}</dt><dd>{escape(value)}</dd>" for name, value in rows)

@@ -3,12 +3,11 @@ is said in its place."""
 
 from . import charts
 from .advice import advise
+from .curves import efficiencies, rates, thinned, values
 from .load import as_number
-from .words import NONE, count, escape, many, percent, plain, seconds, size, with_options
+from .words import NONE, count, escape, many, percent, plain, seconds, short, size, with_options
 
-# A run's curves keep so many points at most: more than that nobody can see.
-POINTS_MAX = 250
-
+SPOTS_SHOWN = 8
 
 def section(name, heading, *parts):
     body = "".join(parts)
@@ -42,8 +41,8 @@ def summary(run):
         ("efficiency", percent(run.number("efficiency"))),
         ("wall time", seconds(run.number("wall_seconds"))),
         ("committed events", count(run.number("committed_events"))),
-        ("events a rollback",
-         plain(round(run.count("rolled_back_events") / rollbacks, 1)) if rollbacks else "–"),
+        ("undone by a rollback",
+         many(round(run.count("rolled_back_events") / rollbacks, 1), "event") if rollbacks else "–"),
         ("peak memory", size(run.number("memory.resident_peak_bytes"))))
 
 
@@ -59,55 +58,6 @@ def advice_part(run):
 
 
 # --- over time -------------------------------------------------------------------------------------
-
-def thinned(rows):
-    """Every n-th sample and the last, of rows whose seconds rise."""
-    rising, last = [], -1.0
-    for row in rows:
-        if row["seconds"] > last:
-            rising.append(row)
-            last = row["seconds"]
-    step = -(-len(rising) // POINTS_MAX) or 1
-    kept = rising[::step]
-    if rising and kept[-1] is not rising[-1]:
-        kept.append(rising[-1])
-    # The last sample is of the run's end, perhaps an instant after the one before: what happened
-    # in an instant is no rate.
-    if len(kept) > 3 and kept[-1]["seconds"] - kept[-2]["seconds"] < \
-            (kept[-2]["seconds"] - kept[-3]["seconds"]) / 2:
-        del kept[-2]
-    return kept
-
-
-def rates(run):
-    """Committed events a second between two samples."""
-    rows = thinned(run.rows("history", "seconds", "committed_events"))
-    return from_the_start(rows, [
-        (b["seconds"], max(0, b["committed_events"] - a["committed_events"])
-         / (b["seconds"] - a["seconds"])) for a, b in zip(rows, rows[1:])])
-
-
-def from_the_start(rows, points):
-    """The first interval's value holds at its beginning, too."""
-    return [(rows[0]["seconds"], points[0][1]), *points] if points else []
-
-
-def efficiencies(run):
-    rows = thinned(run.rows("history", "seconds", "executed_events", "rolled_back_events"))
-    points = []
-    for a, b in zip(rows, rows[1:]):
-        executed = b["executed_events"] - a["executed_events"]
-        undone = b["rolled_back_events"] - a["rolled_back_events"]
-        if executed > 0:
-            points.append((b["seconds"], min(1.0, max(0.0, 1 - undone / executed))))
-    return from_the_start(rows, points)
-
-
-def values(run, column, least=None):
-    rows = thinned(run.rows("history", "seconds", column))
-    return [(row["seconds"], row[column]) for row in rows
-            if row[column] >= 0 and (least is None or row[column] > least)]
-
 
 def time_part(run):
     curves = [("Committed events a second", rates(run), {}),
@@ -140,7 +90,8 @@ def rollback_part(run):
     bars, low = [], 0
     for row in rows:
         high = int(row["events_max"])
-        bars.append((plain(high) if high <= low + 1 else f"{low + 1}–{high}", row["rollbacks"]))
+        bars.append((plain(high) if high <= low + 1 else f"{short(low + 1)}–{short(high)}",
+                     row["rollbacks"]))
         low = high
     undone, executed = run.count("rolled_back_events"), run.count("executed_events")
     title = "Rollbacks by the number of events that each undid"
@@ -152,16 +103,35 @@ def rollback_part(run):
              ("taken back (anti-messages)", run.count("anti_messages"))]
     title = "Events, of all that were executed"
     figures.append(charts.figure(title, charts.rows(
-        [(name, [("s1", "events", number)]) for name, number in where], title, whole=max(
-            executed, *(number for _, number in where)))))
+        [(name, [("s1", "events", number)]) for name, number in where], title,
+        lambda number: f"{short(number)} ({percent(number / executed) if executed else '–'})",
+        whole=max(executed, *(number for _, number in where))) + spots(run)))
     return section("rollbacks", heading, grid(*figures))
 
 
+def spots(run):
+    """The LPs that were set back most, of several: as a second chart beneath another."""
+    worst = run.rows("rollback_spots", "lp", "worker", "rolled_back_events")[:SPOTS_SHOWN]
+    undone = run.count("rolled_back_events")
+    if not worst or not undone or run.count("lps") <= len(worst):
+        return ""
+    ranks = run.count("ranks")
+    title = f"Events undone, by LP: the {len(worst)} with most"
+    return f'<p class="caption">{escape(title)}</p>' + charts.rows(
+        [(f"LP {plain(row['lp'])} (worker {worker_number(row, row['worker'], ranks)})",
+          [("s1", "undone", row["rolled_back_events"])]) for row in worst], title,
+        lambda number: f"{short(number)} ({percent(number / undone)})")
+
+
 def worker_name(row, place, ranks):
-    rank = row.get("rank")
     core = row.get("core")
-    name = f"{place}" if ranks <= 1 or rank is None else f"{rank}.{place}"
+    name = worker_number(row, place, ranks)
     return f"{name} (core {core})" if isinstance(core, int) else name
+
+
+def worker_number(row, place, ranks):
+    rank = row.get("rank")
+    return f"{place}" if ranks <= 1 or rank is None else f"{rank}.{place}"
 
 
 def worker_part(run):
@@ -176,13 +146,16 @@ def worker_part(run):
     figures = [
         charts.figure(busy, charts.rows(
             [(name, [("s2", "busy", row["busy_seconds"])]) for name, row in zip(names, rows)], busy,
-            seconds, max([run.count("wall_seconds"), *(row["busy_seconds"] for row in rows)]))),
+            seconds, max([run.loop_seconds, *(row["busy_seconds"] for row in rows)]))),
         charts.figure(work, charts.rows(
             [(name, [("s0", "committed", row["committed_events"]),
                      ("s1", "rolled back", row["rolled_back_events"])])
              for name, row in zip(names, rows)], work),
             legend=[("s0", "committed"), ("s1", "rolled back")])]
     note = "" if ranks <= 1 else '<p class="note">Workers are numbered as rank.worker.</p>'
+    if run.began_seconds:
+        note += ('<p class="note">Since the run went on from a checkpoint, after '
+                 f"{escape(seconds(run.began_seconds))}.</p>")
     return section("workers", heading, grid(*figures), note)
 
 

@@ -1,6 +1,7 @@
 """Numbers as people read them, and text as HTML takes it."""
 
 import html
+import math
 import re
 
 NONE = "–"
@@ -43,6 +44,23 @@ def short(number):
     return f"{number:.4g}"
 
 
+def power(number):
+    """Of ten, for axes: 0.1, 1, 10, 100, 10⁴, 10⁻⁵."""
+    exponent = round(math.log10(number))
+    if -2 <= exponent <= 3:
+        return f"{number:.4g}"
+    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def time_unit(seconds_max):
+    """The name and the seconds of a unit in which times up to this are short numbers."""
+    for bound, unit, unit_seconds in ((1e-3, "µs", 1e-6), (1, "ms", 1e-3), (180, "s", 1),
+                                      (3 * 3600, "min", 60), (4 * 86400, "h", 3600)):
+        if seconds_max < bound:
+            return unit, unit_seconds
+    return "days", 86400
+
+
 def size(number):
     if number is None:
         return NONE
@@ -76,3 +94,8 @@ def seconds(number):
 
 def many(number, noun, plural=None):
     return f"{plain(number)} {noun if number == 1 else plural or noun + 's'}"
+
+
+def listed(words):
+    """One, two and three."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))

@@ -85,7 +85,9 @@ void Worker::learn_gvt() {
         end_at(EndReason::interrupted, start_of(bound));
     } else {
         begin_commit(start_of(bound));
-        if (result.sums.stop != 0 || result.sums.save != 0) begin_pause(result);
+        // With an end condition GVT may be at the end already: then the next round ends the run.
+        if ((result.sums.stop != 0 || result.sums.save != 0) && gvt_ < plan_.until)
+            begin_pause(result);
     }
     if (phase_ == Phase::running && rank_.rebinding().plan().round == epochs_.seen()) note_moves();
 }

@@ -27,6 +27,7 @@ ELSEWHERE = [
     (r"tests/checks/gvt_model .*", "check_gvt_model"),
     (r"build/bin/test_numa -s", "test_numa"),
     (r"mpirun --hostfile hosts .*", "hosts_network"),
+    (r"(\./jobs/run slurm|sbatch|squeue|scancel) (?!.*--print).*", "hosts_slurm_scripts"),
 ]
 
 # Lines that are run with less to do, to their end: (the line, what of it is replaced, by what).

@@ -17,7 +17,6 @@ from programs import Programs  # noqa: E402
 NOT_OURS = {
     "of MPI": ["--allow-run-as-root", "--bind-to", "--hostfile", "--map-by", "--mca",
                "--report-bindings", "btl_sm_eager_limit", "mpi_yield_when_idle"],
-    "of SLURM": ["--kill-on-bad-exit", "--mpi"],
     "of containers": ["--cap-add", "--shm-size"],
     "of CMake": ["--build", "--install", "--prefix", "--preset", "--workflow"],
     "of numactl": ["--hardware", "--interleave"],
@@ -43,7 +42,7 @@ def words_in(*folders):
     words = set()
     for folder in folders:
         for file in (CHECKOUT / folder).rglob("*"):
-            if file.is_file() and file.suffix not in (".md", ".pyc") and file != Path(__file__):
+            if file.is_file() and file.suffix not in (".md", ".pyc") and file != Path(__file__).resolve():
                 words.update(re.findall(r"\w+", file.read_text(errors="replace")))
     return words
 
@@ -64,7 +63,10 @@ helps += [said_by(sys.executable, CHECKOUT / script, "--help") for script in
           ("jobs/paper_numa", "jobs/cost_model", "jobs/report", "tests/guest/run.py",
            "tests/hosts/run.py")]
 helps += [said_by(CHECKOUT / script, "--help") for script in ("jobs/run", "tests/run")]
+helps.append(said_by(CHECKOUT / "jobs/run", "slurm", "--help"))
 helps += [said_by(programs.bin / "phold_bench", "--help")]
+# Of SLURM's options those are known that the job scripts have.
+helps += [script.read_text() for script in (CHECKOUT / "jobs/slurm").iterdir()]
 options = set(OPTION.findall("\n".join(helps)))
 
 spoken = set(re.findall(r"\w+", "\n".join(helps)

@@ -68,7 +68,7 @@ class PointerProcess final : public LogicalProcess {
               return catalogue->read(n + a) + page->word->size() + b.size();
           }) {}
 
-    void on_start(Context& context) override { context.schedule(context.self(), 1, 0); }
+    void on_start(Context& context) override { context.schedule(context.self(), 1, tick); }
 
     void on_event(Context& context, const Event& event) override {
         word_ += catalogue_.read(word_) + page_->catalogue->read(word_ + 1) + page_->word->size();
@@ -76,14 +76,18 @@ class PointerProcess final : public LogicalProcess {
         if (!event.bytes().empty()) word_ += event.payload<std::uint64_t>();
         if (handlers_ == Handlers::typed) use_types(context.random());
         if (handlers_ == Handlers::astray) found_ = &catalogue_.words[word_ % 50];
-        const LpId target{static_cast<std::uint32_t>(context.random().below(context.lps()))};
-        context.schedule(target, context.random().exponential(1), 1, word_);
-        if (event.type() == 0) context.schedule(context.self(), 1, 0);
-        if (event.type() == 1 && context.random().chance(0.5)) return;
-        context.schedule(context.self(), 0.5, 2, word_);
+        if (event.type() == tick) {
+            const LpId target{static_cast<std::uint32_t>(context.random().below(context.lps()))};
+            context.schedule(target, context.random().exponential(1), word, word_);
+            context.schedule(context.self(), 1, tick);
+        } else if (event.type() == word) {
+            context.schedule(context.self(), 0, echo, word_);
+        }
     }
 
   private:
+    static constexpr EventType tick = 0, word = 1, echo = 2;
+
     struct Page {
         const Catalogue* catalogue;
         const std::string* word;
@@ -133,7 +137,7 @@ class PointerModel final : public Model {
                                                          : Handlers::astray;
         Setup setup;
         setup.lps = 40;
-        setup.until = 60;
+        setup.until = 300;
         setup.payload_bytes_max = sizeof(std::uint64_t);
         setup.process =
             process<PointerProcess>(const_cast<const Catalogue*>(catalogue_.get()), handlers);

@@ -50,7 +50,7 @@ def checkout(name):
 def run(folder, cores_of_a_socket, jobs):
     """Jobs one after the other: each is called by its --job-name and leaves a log and results of it."""
     words = [shlex.join(map(str, ["--output=%x.out", *job])) for job in jobs]
-    options = [*(["--rw", folder, "--ro", programs.bin, "--ro", guest.CHECKOUT]),
+    options = ["--rw", folder, "--ro", programs.bin, "--ro", guest.CHECKOUT,
                "--env", "OMPI_ALLOW_RUN_AS_ROOT=1", "--env", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
                # There is but one, and mpirun overlooks it under SLURM.
                "--env", "OMPI_MCA_oob_tcp_if_include=lo"]
@@ -101,7 +101,6 @@ mute = f"--export=ALL,PATH={four}/mute:/usr/bin:/bin"
 run(four, 2, [
     ["--job-name=show-node", "jobs/slurm/node.sbatch", "./show"],
     ["--job-name=show-one", "jobs/slurm/numa-node.sbatch", "./show"],
-    ["--job-name=show-long", "jobs/slurm/long-run.sbatch", "./show"],
     ["--job-name=node", "jobs/slurm/node.sbatch", *MODEL],
     ["--job-name=one", "jobs/slurm/numa-node.sbatch", *MODEL],
     ["--job-name=long", "jobs/slurm/long-run.sbatch", *MODEL],

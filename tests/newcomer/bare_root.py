@@ -52,7 +52,7 @@ def bare_root():
         root = Path(folder) / "root"
         image = os.environ.get("NUMAWARP_BARE_ROOT")
         if image:
-            unpack(Path(image), root)
+            root = unpacked(Path(image), root)
         else:
             bootstrap(root)
         connect(root)
@@ -69,15 +69,18 @@ def enter(root, *command, timeout):
                           env=environment, stdin=subprocess.DEVNULL, timeout=timeout).returncode
 
 
-def unpack(image, root):
+def unpacked(image, root):
+    """Where the root is: there, or in the one folder of a tar file."""
     if image.is_dir():
         # A root that somebody is using has mounts: not ours to copy.
         copied = subprocess.run(["cp", "-a", "--one-file-system", image, root])
     else:
         root.mkdir()
         copied = subprocess.run(["tar", "-C", root, "--numeric-owner", "-xf", image])
-    if copied.returncode != 0 or not (root / "etc/debian_version").exists():
+    found = [path for path in (root, *root.iterdir()) if (path / "etc/debian_version").exists()]
+    if copied.returncode != 0 or not found:
         raise Unavailable(f"NUMAWARP_BARE_ROOT={image}: no Debian root, nor a tar file of one")
+    return found[0]
 
 
 def bootstrap(root):

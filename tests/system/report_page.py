@@ -8,8 +8,11 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
+import zlib
+from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -31,7 +34,8 @@ class Outline(HTMLParser):
 
     def __init__(self):
         super().__init__()
-        self.open, self.headings, self.wrong, self.drawn = [], [], [], 0
+        self.open, self.headings, self.wrong = [], [], []
+        self.charts = []  # of each: (x, y, anchor, words) of its texts
 
     def handle_starttag(self, tag, attributes):
         if tag in ("script", "link", "img", "iframe", "object", "embed", "base", "form"):
@@ -39,7 +43,11 @@ class Outline(HTMLParser):
         for name, value in attributes:
             if name in ("src", "href", "action", "data") or name.startswith("on"):
                 self.wrong.append(f"{name}={value}")
-        self.drawn += tag in ("rect", "polyline")
+        if tag == "svg":
+            self.charts.append([])
+        if tag == "text":
+            facts = dict(attributes)
+            self.charts[-1].append([float(facts["x"]), float(facts["y"]), facts["class"], ""])
         if tag not in VOID:
             self.open.append(tag)
 
@@ -55,6 +63,8 @@ class Outline(HTMLParser):
     def handle_data(self, data):
         if self.open and self.open[-1] in ("h1", "h2", "h3"):
             self.headings.append(data)
+        if self.open and self.open[-1] == "text":
+            self.charts[-1][-1][3] += data
 
 
 def outline(text):
@@ -62,6 +72,19 @@ def outline(text):
     parser.feed(text)
     parser.close()
     return parser
+
+
+def crowded_texts(chart):
+    """Texts of a chart that overlap another, or leave the picture, by what a character takes."""
+    character, height, width = 6.6, 11, 560
+    boxes = []
+    for x, y, style, words in chart:
+        long = character * len(words)
+        left = x - (long if "end" in style.split() else long / 2 if "middle" in style else 0)
+        boxes.append((left, left + long, y, words))
+    outside = [words for left, right, _, words in boxes if left < -8 or right > width + 12]
+    return outside + [(a[3], b[3]) for i, a in enumerate(boxes) for b in boxes[i + 1:]
+                      if abs(a[2] - b[2]) < height and a[0] < b[1] - 2 and b[0] < a[1] - 2]
 
 
 def report(*arguments):
@@ -84,6 +107,8 @@ def check_page(name, files, runs):
     programs.expect(not missing, f"{name}: all parts are there for each run: {missing}")
     programs.expect(not seen.open and not seen.wrong,
                     f"{name}: well formed, nothing to fetch or run: {seen.open[:3]} {seen.wrong[:3]}")
+    crowded = [found for chart in seen.charts if (found := crowded_texts(chart))]
+    programs.expect(not crowded, f"{name}: in {len(seen.charts)} charts every text can be read {crowded[:2]}")
     fetched = re.findall(r"https?:|url\(|@import|\bsrc=", text)
     programs.expect(not fetched, f"{name}: no address in it: {fetched}")
     return text
@@ -117,6 +142,13 @@ for name, stats in [("sequential", sequential), ("timewarp", timewarp), ("hot", 
     most = sum(row["rollbacks"] * row["events_max"] for row in lengths)
     programs.expect(stats["rolled_back_events"] <= most <= 2 * stats["rolled_back_events"],
                     f"{name}: lengths add up to what was undone")
+    spots = stats["rollback_spots"]
+    counts = [spot["rolled_back_events"] for spot in spots]
+    programs.expect(len(spots) <= 16 and counts == sorted(counts, reverse=True)
+                    and sum(counts) <= stats["rolled_back_events"]
+                    and bool(spots) == (stats["rollbacks"] > 0)
+                    and all(spot["lp"] < stats["lps"] for spot in spots),
+                    f"{name}: the LPs that were set back most are named")
 programs.expect(timewarp["rollbacks"] > 0, "there were rollbacks")
 
 mpirun = shutil.which("mpirun")
@@ -145,6 +177,8 @@ programs.expect("differ in hot-spot" in text and "DIGESTS" not in text,
                 "runs with another model option are not held against each other")
 text = check_page("agreed", ["sequential.json", "timewarp.json"], 2)
 programs.expect("All digests are equal" in text, "equal digests are said to be equal")
+programs.expect("was fastest" in text and "the speed of the sequential engine" in text,
+                "the comparison says who was fastest, and what the workers gained")
 
 forged = {**timewarp, "digest": "0" * 32, "model": timewarp["model"]}
 (programs.work / "forged.json").write_text(json.dumps(forged))
@@ -157,6 +191,36 @@ programs.expect(report("hot.json").stdout == "report.html\n"
 def page_with(**changes):
     return page.page_of([load.Run("changed", {**copy.deepcopy(timewarp), **changes})])
 
+
+def check_changed(name, **changes):
+    """A page of a run that this machine cannot make."""
+    programs.work.joinpath(f"{name}.json").write_text(json.dumps({**copy.deepcopy(timewarp), **changes}))
+    return check_page(name.replace(".json", ""), [f"{name}.json"], 1)
+
+
+worker, samples = timewarp["workers_detail"][0], timewarp["history"]
+for workers in (24, 64, 300):
+    check_changed(f"{workers}-workers", workers=workers, workers_detail=[
+        {**worker, "core": i, "committed_events": worker["committed_events"] * (i % 7 + 1)}
+        for i in range(workers)])
+check_changed("many-ranks", ranks=40, communication=[[i * k for i in range(40)] for k in range(40)])
+check_changed("long-rollbacks", rollback_lengths=[{"events_max": 2 ** b, "rollbacks": 10 ** b // 2 ** b}
+                                                  for b in range(20)])
+for seconds, unit in [(3e-4, "µs"), (0.05, "ms"), (100, "s"), (3000, "min"), (86400, "h"), (1e6, "days")]:
+    last = samples[-1]["seconds"]
+    text = check_changed(f"of-{seconds}-seconds", wall_seconds=seconds, history=[
+        {**sample, "seconds": sample["seconds"] * seconds / last, "window": 1e-7 * 10 ** (i % 12)}
+        for i, sample in enumerate(samples)])
+    programs.expect(re.search(rf">[\d.]+ {unit}</text>", text) is not None,
+                    f"the time axis of a run of {seconds} s is in {unit}")
+check_changed("a-file-of-a-parameter-sweep-with-lps=4096_remote=0.25_mean=1.5_seed=17")
+text = check_page("sweep", ["a-file-of-a-parameter-sweep-with-lps=4096_remote=0.25_mean=1.5_seed=17.json",
+                            "timewarp.json"], 2)
+text = check_changed("restarted", run_checkpoints={"restarted_at": 100.0, "written": 3, "seconds": 0.1},
+                     history=[{**sample, "seconds": 50 + sample["seconds"]} for sample in samples],
+                     wall_seconds=50 + timewarp["wall_seconds"])
+programs.expect("went on from a checkpoint at virtual time 100; 3 checkpoints" in text
+                and "after 50 s." in text, "a run that was restarted says so")
 
 for lacking in timewarp:
     stats = {key: value for key, value in timewarp.items() if key != lacking}
@@ -187,6 +251,13 @@ calm = {"schema": "numawarp.stats/1", "model": "toy", "engine": "timewarp", "ran
 uneven = [{"busy_seconds": 99, "committed_events": 80_000_000},
           {"busy_seconds": 50, "committed_events": 19_000_000}]
 fell = [{"seconds": i, "window": 10.0 / 4 ** i} for i in range(20)]
+stood = [{"seconds": 5 * i, "committed_events": 5_000_000 * max(0, i - 4), "window": 1e-6 if i < 4 else 2.0}
+         for i in range(21)]
+slow = [{**sample, "window": 2.0} for sample in stood]
+robbed = [{"busy_seconds": 30, "committed_events": 50_000_000},
+          {"busy_seconds": 34, "committed_events": 49_000_000}]
+spots = [{"lp": lp, "rank": 0, "worker": 0, "rolled_back_events": count}
+         for lp, count in [(17, 3_000_000), (4, 1_900_000), (230, 1_300_000), (8, 9), (9, 8)]]
 
 
 def advised(**changes):
@@ -195,8 +266,22 @@ def advised(**changes):
 
 programs.expect(advised() == [], "no advice where all is well")
 programs.expect(advised(engine="sequential", idle_turns=10 ** 9) == [], "none for a sequential run")
+programs.expect(advised(engine="conservative", workers_detail=robbed) == [],
+                "none for workers that wait for each other in barriers")
+programs.expect(advised(rolled_back_events=10_000_000, rollbacks=2_000_000, lps=8, rollback_spots=spots)
+                == [], "none for a few LPs where there are only a few")
 expected = [
     ("3 workers", ["--workers 2"], {"workers": 3}),
+    ("a core for 32 % of the time", ["--workers"], {"workers_detail": robbed}),
+    ("62 % of what was undone was undone in rollbacks of 3 LPs of 4,096: 17, 4 and 230.", ["links"],
+     {"rolled_back_events": 10_000_000, "rollbacks": 2_000_000, "rollback_spots": spots, "lps": 4096}),
+    ("one LP of 4,096: 17.", ["links"],
+     {"rolled_back_events": 5_000_000, "rollbacks": 1_000_000, "rollback_spots": spots, "lps": 4096}),
+    ("For 20 s of 1 min 40 s, at the beginning, next to nothing was committed: the window", ["--window 2"],
+     {"history": stood}),
+    ("For 20 s of 1 min 40 s, at the beginning, next to nothing was committed.", ["--trace"],
+     {"history": slow}),
+    ("over in 50 ms", ["--until"], {"wall_seconds": 0.05}),
     ("40 %", ["--window"], {"rolled_back_events": 40_000_000, "rollbacks": 10_000_000}),
     ("long ones", ["--window auto"], {"rolled_back_events": 40_000_000, "rollbacks": 100_000,
                                       "options": {"window": "off"}}),
@@ -249,19 +334,55 @@ for arguments in [[], ["absent.json"], ["text.json"], ["list.json"], ["other.jso
 
 # --- in a browser ----------------------------------------------------------------------------------
 
+def colours(picture):
+    """How many points of an 8-bit RGB or RGBA PNG have which colour."""
+    data, at, packed = picture.read_bytes(), 8, b""
+    while at < len(data):
+        length, kind = struct.unpack(">I4s", data[at:at + 8])
+        content = data[at + 8:at + 8 + length]
+        if kind == b"IHDR":
+            width, height, depth, colour = struct.unpack(">IIBB", content[:10])
+            size = {(8, 2): 3, (8, 6): 4}[depth, colour]
+        if kind == b"IDAT":
+            packed += content
+        at += 12 + length
+    raw, stride = zlib.decompress(packed), size * width
+    found, above = Counter(), bytearray(stride)
+    for y in range(height):
+        method, line = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
+        for i in range(stride):
+            left, up = (line[i - size] if i >= size else 0), above[i]
+            corner = above[i - size] if i >= size else 0
+            if method == 1:
+                line[i] = (line[i] + left) & 255
+            elif method == 2:
+                line[i] = (line[i] + up) & 255
+            elif method == 3:
+                line[i] = (line[i] + (left + up) // 2) & 255
+            elif method == 4:
+                near = min((left, up, corner), key=lambda value: abs(left + up - corner - value))
+                line[i] = (line[i] + near) & 255
+        found.update(bytes(line[i:i + 3]).hex() for i in range(0, stride, size))
+        above = line
+    return found
+
+
 browser = shutil.which("chromium")
-if browser:
+for name, options, page_colour, bar_colour in [
+        ("light", [], "f6f6f3", "2a78d6"),
+        ("dark", ["--blink-settings=preferredColorScheme=0"], "14161a", "4a90e2")]:
+    if not browser:
+        print(f"skipped  no chromium here: nobody has looked at the {name} page")
+        continue
     picture = programs.work / "page.png"
     shown = subprocess.run(
         [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-         "--disable-background-networking", "--disable-component-update", "--disable-sync",
-         f"--user-data-dir={programs.work / 'browser'}", "--window-size=1280,1600",
+         "--disable-background-networking", "--disable-component-update", "--disable-sync", *options,
+         f"--user-data-dir={programs.work / 'browser'}", "--window-size=700,900",
          f"--screenshot={picture}", (programs.work / "agreed.html").as_uri()],
         capture_output=True, timeout=120)
-    # An empty page of this size is some 10 KB.
-    programs.expect(shown.returncode == 0 and picture.exists() and picture.stat().st_size > 60_000,
-                    "Chromium shows the page")
-else:
-    print("skipped  no chromium here: nobody has looked at the page")
+    seen = colours(picture) if shown.returncode == 0 and picture.exists() else Counter()
+    programs.expect(seen[page_colour] > 10_000 and seen[bar_colour] > 500 and len(seen) > 50,
+                    f"Chromium shows the page in {name} colours, with bars: {seen.most_common(4)}")
 
 programs.leave()
