@@ -1,5 +1,5 @@
-# Submits the job scripts of jobs/slurm, for `jobs/run slurm`. Sourced by jobs/run, whose $root,
-# models and fail_usage it uses, and packages.sh and build.sh.
+# Submits the job scripts of jobs/slurm, for `jobs/run slurm`. Sourced by jobs/run, whose $root, models,
+# fail_usage and build_program it uses.
 
 slurm_usage() {
     cat <<END
@@ -7,7 +7,8 @@ usage: ./jobs/run slurm SCRIPT [--print] [--OPTION=VALUE...] [MODEL OPTION...]
 
 Builds MODEL and submits SCRIPT to SLURM with it, from the checkout.
 
-  SCRIPT          $(slurm_scripts); or the path of one of your own, such as a changed copy
+  SCRIPT          $(slurm_scripts);
+                  or the path of one of your own, such as a changed copy
   --OPTION=VALUE  for sbatch, as --nodes=4 or --time=02:00:00; goes before what the script says
   MODEL           one of: $(models); or the path of a program of your own.
                   Without it, what the script says.
@@ -57,7 +58,7 @@ run_slurm() {
     local script=$root/jobs/slurm/${1-}.sbatch model job command
     case ${1-} in
         --help | -h) slurm_usage; exit 0 ;;
-        */* | *.sbatch) script=$(realpath "$1") ;;
+        */* | *.sbatch) script=$(realpath --canonicalize-missing "$1") ;;
     esac
     [[ -f $script ]] || fail_usage "slurm: unknown script '${1-}'; one of: $(slurm_scripts)," \
         "or the path of a file"
@@ -65,7 +66,7 @@ run_slurm() {
     model=$(slurm_model "$script" "${words[@]}")
     if [[ $model == */* ]]; then
         [[ -x $model ]] || fail_usage "slurm: no program '$model'"
-        words[0]=$(realpath "$model")
+        [[ ${#words[@]} -eq 0 ]] || words[0]=$(realpath "$model")
     elif [[ " $(models) " != *" $model "* ]]; then
         fail_usage "slurm: unknown model '$model'; one of: $(models), or the path of a program;" \
             "options of sbatch stand before it, as --nodes=4"

@@ -27,7 +27,8 @@ ELSEWHERE = [
     (r"tests/checks/gvt_model .*", "check_gvt_model"),
     (r"build/bin/test_numa -s", "test_numa"),
     (r"mpirun --hostfile hosts .*", "hosts_network"),
-    (r"(\./jobs/run slurm|sbatch|squeue|scancel) (?!.*--print).*", "hosts_slurm_scripts"),
+    (r"(\./jobs/run slurm|sbatch|scancel|scontrol|squeue|srun) (?!.*--print).*",
+     "hosts_slurm_document"),
 ]
 
 # Lines that are run with less to do, to their end: (the line, what of it is replaced, by what).
@@ -38,14 +39,14 @@ SHORTER = [
 ]
 
 # Measurements: to begin without an error is all that is asked of them.
-MEASURES = [r"\./jobs/run bench.*", r"python3 tests/bench/numa_cost.py .*"]
+MEASURES = [r"\./jobs/run bench.*", r"python3 tests/bench/(numa|trace)_cost.py .*"]
 
 # The files that the lines of a document read, and the language of its block that they are made from.
 FILES = {"docs/models/traffic.md": [("mine.toml", "toml")]}
 
 # In backticks these are lines to type, too, unless a word of them stands for something.
 TYPED = re.compile(r"(\./|build/bin/|jobs/|tests/|cmake |python3 |mpirun |srun |sbatch ).* .*")
-STANDS_FOR = re.compile(r"…|\b(N|FILE|DIR|FOLDER|PID|MODEL|NAME)\b| (--ranks|guest)$")
+STANDS_FOR = re.compile(r"…|\b(N|FILE|DIR|FOLDER|PID|MODEL|NAME)\b| (--ranks|guest|slurm)$")
 
 # After which a line is interrupted. Scripts take a while before their model begins.
 SECONDS = {"here": 30, "guest": 100, "hosts": 100}

@@ -18,6 +18,8 @@
 #include <vector>
 
 #include "engine/rank.hpp"
+#include "engine/saved_run.hpp"
+#include "engine/section_file.hpp"
 #include "engine/worker.hpp"
 #include "net/in_process_network.hpp"
 #include "numa/fake_os.hpp"
@@ -113,13 +115,7 @@ class SteppedRun {
     // Until then, or to the end.
     template <class Condition>
     void run_until(Condition&& reached) {
-        if (steps_ == 0) {
-            for (Worker* worker : workers_) {
-                worker->adopt_thread();
-                worker->build_groups();
-            }
-            for (Worker* worker : workers_) worker->start();
-        }
+        if (steps_ == 0) set_up();
         while (!finished() && !reached()) {
             step();
             for (const auto& rank : ranks_) rank->rethrow_failure();
@@ -128,6 +124,35 @@ class SteppedRun {
     }
 
     VirtualTime gvt() const noexcept { return progress_.gvt; }
+
+    // Whether all stand still to be saved, as the first was told by save_soon() or the stop signal.
+    bool paused() const {
+        return std::all_of(workers_.begin(), workers_.end(),
+                           [](const Worker* worker) { return worker->paused(); });
+    }
+    void save_soon() { workers_[0]->save_at(now_); }
+
+    // What simulate() saves of a run, but for its output: a file a worker in `folder`. Requires: paused().
+    SavedRun save(const std::string& folder) {
+        SavedRun saved;
+        saved.folder = folder;
+        saved.partition = plan_.partition.save();
+        for (Worker* worker : workers_) {
+            const auto number = static_cast<std::uint32_t>(saved.files.size());
+            saved.files.push_back("groups-" + std::to_string(number));
+            SectionWriter file(folder + "/" + saved.files.back());
+            const SavedPart part = worker->save(file, number);
+            file.finish();
+            saved.progress.combine(part.progress);
+            saved.groups.insert(saved.groups.end(), part.groups.begin(), part.groups.end());
+        }
+        std::sort(saved.groups.begin(), saved.groups.end(),
+                  [](const SavedGroup& a, const SavedGroup& b) { return a.group < b.group; });
+        return saved;
+    }
+    void go_on() {
+        for (Worker* worker : workers_) worker->go_on();
+    }
 
     // After run(), as simulate() does it. on_end's output goes to the LP's rank.
     void end() {
@@ -186,6 +211,20 @@ class SteppedRun {
     static constexpr std::uint64_t steps_max = 5'000'000;
     static constexpr std::uint64_t memory_cap = std::uint64_t{256} << 20;
     static constexpr std::uint64_t steps_between_memory_draws = 300;
+
+    void set_up() {
+        const SavedRun* const saved = plan_.config.restart_from.get();
+        for (Worker* worker : workers_) {
+            worker->adopt_thread();
+            if (saved != nullptr) {
+                worker->read_groups(*saved);
+            } else {
+                worker->build_groups();
+            }
+        }
+        if (saved != nullptr) return;
+        for (Worker* worker : workers_) worker->start();
+    }
 
     bool finished() const {
         return std::all_of(workers_.begin(), workers_.end(),

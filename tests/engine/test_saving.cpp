@@ -114,7 +114,7 @@ Config draw_part(Dice& dice, const RandomShape& shape, const Config& first) {
     config.seed = first.seed;
     config.output_directory = first.output_directory;
     config.net_thread = dice.chance(0.1);
-    const double intervals[] = {600, 0.02, 0.005};
+    const double intervals[] = {600, 0.1, 0.02};
     config.save.every_seconds = intervals[dice.below(3)];
     return config;
 }
@@ -203,7 +203,7 @@ TEST_CASE("a run in parts is the sequential run where handlers fail in mis-specu
             GapModel model({.fault = fault, .slow_half = true});
             Config config = wild_config(EngineKind::timewarp);
             config.workers = static_cast<std::uint32_t>(1 + dice.below(3));
-            config.save.every_seconds = 0.005;
+            config.save.every_seconds = 0.02;
             const VirtualTime stop = part == parts_max
                                          ? time_infinity
                                          : draw_stop(dice, chain.saved_at(), reference.end_time);
@@ -217,7 +217,7 @@ TEST_CASE("a run in parts is the sequential run where handlers fail in mis-specu
         CHECK(result.end_time == reference.end_time);
         met.failed_speculations += result.totals[Counter::failed_speculations];
     }
-    CHECK(met.starts_amid > std::size(all_faults));
+    CHECK(met.starts_amid > std::size(all_faults) / 2);
     CHECK(met.failed_speculations > 0);
 }
 
@@ -257,7 +257,7 @@ TEST_CASE("LPs that point to what the model shares with them go on with that of 
 TEST_CASE("pointers out of LPs that handlers have made are counted, and said once") {
     PointerModel model("astray");
     Config config = wild_config(EngineKind::timewarp);
-    config.save.every_seconds = 0.001;
+    config.save.every_seconds = 0.01;
     Chain chain;
     chain.go_on(model, config, time_infinity);
     REQUIRE(chain.saves > 1);

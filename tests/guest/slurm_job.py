@@ -4,7 +4,7 @@ one after the other.
 
 usage: slurm_job.py CORES-OF-A-NODE JOB...
 
-A JOB is the words for sbatch. Exit code: that of the first job that fails."""
+A JOB is the words for sbatch. The first that fails is the last; exit code 1."""
 
 import os
 import shlex
@@ -50,7 +50,9 @@ with tempfile.TemporaryDirectory() as work:
     prepare_machine(host.names[0])
     with Slurm(host, shape, "task/affinity") as slurm:
         for job in jobs:
-            done = subprocess.run(["sbatch", "--wait", *shlex.split(job)], env=slurm.environment())
-            if done.returncode != 0:
+            number = slurm.run(os.getcwd(), "sbatch", "--parsable", *shlex.split(job))
+            state = slurm.wait_for_job(number)["JobState"]
+            print(f"{state}: {job}", flush=True)
+            if state != "COMPLETED":
                 print(slurm.log())
-                sys.exit(done.returncode)
+                sys.exit(1)

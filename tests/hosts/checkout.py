@@ -2,6 +2,7 @@
 where `./jobs/run` would have built them."""
 
 import json
+import os
 
 from hosts import HERE
 
@@ -10,16 +11,29 @@ ROOT = HERE.parent.parent
 SHARED_CORES = ["--workers", 1, "--pin", "off"]
 
 
+def make_checkout(programs, name="checkout"):
+    """The folder, below the test's own."""
+    folder = programs.work / name
+    (folder / "build").mkdir(parents=True)
+    (folder / "build/bin").symlink_to(programs.bin)
+    for part in ("jobs", "models"):
+        (folder / part).symlink_to(ROOT / part)
+    return folder
+
+
 class Checkout:
     """Submits through a Slurm what is to run on its hosts."""
 
     def __init__(self, ranks, slurm):
-        self.folder = ranks.work / "checkout"
+        self.folder = make_checkout(ranks)
         self._slurm = slurm
-        (self.folder / "build").mkdir(parents=True)
-        (self.folder / "build/bin").symlink_to(ranks.bin)
-        for part in ("jobs", "models"):
-            (self.folder / part).symlink_to(ROOT / part)
+
+    def without_building(self):
+        """The words with which a command starts that would build: that is done. Nor does it install."""
+        stand_ins = ROOT / "tests/documents/stand_ins"
+        return ["env", f"PATH={stand_ins}:{os.environ['PATH']}",
+                f"NUMAWARP_DOCUMENTS_PATH={os.environ['PATH']}",
+                f"NUMAWARP_DOCUMENTS_CHECKOUT={self.folder}"]
 
     def submit(self, script, *words):
         """The job's number. A model that is given by its path is not built."""

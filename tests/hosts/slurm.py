@@ -60,9 +60,10 @@ IgnoreSystemd=yes
 
 
 def need_slurm():
-    for tool in ["slurmctld", "slurmd", "srun", "munged"]:
+    for tool in ["slurmctld", "slurmd", "srun", "munged", "ip"]:
         if shutil.which(tool) is None:
-            skip(f"needs {tool} (Debian packages slurm-wlm, slurm-wlm-basic-plugins, munge)")
+            skip(f"needs {tool} (Debian packages slurm-wlm, slurm-wlm-basic-plugins, munge, "
+                 "iproute2)")
 
 
 class Slurm(BroughtUp):

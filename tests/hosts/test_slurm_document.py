@@ -4,8 +4,9 @@ what is asked of SLURM is answered. (What comes of the jobs is the business of t
 number of a job, 17 there, is that of the one submitted last."""
 
 import re
-import subprocess
 import sys
+import time
+from pathlib import Path
 
 from checkout import ROOT, Checkout
 from hosts import HostRanks
@@ -17,35 +18,52 @@ from document import Document  # noqa: E402
 need_slurm()
 ranks = HostRanks()
 NUMBER = "17"
+SECONDS_TO_BEGIN = 20
 
 
 def submitted(said):
     """The job's number, if this is what a submission says."""
     number = re.search(r"^(?:job +|Submitted batch job )(\d+)", said, re.MULTILINE)
-    return number and int(number[1])
+    return int(number[1]) if number else None
+
+
+class Page:
+    """The lines of the page, one after the other."""
+
+    def __init__(self, slurm):
+        self._slurm = slurm
+        self._checkout = Checkout(ranks, slurm)
+        self._job = None
+
+    def run(self, line):
+        if "StartTime=now" in line:
+            self._slurm.wait_for_job(self._job, "PENDING")
+        line = re.sub(rf"\b{NUMBER}\b", str(self._job), line)
+        with self._slurm.start(self._checkout.folder, *self._checkout.without_building(), "bash",
+                               "-c", line) as launch:
+            ended = launch.wait()
+        began = self._follow(submitted(ended.stdout))
+        ranks.expect(ended.exit_code == 0 and began, f"{line}: exit code {ended.exit_code}")
+        if ended.exit_code != 0 or not began:
+            print(ended.stdout, ended.stderr)
+
+    def _follow(self, job):
+        """A job that was submitted, if any, begins: its script says something. The one before makes
+        room for it."""
+        if job is None:
+            return True
+        if self._job and self._slurm.job(self._job)["JobState"] not in OVER:
+            self._slurm.run("/", "scancel", self._job)
+        self._job = job
+        log = Path(self._slurm.wait_for_job(job, "RUNNING")["StdOut"])
+        deadline = time.monotonic() + SECONDS_TO_BEGIN
+        while not (log.exists() and log.read_text()) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return log.exists() and "results in" in log.read_text()
 
 
 with ranks.hosts as hosts, Slurm(hosts) as slurm:
-    checkout = Checkout(ranks, slurm)
-    environment = checkout.where_nothing_is_built()
-    job = None
+    page = Page(slurm)
     for command in Document(ROOT / "docs/how-to/slurm.md").commands:
-        if "StartTime=now" in command.text:
-            slurm.wait_for_job(job, "PENDING")
-        line = re.sub(rf"\b{NUMBER}\b", str(job), command.text)
-        said = subprocess.run(
-            slurm.on(checkout.folder, "env", *environment, "bash", "-c", line),
-            env=slurm.environment(), capture_output=True, text=True, timeout=60)
-        number = submitted(said.stdout)
-        began = not number or slurm.wait_for_job(number, "RUNNING")["JobState"] in (
-            "RUNNING", "COMPLETED")
-        ranks.expect(said.returncode == 0 and began, f"{line}: exit code {said.returncode}")
-        if said.returncode != 0 or not began:
-            print(said.stdout, said.stderr)
-        if number and number != job:
-            # Only the last one is spoken of, and they would wait for each other.
-            if job and slurm.job(job)["JobState"] not in OVER:
-                slurm.run("/", "scancel", job)
-            job = number
-    ranks.expect(job, "some job was submitted")
+        page.run(command.text)
 ranks.leave()

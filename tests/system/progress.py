@@ -87,7 +87,7 @@ def seconds_of(words):
 # --- what it foretells -----------------------------------------------------------------------------
 
 def speed_of_short_run():
-    stats = programs.statistics_of("phold", "--until", 100, "--workers", 2)
+    stats = programs.statistics_of("phold", "--until", 200, "--workers", 1)
     return stats["gvt"] / stats["wall_seconds"]
 
 
@@ -103,10 +103,11 @@ def is_steady(lines):
 
 
 until = 20 * speed_of_short_run()
-for attempt in range(3):
-    run = Terminal("phold", "--until", until, "--workers", 2)
-    if is_steady(run.drawn):
+for attempt in range(4):
+    run = Terminal("phold", "--until", until, "--workers", 1)
+    if run.seconds > 12 and is_steady(run.drawn):
         break
+    until *= min(4, max(0.5, 20 / run.seconds))
 foretold = [(when, seconds_of(found[4])) for when, line in run.drawn
             if (found := LINE.match(line)) and found[4] and when > run.seconds / 2]
 # Half a second is what drawing, rounding and the way out may take.

@@ -1,0 +1,65 @@
+// A random model, options, machine, weather and schedule for a stepped run, drawn from one seed.
+#pragma once
+
+#include <string>
+
+#include <fmt/format.h>
+
+#include "tests/engine/stepped_run.hpp"
+
+namespace nw::test {
+
+struct SteppedCase {
+    RandomShape shape;
+    Config config;
+    SteppedRun::Machine machine;
+
+    std::string describe() const {
+        return fmt::format(
+            "{} ranks of {} workers, delay up to {}, stalls {} of up to {}, laziness {}; seed {}, "
+            "LPs a group {}, rollback {}, checkpoint every {}, GVT every {} ms, window mode {} of "
+            "{}, check rollback {}, rebinding of {} every {} s, memory used {}",
+            machine.ranks, machine.workers, machine.weather.delay_max,
+            machine.weather.stall_probability, machine.weather.stall_max, machine.laziness,
+            config.seed, config.lps_per_group,
+            config.rollback ? static_cast<int>(*config.rollback) : -1, config.checkpoint_every,
+            config.gvt_interval_ms, static_cast<int>(config.window_mode), config.window,
+            config.check_rollback, config.check_rebind, config.rebind_seconds, machine.memory_used);
+    }
+};
+
+inline SteppedCase draw_stepped_case(Dice& dice) {
+    SteppedCase drawn;
+    drawn.shape = draw_shape(dice, 150 + static_cast<std::uint32_t>(dice.below(700)));
+    SteppedRun::Machine& machine = drawn.machine;
+    machine.ranks = static_cast<std::uint32_t>(1 + dice.below(4));
+    machine.workers = static_cast<std::uint32_t>(1 + dice.below(3));
+    const std::uint32_t delays[] = {0, 5, 40, 300};
+    machine.weather.delay_max = delays[dice.below(4)];
+    machine.weather.stall_probability = dice.chance(0.5) ? 0.01 : 0;
+    machine.weather.stall_max = static_cast<std::uint32_t>(1 + dice.below(500));
+    machine.laziness = dice.chance(0.5) ? 0.3 : 0;
+
+    Config& config = drawn.config;
+    config.seed = dice.below(1'000'000);
+    const std::uint32_t group_sizes[] = {0, 1, 3, 16};
+    config.lps_per_group = group_sizes[dice.below(4)];
+    config.memory = dice.chance(0.7) ? MemoryMode::numa : MemoryMode::libc;
+    if (drawn.shape.state != StateKind::containers) {
+        const Rollback methods[] = {Rollback::snapshot, Rollback::copy, Rollback::reverse};
+        config.rollback = methods[dice.below(3)];
+    }
+    const std::uint32_t intervals[] = {1, 2, 7};
+    config.checkpoint_every = intervals[dice.below(3)];
+    config.gvt_interval_ms = dice.chance(0.5) ? 0 : 1e9;
+    const WindowMode windows[] = {WindowMode::automatic, WindowMode::off, WindowMode::fixed};
+    config.window_mode = windows[dice.below(3)];
+    if (config.window_mode == WindowMode::fixed) config.window = dice.chance(0.5) ? 0.5 : 3;
+    if (dice.chance(0.2)) config.check_rollback = dice.chance(0.5) ? 0.05 : 0.5;
+    config.rebind_seconds = dice.chance(0.4) ? 0 : dice.chance(0.5) ? 0.0005 : 0.01;
+    config.check_rebind = dice.chance(0.5) ? 0.2 : 0.9;
+    machine.memory_used = dice.chance(0.3) ? 1 : 0;
+    return drawn;
+}
+
+}  // namespace nw::test

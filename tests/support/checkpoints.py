@@ -1,0 +1,58 @@
+"""What the tests of saved runs share: what stands in a folder of checkpoints, and what a run has written
+when it is over."""
+
+import json
+import re
+import shlex
+import time
+
+
+def latest(folder):
+    """What latest.json says; None where there is none (yet)."""
+    try:
+        return json.loads((folder / "latest.json").read_text())
+    except (FileNotFoundError, json.JSONDecodeError):
+        return None
+
+
+def gvt(folder):
+    """Of the checkpoint that counts; 0 where there is none."""
+    return (latest(folder) or {"gvt": 0})["gvt"]
+
+
+def unfinished(folder):
+    """The folders of checkpoints that were being written when their process was killed."""
+    counts = (latest(folder) or {"folder": None})["folder"]
+    return [path for path in folder.glob("checkpoint-*") if path.name != counts]
+
+
+def wait_for_gvt(process, folder, beyond=0.0, timeout=60):
+    """Until a checkpoint of a later virtual time is there. Whether one is before the process ends."""
+    deadline = time.monotonic() + timeout
+    while gvt(folder) <= beyond:
+        if process.poll() is not None or time.monotonic() > deadline:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+def how_to_go_on(stderr):
+    """The command that a run which was saved and has ended gives; None if it gives none."""
+    found = re.search(r"^numawarp: saved at virtual time \S+; go on with: (.*)$", stderr, re.MULTILINE)
+    return found and found[1]
+
+
+def program_and_arguments(command):
+    return shlex.split(command)
+
+
+def contents(folder):
+    """{file: its bytes} of an output folder."""
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def result(stats):
+    """What must be equal, however often the run was stopped on the way."""
+    run = json.loads(stats.read_text())
+    return {name: run[name] for name in
+            ("digest", "committed_events", "gvt", "end_reason", "output_rows")}

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""What cannot be saved, or gone on with, is refused before anything has changed: exit code 2 and one
+line. A checkpoint that is damaged in any way is never taken for one."""
+
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from checkpoints import contents, how_to_go_on, latest, result, wait_for_gvt  # noqa: E402
+from programs import Programs  # noqa: E402
+
+MODEL = ["--objects", 137, "--until", 10000]
+
+programs = Programs()
+expect = programs.expect
+seed = random.SystemRandom().randrange(1 << 32)
+dice = random.Random(seed)
+print(f"seed {seed}")
+
+traffic = shutil.copy(programs.bin / "traffic", programs.work / "mine")
+saved, output = programs.work / "saved", programs.work / "out"
+
+
+def run(*arguments, program=traffic):
+    done = subprocess.run(list(map(str, [program, *arguments])), capture_output=True, text=True,
+                          timeout=120, cwd=programs.work)
+    return done.returncode, done.stderr
+
+
+def files_below(folder):
+    return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def expect_refused(what, words, *arguments, program=traffic):
+    before = files_below(programs.work)
+    code, errors = run(*MODEL, "--quiet", "--workers", 2, *arguments, program=program)
+    expect(code == 2 and errors.startswith("numawarp: ") and errors.count("\n") == 1
+           and words in errors, f"{what}: {code}, {errors.strip()!r}")
+    if files_below(programs.work) != before:
+        expect(False, f"{what}: files have changed")
+
+
+# A run that was stopped on its way.
+stopped = subprocess.Popen([traffic, *map(str, MODEL), "--workers", "2", "--quiet", "--output", output,
+                            "--checkpoint", saved, "--checkpoint-every-seconds", "0.05"],
+                           stderr=subprocess.PIPE, text=True, cwd=programs.work)
+expect(wait_for_gvt(stopped, saved), "a run is under way")
+stopped.terminate()
+errors = stopped.communicate(timeout=60)[1]
+expect(stopped.returncode == 0 and how_to_go_on(errors), f"and saved: {errors!r}")
+restart = ["--output", output, "--restart", saved]
+
+# --- not the same run ---
+
+other = Path(shutil.copy(traffic, programs.work / "other"))
+with open(other, "ab") as file:
+    file.write(b"!")  # as good as another build
+for what, words, arguments in [
+        ("another seed", "--seed is 2 here and was 1", ["--seed", 2]),
+        ("another option of the model", "--inter-arrival is 30.0 here", ["--inter-arrival", 30]),
+        ("another number of LPs", "the number of LPs is 138", ["--objects", 138]),
+        ("another end", "the end time is 20000", ["--until", 20000])]:
+    expect_refused(what, words, *restart, *arguments)
+expect_refused("without its output", "--output is off here", "--restart", saved)
+expect_refused("another build", "the program is", *restart, program=other)
+code, errors = run("--quiet", *restart, program=programs.bin / "phold")
+expect(code == 2 and "the program is" in errors, f"another program: {errors.strip()!r}")
+
+# --- not here ---
+
+expect_refused("--engine sequential", "--engine timewarp", *restart, "--engine", "sequential")
+expect_refused("--memory libc", "--memory numa", *restart, "--memory", "libc")
+fresh = ["--checkpoint", programs.work / "fresh"]
+for engine in ["sequential", "conservative"]:
+    expect_refused(f"--checkpoint, {engine}", "--engine timewarp", *fresh, "--engine", engine)
+expect_refused("--checkpoint, libc", "--memory numa", *fresh, "--memory", "libc")
+for seconds in ["0", "-1", "often", "nan", "inf"]:
+    expect_refused(f"every {seconds} s", "--checkpoint-every-seconds", *fresh,
+                   "--checkpoint-every-seconds", seconds)
+limited = programs.work / "limited"
+limited.write_text(f"#!/bin/sh\nulimit -v 8000000\nexec {traffic} \"$@\"\n")
+limited.chmod(0o755)
+expect_refused("ulimit -v, --restart", "ulimit -v", *restart, program=limited)
+code, errors = run(*MODEL, "--quiet", *fresh, program=limited)
+expect(code == 2 and "ulimit -v" in errors and errors.count("\n") == 1,
+       f"ulimit -v, --checkpoint: {code} {errors.strip()!r}")
+
+# --- no such folder ---
+
+(programs.work / "empty").mkdir()
+for what, folder in [("no folder", "nowhere"), ("an empty folder", "empty"), ("a file", "mine")]:
+    expect_refused(f"--restart, {what}", "no checkpoint there", "--output", output, "--restart",
+                   programs.work / folder)
+expect_refused("--checkpoint where one is", f"--restart {saved}", "--checkpoint", saved)
+expect_refused("--checkpoint, a file", "must be a folder", "--checkpoint", traffic)
+expect_refused("--checkpoint, not writable", "must be a folder", "--checkpoint", "/proc/saved")
+
+# --- the tables are not what they were ---
+
+# (roads.csv is complete only at the end: so far there is its header.)
+table, = output.glob("*.csv")
+whole = table.read_bytes()
+for what, damage in [("missing", table.unlink), ("too short", lambda: table.write_bytes(whole[:5])),
+                     ("another", lambda: table.write_bytes(b"x" * len(whole)))]:
+    damage()
+    expect_refused(f"a table is {what}", str(table), *restart)
+    table.write_bytes(whole)
+
+# --- damaged ---
+
+counts = saved / latest(saved)["folder"]
+for file in [saved / "latest.json", *sorted(counts.iterdir())]:
+    whole = file.read_bytes()
+    bit = dice.randrange(8 * len(whole))
+    flipped = bytearray(whole)
+    flipped[bit // 8] ^= 1 << bit % 8
+    cut = dice.randrange(1, len(whole) - 2)
+    damages = [("is empty", b""), (f"is cut off after {cut} bytes", whole[:cut])]
+    # Without its last line end latest.json says the same, and some of what it says is for people.
+    if file.name != "latest.json":
+        damages += [("is without its last byte", whole[:-1]), (f"has bit {bit} flipped", flipped)]
+    for what, damaged in damages:
+        file.write_bytes(damaged)
+        expect_refused(f"{file.name} {what}", "--restart", *restart)
+    file.unlink()
+    expect_refused(f"{file.name} is missing", "--restart", *restart)
+    file.write_bytes(whole)
+
+# --- and whole again: to another folder, by others ---
+
+before = files_below(saved)
+elsewhere = programs.work / "elsewhere"
+stats = programs.work / "went-on.json"
+code, errors = run(*MODEL, "--quiet", "--workers", 3, *restart, "--checkpoint", elsewhere,
+                   "--checkpoint-every-seconds", "0.3", "--stats", stats)
+expect((code, errors) == (0, ""), f"it goes on after all that: {code} {errors!r}")
+expect(files_below(saved) == before, "and leaves the checkpoint that it came from")
+expect(latest(elsewhere) is not None, "with its own elsewhere")
+programs.statistics_of(programs.bin / "traffic", *MODEL, "--engine", "sequential", "--output",
+                       programs.work / "reference")
+expect(result(stats) == result(programs.work / "stats.json"), f"to the same end: {result(stats)}")
+expect(contents(output) == contents(programs.work / "reference"), "with the same files")
+
+programs.leave()

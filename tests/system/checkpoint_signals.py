@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""SIGTERM and SIGUSR1 end a run that is saved (--checkpoint) with exit code 0 and a line that says how to
+go on; given to a shell as it is, that line comes to the digest and the files of a run that nobody has
+interrupted. SIGINT: the same, but 130. Without --checkpoint these signals do what they always do."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from checkpoints import contents, how_to_go_on, latest, result, wait_for_gvt  # noqa: E402
+from programs import Programs  # noqa: E402
+
+MODEL = ["traffic", "--objects", 256, "--until", 12000]
+
+programs = Programs()
+expect = programs.expect
+reference_stats, reference_output = programs.work / "stats.json", programs.work / "output"
+programs.statistics_of(*MODEL, "--engine", "sequential", "--output", reference_output)
+reference = result(reference_stats)
+
+# Words that a shell must not take apart.
+folder = programs.work / "it's a folder; $HOME"
+folder.mkdir()
+stats, output, checkpoint = folder / "stats.json", folder / "out put", folder / "checkpoint"
+
+
+def start(command, **more):
+    return subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            text=True, cwd=programs.work, **more)
+
+
+def end(process, number):
+    """Sends the signal twice, as `timeout` and batch systems do. Returns (exit code, stderr)."""
+    process.send_signal(number)
+    process.send_signal(number)
+    try:
+        _, errors = process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        _, errors = process.communicate()
+    return process.returncode, errors
+
+
+command = [programs.bin / MODEL[0], *MODEL[1:], "--workers", 2, "--quiet", "--stats", stats,
+           "--output", output, "--checkpoint", checkpoint, "--checkpoint-every-seconds", "0.1"]
+shell, beyond = None, 0.0
+for number, code in [(signal.SIGTERM, 0), (signal.SIGUSR1, 0), (signal.SIGINT, 130)]:
+    name = signal.Signals(number).name
+    run = start(["bash", "-c", f"exec {shell}"] if shell else command)
+    if not wait_for_gvt(run, checkpoint, beyond):
+        expect(False, f"{name}: it is under way: {run.communicate()[1]!r}")
+        programs.leave()
+    ended, errors = end(run, number)
+    saved = latest(checkpoint)
+    expect(ended == code, f"{name}: exit code {ended}")
+    expect(errors.count("\n") == 1, f"{name}: one line: {errors!r}")
+    shell = how_to_go_on(errors)
+    expect(shell is not None and saved["gvt"] > beyond,
+           f"{name}: saved at {saved['gvt']}, later than {beyond}")
+    expect(f"{saved['gvt']:.6g}"[:5] in errors, f"{name}: the line says so")
+    beyond = saved["gvt"]
+
+done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, cwd=programs.work)
+expect((done.returncode, done.stderr) == (0, ""), f"its last part ends: {done.returncode} {done.stderr!r}")
+expect(result(stats) == reference, f"as if nobody had stopped it: {result(stats)}")
+expect(contents(output) == contents(reference_output), f"its files: {sorted(contents(output))}")
+
+# What is over can be gone on with, to the same end.
+for arguments in [[], ["--workers", 1]]:
+    stats.unlink()
+    done = subprocess.run(["bash", "-c", f"{shell} {' '.join(map(str, arguments))}"],
+                          capture_output=True, text=True, cwd=programs.work)
+    expect(done.returncode == 0 and result(stats) == reference
+           and contents(output) == contents(reference_output), f"once more {arguments}")
+
+# A signal at the very beginning: the run is saved before its first event, or was not ready for it.
+early = programs.work / "early"
+for pause in [0.0, 0.05, 0.2]:
+    run = start([*command[:-4], "--checkpoint", early, *(["--restart", early] if latest(early) else [])])
+    time.sleep(pause)
+    ended, errors = end(run, signal.SIGTERM)
+    expect(ended == 0 and how_to_go_on(errors) is not None
+           or ended == -signal.SIGTERM and errors == "", f"SIGTERM after {pause} s: {ended} {errors!r}")
+
+for number in [signal.SIGTERM, signal.SIGUSR1]:
+    run = start([programs.bin / "phold", "--until", "1e12", "--quiet"])
+    time.sleep(1)
+    run.send_signal(number)
+    run.communicate(timeout=60)
+    expect(run.returncode == (143 if number == signal.SIGTERM else -number),
+           f"{signal.Signals(number).name} without --checkpoint: {run.returncode}")
+
+programs.leave()

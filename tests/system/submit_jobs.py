@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""`./jobs/run slurm` without a SLURM: what it would submit, by --print and by a script that stands in for
+sbatch; what it refuses. And the job scripts as texts. tests/hosts runs them on a real one."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+root = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(root / "tests/support"))
+from programs import Programs  # noqa: E402
+
+programs = Programs()
+SCRIPTS = sorted((root / "jobs/slurm").iterdir())
+NAMES = [script.stem for script in SCRIPTS]
+TOOLS = ["bash", "dirname", "basename", "cat", "grep", "head", "realpath", "sed", "xargs"]
+
+
+def stand_ins(name, **scripts):
+    """A PATH with nothing but these, and what ./jobs/run needs. Each notes how it was called."""
+    folder = programs.work / name
+    folder.mkdir()
+    for tool in TOOLS:
+        (folder / tool).symlink_to(shutil.which(tool))
+    for tool, says in scripts.items():
+        (folder / tool).write_text(f'#!{shutil.which("bash")}\n'
+                                   f'echo "$PWD: {tool} $*" >>{folder}/calls\necho "{says}"\n')
+        (folder / tool).chmod(0o755)
+    return folder
+
+
+def jobs_run(*arguments, path, folder=root):
+    return subprocess.run([shutil.which("bash"), root / "jobs/run", "slurm", *arguments], text=True,
+                          capture_output=True, env={**os.environ, "PATH": str(path)}, cwd=folder)
+
+
+def check_texts():
+    programs.expect(NAMES == ["long-run", "node", "nodes", "numa-node", "sweep"], f"scripts {NAMES}")
+    shellcheck = shutil.which("shellcheck")
+    for script in SCRIPTS:
+        syntax = subprocess.run(["bash", "-n", script], capture_output=True, text=True)
+        found = shellcheck and subprocess.run([shellcheck, script], capture_output=True, text=True)
+        programs.expect(syntax.returncode == 0 and not (found and found.stdout),
+                        f"{script.name}: bash{' and shellcheck' * bool(found)} {syntax.stderr}"
+                        f"{found.stdout if found else ''}")
+        text = script.read_text().replace("\\\n", "")
+        starts = re.findall(r"srun .*?--ntasks.*?(?=\)|\"\$1\")", text, re.DOTALL)
+        programs.expect(starts and all(
+            all(word in start for word in ("--mpi=", "--kill-on-bad-exit", "--cpu-bind=",
+                                           "--mem-bind=", "--cpus-per-task="))
+            for start in starts), f"{script.name}: srun binds, and ends all ranks with one")
+
+
+def check_print():
+    nothing = stand_ins("nothing")
+    for script in SCRIPTS:
+        done = jobs_run(script.stem, "--nodes=1", "phold", "--until", "3", "--print", path=nothing)
+        programs.expect(
+            done.returncode == 0 and done.stdout.startswith(script.read_text())
+            and done.stdout.endswith(f"sbatch --parsable --nodes=1 jobs/slurm/{script.name} phold "
+                                     "--until 3\n"),
+            f"{script.stem} --print: {done.stdout.splitlines()[-1:]} {done.stderr.strip()}")
+    done = jobs_run("node", "--print", path=nothing)
+    programs.expect(done.stdout.endswith(" jobs/slurm/node.sbatch\n"), "without a model: the script's")
+    done = jobs_run("node", path=nothing)
+    programs.expect(done.returncode == 4 and "no sbatch" in done.stderr
+                    and len(done.stderr.splitlines()) == 1, f"no sbatch: {done.stderr.strip()}")
+
+
+def check_submission():
+    here = stand_ins("here", sbatch="17;cluster", scontrol="   StdOut=/somewhere/mine-17.out")
+    own = programs.work / "mine.sbatch"
+    shutil.copy(root / "jobs/slurm/node.sbatch", own)
+    done = jobs_run("./mine.sbatch", "--time=1", programs.bin / "phold", "--lps", "7", path=here,
+                    folder=programs.work)
+    called = (here / "calls").read_text().splitlines()
+    programs.expect(done.returncode == 0 and called[0] ==
+                    f"{root}: sbatch --parsable --time=1 {own} {programs.bin}/phold --lps 7",
+                    f"a script and a program by their paths: {called} {done.stderr.strip()}")
+    programs.expect("job      17," in done.stdout and "log      /somewhere/mine-17.out" in done.stdout,
+                    f"the job's number and log: {done.stdout.splitlines()}")
+
+    refuses = stand_ins("refuses", scontrol="")
+    (refuses / "sbatch").write_text(f"#!{shutil.which('bash')}\necho 'sbatch: error: no' >&2; exit 1\n")
+    (refuses / "sbatch").chmod(0o755)
+    done = jobs_run("node", programs.bin / "phold", path=refuses)
+    programs.expect(done.returncode == 1 and not done.stdout and "sbatch: error: no" in done.stderr,
+                    f"sbatch refuses: exit code {done.returncode}: {done.stderr.strip()}")
+
+
+def check_bad_values():
+    nothing = programs.work / "nothing"
+    for arguments, legal in [
+            ([], NAMES), (["cluster"], NAMES), (["./none.sbatch"], NAMES),
+            (["node", "fold"], ["phold", "traffic"]), (["node", "--nodes", "4", "phold"], ["--nodes=4"]),
+            (["node", "build/none"], ["build/none"])]:
+        done = jobs_run(*arguments, path=nothing)
+        programs.expect(done.returncode == 2 and len(done.stderr.splitlines()) == 1
+                        and not done.stdout and all(word in done.stderr for word in legal),
+                        f"slurm {' '.join(arguments)}: exit code {done.returncode}: "
+                        f"{done.stderr.strip()}")
+    done = jobs_run("--help", path=nothing)
+    programs.expect(done.returncode == 0 and all(name in done.stdout for name in NAMES), "--help")
+
+
+check_texts()
+check_print()
+check_submission()
+check_bad_values()
+programs.leave()
