@@ -37,8 +37,8 @@ project.mkdir()
     "target_link_libraries(gossip PRIVATE numawarp::numawarp)\n")
 prefix = programs.work / "prefix"
 for command in [["cmake", "--install", programs.bin.parent, "--prefix", prefix],
-                ["cmake", "-S", project, "-B", project / "build", "-DCMAKE_BUILD_TYPE=Release",
-                 f"-DCMAKE_PREFIX_PATH={prefix}"],
+                ["cmake", "-S", project, "-B", project / "build", "-G", "Ninja",
+                 "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_PREFIX_PATH={prefix}"],
                 ["cmake", "--build", project / "build"]]:
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 digests = {programs.statistics_of(project / "build/gossip", "--engine", engine, "--workers", 2)

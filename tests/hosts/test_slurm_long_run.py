@@ -4,7 +4,8 @@ of one that is not. It is stopped by the signal that comes before the time limit
 alone, by a more urgent job, and by scancel, after which it is submitted again.
 
 A job that goes back into the queue waits there for two minutes, by which SLURM makes sure that it is
-gone from everywhere; here it is told to start at once."""
+gone from everywhere; here it is told to start in some seconds. (In the same second it would fail: hosts
+refuse a job that they have just been told to end.)"""
 
 from checkout import SHARED_CORES, Checkout
 from hosts import HostRanks
@@ -27,6 +28,8 @@ class LongRun:
 
     def __init__(self, slurm, checkout, name):
         self._slurm = slurm
+        self._checkout = checkout
+        self._name = name
         self._launch = slurm.start(checkout.folder, "sbatch", "--wait", f"--nodes={RANKS}",
                                    f"--job-name={name}", "jobs/slurm/long-run.sbatch", *MODEL,
                                    *SHARED_CORES)
@@ -39,7 +42,7 @@ class LongRun:
 
     def __exit__(self, *error):
         if error[0] is not None:
-            print(self._slurm.job(self.number))
+            print(self._checkout.log(f"{self._name}-{self.number}"))
         self._launch.__exit__(*error)
 
     def under_way(self):
@@ -50,7 +53,7 @@ class LongRun:
         job = self._slurm.wait_for_job(self.number, "PENDING")
         expect((job["JobState"], job["Restarts"]) == ("PENDING", str(times)),
                f"{what}: {job['JobState']}, {job['Restarts']} times before")
-        self._slurm.run("/", "scontrol", "update", f"JobId={self.number}", "StartTime=now")
+        self._slurm.run("/", "scontrol", "update", f"JobId={self.number}", "StartTime=now+3")
 
     def expect_end(self, what, state):
         job = self._slurm.wait_for_job(self.number, timeout=300)

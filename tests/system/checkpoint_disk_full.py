@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""A disk that has no room for a checkpoint: the run goes on and says so, the last checkpoint stays whole,
+and a run that is to end with a checkpoint and cannot write it ends with exit code 4.
+
+The disk is a small one in memory, mounted where nobody else sees it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from checkpoints import latest, result, unfinished, wait_for_gvt  # noqa: E402
+from programs import Programs  # noqa: E402
+
+MODEL = ["phold", "--lps", 256, "--until", 20000]
+OWN_MOUNTS = "NUMAWARP_TEST_OWN_MOUNTS"
+
+if OWN_MOUNTS not in os.environ:
+    alone = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
+    if subprocess.run([*alone, "mount", "-t", "tmpfs", "none", "/mnt"],
+                      capture_output=True).returncode != 0:
+        print("skipped: mounting is not allowed here")
+        sys.exit(77)
+    os.execvpe(alone[0], [*alone, sys.executable, *sys.argv], {**os.environ, OWN_MOUNTS: "1"})
+
+programs = Programs()
+expect = programs.expect
+stats = programs.work / "stats.json"
+programs.statistics_of(*MODEL, "--engine", "sequential")
+reference = result(stats)
+
+# How much room one takes.
+elsewhere = programs.work / "elsewhere"
+size = programs.statistics_of(*MODEL, "--workers", 2, "--checkpoint", elsewhere,
+                              "--checkpoint-every-seconds", "0.2")["run_checkpoints"]["bytes"]
+disk = programs.work / "disk"
+disk.mkdir()
+subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={int(1.5 * size)}", "none", disk], check=True)
+checkpoint = disk / "checkpoint"
+
+
+def start(*more):
+    return subprocess.Popen(
+        list(map(str, [programs.bin / MODEL[0], *MODEL[1:], "--workers", 2, "--quiet", "--stats", stats,
+                       "--checkpoint-every-seconds", "0.1", *more])),
+        stderr=subprocess.PIPE, text=True, cwd=programs.work)
+
+
+def wait_until_one_failed(run):
+    """Until a first one is whole and a second one has been begun."""
+    wait_for_gvt(run, checkpoint)
+    deadline = time.monotonic() + 60
+    while not unfinished(checkpoint) and run.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.005)
+    time.sleep(0.3)
+
+
+run = start("--checkpoint", checkpoint)
+errors = run.communicate(timeout=120)[1]
+lines = errors.splitlines()
+expect(run.returncode == 0 and result(stats) == reference, f"it comes to its end: {run.returncode}")
+expect(len(lines) > 0 and all(line.startswith("numawarp: --checkpoint: ")
+                              and "No space left on device" in line
+                              and line.endswith("its last checkpoint is as it was") for line in lines),
+       f"{len(lines)} lines say that there is no room: {lines[:1]}")
+first = latest(checkpoint)
+expect(first is not None and first["gvt"] > 0, f"the first one counts: {first and first['gvt']}")
+expect(len(unfinished(checkpoint)) <= 1, "and at most one is left half done")
+
+stats.unlink()
+run = start("--restart", checkpoint, "--checkpoint", checkpoint)
+wait_until_one_failed(run)
+run.send_signal(signal.SIGTERM)
+errors = run.communicate(timeout=120)[1]
+last = errors.splitlines()[-1:]
+expect(run.returncode == 4 and "No space left on device" in "".join(last) and "go on" not in last[0],
+       f"SIGTERM: {run.returncode} {last}")
+expect(latest(checkpoint) == first, "the first one still counts")
+
+run = start("--restart", checkpoint, "--checkpoint", programs.work / "larger")
+errors = run.communicate(timeout=120)[1]
+expect((run.returncode, errors) == (0, "") and result(stats) == reference,
+       f"gone on with to a larger disk it comes to the same end: {run.returncode} {errors!r}")
+
+subprocess.run(["umount", disk], check=True)
+programs.leave()

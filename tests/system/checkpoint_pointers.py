@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""A run that is saved goes on in a process whose stack, libraries and libc's heap lie elsewhere: what the
+constructors of LPs were given is found there. What handlers point to elsewhere is said when the run is
+saved. A program that itself lies elsewhere can go on as long as LPs hold nothing of it that handlers have
+put there; else it is refused."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from checkpoints import gvt, how_to_go_on, result, wait_for_gvt  # noqa: E402
+from programs import Programs  # noqa: E402
+
+MODEL = ["--until", 25000]
+# Linux gives a process another layout each time unless it is told not to.
+moves_programs = int(Path("/proc/sys/kernel/randomize_va_space").read_text()) > 0
+AT_ONE_ADDRESS = ["setarch", "--addr-no-randomize"]
+launchers = [[]]
+if subprocess.run([*AT_ONE_ADDRESS, "true"], capture_output=True).returncode == 0:
+    launchers.append(AT_ONE_ADDRESS)  # forbidden in some containers
+
+programs = Programs()
+expect = programs.expect
+stats = programs.work / "stats.json"
+
+
+def start(*command):
+    return subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True,
+                            cwd=programs.work)
+
+
+def go_on(program, handlers, launcher=()):
+    """In three processes. (exit code of the last, what all have said)"""
+    checkpoint = programs.work / "checkpoint"
+    shutil.rmtree(checkpoint, ignore_errors=True)
+    command = [*launcher, programs.bin / program, *MODEL, "--handlers", handlers, "--quiet",
+               "--workers", 2, "--stats", stats, "--checkpoint", checkpoint,
+               "--checkpoint-every-seconds", "0.1"]
+    said = ""
+    for _ in range(2):
+        beyond = gvt(checkpoint)
+        run = start(*command, *(["--restart", checkpoint] if beyond else []))
+        wait_for_gvt(run, checkpoint, beyond)
+        run.terminate()
+        errors = run.communicate(timeout=120)[1]
+        said += errors
+        if run.returncode != 0 or how_to_go_on(errors) is None:
+            return run.returncode, said
+    last = start(*command, "--restart", checkpoint)
+    said += last.communicate(timeout=120)[1]
+    return last.returncode, said
+
+
+for handlers in ["plain", "typed", "astray"]:
+    programs.statistics_of("pointers", *MODEL, "--handlers", handlers, "--engine", "sequential")
+    reference = result(stats)
+    for program, launcher in [("pointers", []), *(("moving_pointers", by) for by in launchers)]:
+        code, said = go_on(program, handlers, launcher)
+        name = f"{handlers}, {program}{' at one address' if launcher else ''}"
+        warned = said.count("look like pointers out of them")
+        expect(warned > 0 if handlers == "astray" else warned == 0, f"{name}: {warned} warnings")
+        if program == "moving_pointers" and handlers == "typed" and not launcher and moves_programs:
+            expect(code == 2 and "-no-pie" in said, f"{name}: refused: {said.splitlines()[-1:]}")
+        else:
+            expect(code == 0 and result(stats) == reference,
+                   f"{name}: exit code {code}, {result(stats)['digest']}"
+                   + ("" if code == 0 else said))
+
+programs.leave()
