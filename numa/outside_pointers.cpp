@@ -48,6 +48,12 @@ AddressMap::AddressMap() {
     const auto by_address = [](const Range& a, const Range& b) { return a.begin < b.begin; };
     std::sort(program_.begin(), program_.end(), by_address);
     std::sort(other_.begin(), other_.end(), by_address);
+    // Without the kernel's page for system calls, at the very end of all addresses.
+    constexpr std::uint64_t user_end = std::uint64_t{1} << 47;
+    lowest_ = other_.empty() ? 0 : other_.front().begin;
+    for (const Range& range : other_)
+        if (range.end <= user_end) highest_ = std::max(highest_, range.end);
+    if (!program_.empty()) lowest_ = std::min(lowest_, program_.front().begin);
 }
 
 bool AddressMap::holds(const std::vector<Range>& ranges, std::uint64_t word) noexcept {
@@ -58,6 +64,7 @@ bool AddressMap::holds(const std::vector<Range>& ranges, std::uint64_t word) noe
 }
 
 PointsTo AddressMap::look_up(std::uint64_t word) const noexcept {
+    if (word < lowest_ || word >= highest_) return PointsTo::nothing;
     if (holds(program_, word)) return PointsTo::program;
     return holds(other_, word) ? PointsTo::other : PointsTo::nothing;
 }

@@ -48,6 +48,8 @@ class AddressMap {
 
     std::vector<Range> program_;  // both by address
     std::vector<Range> other_;
+    std::uint64_t lowest_ = 0;  // of all that is mapped: most words are below or above
+    std::uint64_t highest_ = 0;
 };
 
 // Calls visit(word, points_to) for every word of the heap's chunks that points out.

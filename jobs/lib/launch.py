@@ -12,8 +12,10 @@ It is Open MPI's mpirun that starts them; inside a SLURM allocation srun, if it 
 which are taken to be like this one. The line that is printed is all there is: it can be copied into
 a script. As root it has --allow-run-as-root, without which mpirun refuses.
 
-Exit codes: the program's; 2 wrong RANKS; 4 no mpirun; 130 and 143 interrupted, after the ranks have
-made their last report."""
+SIGINT, SIGTERM and SIGUSR1 go on to the ranks, which make their last report or checkpoint.
+
+Exit codes: the program's, so 0 after a checkpoint; 2 wrong RANKS; 4 no mpirun; 130, 143 and 138
+interrupted."""
 
 import os
 import re
@@ -22,6 +24,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from cores import list_text, this_machine  # noqa: E402
 
 LEGAL = "legal: numa, socket, or a number of ranks from 1"
+SAME_SIGNAL_SECONDS = 1
 
 
 class Unable(Exception):
@@ -121,25 +125,31 @@ def srun_words(ranks, wanted, each, parts, machine, launcher, program):
     return [*words, f"--cpu-bind={bind}", *program]
 
 
-def run(words):
+def run(words, launcher):
     """The exit code. The first Ctrl-C or kill goes to the ranks themselves, past mpirun, which would
-    kill them a second later: the last report of a long run takes longer. mpirun has a group of its
-    own, or the terminal would send it the same Ctrl-C. Ranks that are not its children, on other
-    hosts or under srun, it tells in its own way."""
+    kill them a second later: the last report or checkpoint of a long run takes longer. mpirun has a
+    group of its own, or the terminal would send it the same Ctrl-C. Ranks that are not its children,
+    on other hosts, it tells in its own way, and so does srun, whose child is no rank."""
     with subprocess.Popen(words, preexec_fn=os.setpgrp) as launched:
-        caught = []
+        ended = []  # (signal, when) of each wish that the run ends at once; SIGUSR1 is none
 
         def pass_on(number, _):
-            ranks = [] if caught else children_of(launched.pid)
-            caught.append(number)
+            wish = number, time.monotonic()
+            again = number != signal.SIGUSR1 and len(ended) > 0
+            # `timeout` and batch systems send one to us and one to our group.
+            if again and wish[1] - ended[0][1] < SAME_SIGNAL_SECONDS:
+                return
+            if number != signal.SIGUSR1:
+                ended.append(wish)
+            ranks = [] if again or launcher.srun else children_of(launched.pid)
             for process in ranks or [launched.pid]:
                 os.kill(process, number)
 
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
             signal.signal(number, pass_on)
         code = launched.wait()
-    if caught:
-        return 128 + caught[0]
+    if code != 0 and ended:
+        return 128 + ended[0][0]
     return code if code >= 0 else 128 - code
 
 
@@ -172,7 +182,7 @@ def main(words):
         print(shlex.join(line))
         return 0
     print(f"numawarp: {shlex.join(line)}", file=sys.stderr, flush=True)
-    return run(line)
+    return run(line, launcher)
 
 
 if __name__ == "__main__":

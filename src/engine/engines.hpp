@@ -30,6 +30,7 @@ struct EngineRun {
     const std::atomic<int>& stop_signal;
     RunResult& result;
     SyncOutput sync_output;
+    std::function<void()> begin_output;  // from now on nothing is refused any more
 };
 
 void run_sequential(EngineRun& run);

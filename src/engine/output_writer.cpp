@@ -80,8 +80,13 @@ void OutputWriter::go_on(const std::vector<OutputTable>& tables, const OutputPos
         if (end_of(file, wanted) != from.table_ends[t])
             refuse("is not the file that the saved run has written");
     }
-    for (std::size_t t = 0; t < tables.size(); ++t) files_[t]->truncate(from.table_bytes[t]);
+    cut_to_ = from.table_bytes;
     kinds_ = from.column_kinds;
+}
+
+void OutputWriter::begin() {
+    for (std::size_t t = 0; t < cut_to_.size(); ++t) files_[t]->truncate(cut_to_[t]);
+    cut_to_.clear();
 }
 
 std::unique_ptr<AppendedFile> OutputWriter::open(const OutputTable& table,

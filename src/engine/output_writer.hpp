@@ -44,13 +44,16 @@ class OutputWriter {
     OutputWriter(const std::vector<OutputTable>& tables, const std::string& directory,
                  std::uint32_t workers);
 
-    // Goes on from there. Throws SetupError, and leaves all files as they are, if one of them is not
-    // what it was. Requires: the same tables, and a directory if and only if there was one.
+    // Goes on from there, once begin() was called. Throws SetupError if one of the files is not what
+    // it was. Requires: the same tables, and a directory if and only if there was one.
     OutputWriter(const std::vector<OutputTable>& tables, const std::string& directory,
                  std::uint32_t workers, const OutputPosition& from);
 
     // The rows go to `spool`, which outlives this, and not to tables.
     OutputWriter(RowSpool& spool, std::uint32_t workers);
+
+    // What stands in the tables behind that position goes. Until then all files are as they were.
+    void begin();
 
     bool wanted() const noexcept { return spool_ != nullptr || !files_.empty(); }
 
@@ -88,6 +91,7 @@ class OutputWriter {
 
     RowSpool* spool_ = nullptr;
     std::string directory_;
+    std::vector<std::uint64_t> cut_to_;                 // by table, until begin()
     std::vector<std::unique_ptr<AppendedFile>> files_;  // by table
     ColumnKinds kinds_;
     std::string line_;  // of write(), kept for its memory

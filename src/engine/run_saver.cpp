@@ -4,6 +4,8 @@
 #include <chrono>
 #include <exception>
 #include <iterator>
+#include <type_traits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -27,29 +29,45 @@ void visit_part(Part& part, Saved& saved) {
     part(saved.groups);
 }
 
-template <class Part, class Message>
-void visit_message(Part& part, Message& message) {
+// What a rank tells the first when its files are written, and the first all when that is done.
+struct Message {
+    std::string failure;       // empty: none
+    std::uint64_t signal = 0;  // that has come to it
+    std::vector<SavedPart> parts{};
+};
+
+template <class Part, class AnyMessage>
+void visit_message(Part& part, AnyMessage& message) {
     part(message.failure);
+    part(message.signal);
     std::size_t count = message.parts.size();
     part(count);
-    message.parts.resize(count);
+    if constexpr (!std::is_const_v<AnyMessage>) message.parts.resize(count);
     for (auto& saved : message.parts) visit_part(part, saved);
 }
 
-}  // namespace
+std::string pack_message(const Message& message) {
+    Packer part;
+    visit_message(part, message);
+    return part.take();
+}
 
-// What a rank tells the first when its files are written.
-struct RunSaver::Message {
-    std::string failure;
-    std::vector<SavedPart> parts;
-};
+Message unpack_message(const std::string& bytes) {
+    Message message;
+    Unpacker part(bytes);
+    visit_message(part, message);
+    return message;
+}
+
+}  // namespace
 
 RunSaver::RunSaver(EngineRun& run, Rank& rank, std::barrier<>& barrier)
     : run_(run),
       rank_(rank),
       barrier_(barrier),
       folder_(run.plan.config.save.directory),
-      parts_(run.plan.workers) {}
+      parts_(run.plan.workers),
+      failures_(run.plan.workers) {}
 
 void RunSaver::begin() {
     loop_ = {};
@@ -82,13 +100,13 @@ void RunSaver::save(std::uint32_t w) {
     barrier_.arrive_and_wait();
     Worker& worker = rank_.worker(w);
     if (w == 0) {
-        guarded([&] { close(worker.is_to_end()); });
+        guarded([&] { close(); });
         rank_.gvt().excuse(GvtRounds::Clock::now());
         run_.result.saving.seconds += watch.wall_seconds();
         schedule_next();
     }
     barrier_.arrive_and_wait();
-    if (worker.is_to_end())
+    if (signal_ != 0)
         worker.end_interrupted();
     else
         worker.go_on();
@@ -118,22 +136,26 @@ void RunSaver::write_part(std::uint32_t w) {
         parts_[w] = rank_.worker(w).save(file, rank * run_.plan.workers + w);
         file.finish();
     } catch (const MachineError& error) {
-        const std::lock_guard lock(failure_mutex_);
-        failure_ = error.what();
+        failures_[w] = error.what();
     }
 }
 
-void RunSaver::close(bool is_to_end) {
-    Message own{failure_, std::move(parts_)};
+// A signal that has come while this was written ends the run, too, without writing it again.
+void RunSaver::close() {
+    Message own{
+        failure_,
+        std::max(rank_.gvt().result().sums.stop, static_cast<std::uint64_t>(rank_.stop_signal())),
+        std::move(parts_)};
     parts_ = std::vector<SavedPart>(run_.plan.workers);
-    std::string outcome;
-    if (run_.ranks.is_first()) {
+    for (std::string& failure : failures_)
+        if (own.failure.empty()) own.failure = std::exchange(failure, {});
+    if (!run_.ranks.is_first()) {
+        run_.ranks.send(RankId{0}, pack_message(own));
+    } else {
         for (std::uint32_t r = 1; r < run_.ranks.ranks(); ++r) {
-            Message theirs;
-            const std::string bytes = run_.ranks.receive(RankId{r});
-            Unpacker part(bytes);
-            visit_message(part, theirs);
+            Message theirs = unpack_message(run_.ranks.receive(RankId{r}));
             if (own.failure.empty()) own.failure = theirs.failure;
+            own.signal = std::max(own.signal, theirs.signal);
             std::move(theirs.parts.begin(), theirs.parts.end(), std::back_inserter(own.parts));
         }
         if (own.failure.empty()) {
@@ -143,17 +165,18 @@ void RunSaver::close(bool is_to_end) {
                 own.failure = error.what();
             }
         }
-        outcome = own.failure.empty() ? std::string(1, well) : unwell + own.failure;
-    } else {
-        Packer part;
-        visit_message(part, own);
-        run_.ranks.send(RankId{0}, part.take());
+        if (!own.failure.empty()) folder_.abandon();
+        own.parts.clear();
     }
-    failure_ = run_.ranks.share(outcome).front().substr(1);
-    if (failure_.empty()) return;
-    if (is_to_end) throw MachineError("--checkpoint: " + failure_);
+    const Message outcome =
+        unpack_message(run_.ranks.share(run_.ranks.is_first() ? pack_message(own) : "").front());
+    failure_.clear();
+    signal_ = outcome.signal;
+    run_.result.signal = static_cast<int>(signal_);
+    if (outcome.failure.empty()) return;
+    if (signal_ != 0) throw MachineError("--checkpoint: " + outcome.failure);
     if (run_.ranks.is_first() && run_.progress.warn)
-        run_.progress.warn("--checkpoint: " + failure_ +
+        run_.progress.warn("--checkpoint: " + outcome.failure +
                            "; the run goes on, and its last checkpoint is as it was");
 }
 

@@ -7,7 +7,6 @@
 
 #include <barrier>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -33,11 +32,9 @@ class RunSaver {
     void save(std::uint32_t worker);
 
   private:
-    struct Message;
-
     void open();
     void write_part(std::uint32_t worker);
-    void close(bool is_to_end);
+    void close();
     void complete(std::vector<SavedPart> parts);
     void schedule_next();
 
@@ -45,12 +42,13 @@ class RunSaver {
     Rank& rank_;
     std::barrier<>& barrier_;
     SavedRunFolder folder_;
-    Stopwatch loop_;                // since begin()
-    std::vector<SavedPart> parts_;  // by worker
-    std::mutex failure_mutex_;
+    Stopwatch loop_;                     // since begin()
+    std::vector<SavedPart> parts_;       // by worker
+    std::vector<std::string> failures_;  // by worker
     // Of the saving under way.
     std::string path_;
-    std::string failure_;  // of this rank, then of all; empty: none
+    std::string failure_;       // before any worker wrote: empty, or the end of it
+    std::uint64_t signal_ = 0;  // that ends the run when it is saved; known to all ranks alike
     OutputPosition output_;
     bool strays_said_ = false;
 };

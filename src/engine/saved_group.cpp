@@ -18,7 +18,7 @@ struct GroupFacts {
     std::uint32_t group = 0;
     LpRecord* lps = nullptr;
     std::uint32_t count = 0;
-    std::vector<EventRecord*> pending;
+    std::uint64_t pending = 0;  // events; their addresses follow
     std::vector<OutsideWord> constructed;
 };
 
@@ -80,13 +80,15 @@ void note_constructed(Group& group, const AddressMap& map) {
 StrayPointers write_group(const Group& group, const std::vector<EventRecord*>& pending,
                           const AddressMap& map, SectionWriter& file) {
     NW_CHECK(group.waiting_antis.empty());
-    const GroupFacts facts{group.mail.group(), group.lps, group.count, pending, group.constructed};
+    const GroupFacts facts{group.mail.group(), group.lps, group.count, pending.size(),
+                           group.constructed};
     Packer part;
     visit_parts(part, facts);
     const std::string bytes = part.take();
     const std::uint64_t size = bytes.size();
     file.write(&size, sizeof size);
     file.write(bytes.data(), bytes.size());
+    file.write(pending.data(), pending.size() * sizeof(EventRecord*));
     write_group_memory(group.memory,
                        [&](const void* from, std::size_t count) { file.write(from, count); });
     return find_strays(group, map);
@@ -101,6 +103,8 @@ std::vector<EventRecord*> read_group(Group& group, SectionReader& file) {
     Unpacker part(bytes);
     visit_parts(part, facts);
     NW_CHECK(facts.group == group.mail.group());
+    std::vector<EventRecord*> pending(facts.pending);
+    file.read(pending.data(), pending.size() * sizeof(EventRecord*));
 
     std::vector<OutsideWord> built = facts.constructed;
     for (OutsideWord& word : built) {
@@ -118,7 +122,7 @@ std::vector<EventRecord*> read_group(Group& group, SectionReader& file) {
     for (std::size_t i = 0; i < built.size(); ++i)
         if (*built[i].where == facts.constructed[i].value) *built[i].where = built[i].value;
     group.constructed = std::move(built);
-    return facts.pending;
+    return pending;
 }
 
 }  // namespace nw

@@ -58,7 +58,9 @@ struct SavedRun {
     std::vector<std::string> files;  // in the saved run's folder
     std::vector<SavedGroup> groups;  // by number
 
-    std::string folder;  // not written: where it was found
+    // Not written: where it was found, and the checksum of all that stands above.
+    std::string folder;
+    std::string checksum;
 };
 
 std::string pack(const SavedRun& run);

@@ -1,6 +1,7 @@
 #include "engine/saved_run_folder.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -8,8 +9,12 @@
 #include <map>
 #include <random>
 #include <system_error>
+#include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include "base/check.hpp"
@@ -22,6 +27,7 @@ using nlohmann::json;
 
 constexpr std::string_view schema = "numawarp.checkpoint/1";
 constexpr std::string_view prefix = "checkpoint-";
+constexpr std::size_t number_digits = 6;  // at least
 constexpr const char* latest_file = "latest.json";
 constexpr const char* manifest_file = "manifest";
 
@@ -65,13 +71,66 @@ void check_identity(const std::string& directory, const json& saved, const RunId
 // Of checkpoint-000007 it is 7; of anything else 0.
 std::uint32_t number_of(std::string_view name) noexcept {
     std::uint32_t number = 0;
-    if (!name.starts_with(prefix)) return 0;
+    if (!name.starts_with(prefix) || name.size() < prefix.size() + number_digits) return 0;
     name.remove_prefix(prefix.size());
     const auto [end, trouble] = std::from_chars(name.data(), name.data() + name.size(), number);
     return trouble == std::errc{} && end == name.data() + name.size() ? number : 0;
 }
 
+// Calls visit(path, number) for each folder that has the name of a saved run.
+template <class Visit>
+void for_each_saved(const std::string& directory, Visit visit) {
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(directory, ignored)) {
+        const std::uint32_t number = number_of(entry.path().filename().string());
+        if (number > 0) visit(entry.path(), number);
+    }
+}
+
+bool is_file_of_ours(const fs::directory_entry& entry) {
+    const std::string name = entry.path().filename().string();
+    const bool ours = name == manifest_file || name == latest_file || name.starts_with("groups-");
+    return ours && entry.symlink_status().type() == fs::file_type::regular;
+}
+
+// Unless there is anything else in it.
+void remove_saved(const fs::path& folder) noexcept {
+    std::error_code ignored;
+    if (fs::symlink_status(folder, ignored).type() != fs::file_type::directory) return;
+    std::vector<fs::path> files;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+        if (!is_file_of_ours(entry)) return;
+        files.push_back(entry.path());
+    }
+    for (const fs::path& file : files) fs::remove(file, ignored);
+    fs::remove(folder, ignored);
+}
+
 }  // namespace
+
+FolderLock::FolderLock(const std::string& option, const std::string& directory) {
+    const std::string path = (fs::path(directory) / ".lock").string();
+    descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) return;
+    if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK) return;
+        close(descriptor_);
+        std::string who = read_file(path);
+        throw SetupError(
+            fmt::format("--{} {}: another run has it ({}); legal: one run at a time in a folder",
+                        option, directory, who.empty() ? "unknown" : who));
+    }
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    const std::string who = fmt::format("process {} on {}", getpid(), host);
+    // For the message above alone.
+    if (ftruncate(descriptor_, 0) == 0) [[maybe_unused]]
+        const ssize_t written = pwrite(descriptor_, who.data(), who.size(), 0);
+}
+
+FolderLock::~FolderLock() {
+    if (descriptor_ >= 0) close(descriptor_);
+}
 
 std::string SavedRunFolder::groups_file(std::uint32_t rank, std::uint32_t worker) {
     return fmt::format("groups-{}-{}", rank, worker);
@@ -116,33 +175,41 @@ SavedRun SavedRunFolder::read(const RunIdentity& own) const {
         refuse(directory_, fmt::format("{} is damaged", (folder / manifest_file).string()));
     SavedRun run = unpack_saved_run(manifest);
     run.folder = folder.string();
+    run.checksum = checksum.value().hex();
     return run;
 }
 
 std::string SavedRunFolder::latest_name() const {
-    if (!has_saved_run()) return {};
-    return text_in(json::parse(read_file(fs::path(directory_) / latest_file), nullptr, false),
-                   "folder");
+    const fs::path path = fs::path(directory_) / latest_file;
+    if (fs::status(path).type() == fs::file_type::not_found) return {};
+    const std::string name = text_in(json::parse(read_file(path), nullptr, false), "folder");
+    if (name.empty()) throw MachineError(fmt::format("{} cannot be read", path.string()));
+    return name;
 }
 
-void SavedRunFolder::remove_all_but(const std::string& name) const noexcept {
-    std::error_code ignored;
-    for (const fs::directory_entry& entry : fs::directory_iterator(directory_, ignored)) {
-        const std::string other = entry.path().filename().string();
-        if (number_of(other) > 0 && other != name) fs::remove_all(entry.path(), ignored);
-    }
-}
-
+// Without a latest.json a folder with a manifest is somebody's last checkpoint for all we know.
 std::string SavedRunFolder::begin() {
-    const std::string latest = latest_name();
-    remove_all_but(latest);
-    new_name_ = fmt::format("{}{:06}", prefix, number_of(latest) + 1);
-    const fs::path folder = fs::path(directory_) / new_name_;
+    try {
+        if (!latest_) latest_ = latest_name();
+    } catch (const fs::filesystem_error& error) {
+        throw MachineError(error.what());
+    }
+    std::uint32_t highest = 0;
     std::error_code error;
-    fs::create_directory(folder, error);
-    if (error)
+    for_each_saved(directory_, [&](const fs::path& folder, std::uint32_t number) {
+        const bool is_left_over = !latest_->empty() || !fs::exists(folder / manifest_file, error);
+        if (folder.filename() != *latest_ && is_left_over) remove_saved(folder);
+        if (fs::exists(folder, error)) highest = std::max(highest, number);
+    });
+    new_name_ = fmt::format("{}{:0{}}", prefix, highest + 1, number_digits);
+    const fs::path folder = fs::path(directory_) / new_name_;
+    if (!fs::create_directory(folder, error))
         throw MachineError(fmt::format("{} cannot be made: {}", folder.string(), error.message()));
     return folder.string();
+}
+
+void SavedRunFolder::abandon() const noexcept {
+    if (!new_name_.empty()) remove_saved(fs::path(directory_) / new_name_);
 }
 
 void SavedRunFolder::complete(const SavedRun& run) {
@@ -164,8 +231,11 @@ void SavedRunFolder::complete(const SavedRun& run) {
     if (error)
         throw MachineError(fmt::format("{} cannot be written: {}",
                                        (directory / latest_file).string(), error.message()));
+    latest_ = new_name_;
     sync_folder(directory_);
-    remove_all_but(new_name_);
+    for_each_saved(directory_, [&](const fs::path& other, std::uint32_t) {
+        if (other.filename() != new_name_) remove_saved(other);
+    });
 }
 
 }  // namespace nw

@@ -60,10 +60,11 @@ void check_ranks(const RunPlan& plan, std::uint32_t ranks) {
         throw SetupError(
             "--engine: only timewarp runs on several ranks; legal here: timewarp, or one rank");
     if (plan.partition.groups() < ranks)
-        throw SetupError(
-            fmt::format("{} ranks for {} groups of LPs; legal: at most {} ranks, or a "
-                        "smaller --lps-per-group",
-                        ranks, plan.partition.groups(), plan.partition.groups()));
+        throw SetupError(fmt::format(
+            "{} ranks for {} of LPs; legal: at most as many ranks{}", ranks,
+            plan.partition.groups() == 1 ? "one group"
+                                         : fmt::format("{} groups", plan.partition.groups()),
+            plan.config.restart_from ? "" : ", or a smaller --lps-per-group"));
 }
 
 // Segments from the region, or from libc where the address space is limited (ulimit -v, strict
@@ -173,8 +174,9 @@ RunResult simulate(Model&, const Setup& setup, const Config& config, RankGroup& 
         if (!spooled) {
             const auto output = open_tables(setup, config, where.workers);
             const auto sync = [&] { return output->sync(time_infinity); };
+            const auto begin = [&] { output->begin(); };
             EngineRun run{plan,     memory,      *output, ranks, places,
-                          progress, stop_signal, result,  sync};
+                          progress, stop_signal, result,  sync,  begin};
             run_engine(run);
             result.column_kinds = output->column_kinds();
         } else {
@@ -187,7 +189,11 @@ RunResult simulate(Model&, const Setup& setup, const Config& config, RankGroup& 
                 spool.begin_anew();
                 return tables ? tables->sync(time_infinity) : OutputPosition{};
             };
-            EngineRun run{plan, memory, rows, ranks, places, progress, stop_signal, result, sync};
+            const auto begin = [&] {
+                if (tables) tables->begin();
+            };
+            EngineRun run{plan,     memory,      rows,   ranks, places,
+                          progress, stop_signal, result, sync,  begin};
             run_engine(run);
             merge_output(ranks, spool, tables.get());
             if (tables) result.column_kinds = tables->column_kinds();
@@ -219,6 +225,7 @@ RunResult simulate(Model&, const Setup& setup, const Config& config, RankGroup& 
         const SavedProgress& before = config.restart_from->progress;
         result.totals.add(before.totals);
         result.wall_seconds += before.wall_seconds;
+        result.wall_seconds_before = before.wall_seconds;
         result.saving.restarted_at = before.gvt;
     }
     end_history(result.history, totals_of(result));

@@ -85,7 +85,8 @@ struct RunResult {
     std::uint32_t groups = 0;
     std::uint32_t lps_per_group = 0;
     std::uint32_t nodes = 1;
-    double wall_seconds = 0;  // the event loop alone; likewise of the whole run
+    double wall_seconds = 0;         // the event loop alone; likewise of the whole run
+    double wall_seconds_before = 0;  // of those, what earlier processes took: with --restart
     double setup_seconds = 0;
     std::uint64_t resident_peak_bytes = 0;
     std::uint64_t segments_bytes = 0;

@@ -96,6 +96,13 @@ void make_groups(Rank& rank, std::uint32_t w) {
     }
 }
 
+// A run that goes on cuts its tables only when no rank can refuse to go on any more.
+void begin_output(EngineRun& run) {
+    if (!run.plan.config.restart_from) return;
+    run.ranks.share({});
+    run.begin_output();
+}
+
 void keep_track(RunResult& result, std::string name, const TraceTrack& track) {
     if (track.on()) result.trace.push_back(track.named(std::move(name)));
 }
@@ -180,6 +187,7 @@ void run_timewarp(EngineRun& run) {
             guarded([&] { worker.adopt_thread(); });
             guarded([&] { make_groups(rank, w); });
             barrier.arrive_and_wait();  // every group exists: events may be sent
+            if (w == 0) guarded([&] { begin_output(run); });
             if (w == 0) net_thread.begin();
             if (w == 0) guarded([&] { placement.begin(memory_of_groups(rank)); });
             if (!run.plan.config.restart_from) guarded([&] { worker.start(); });
@@ -212,7 +220,8 @@ void run_timewarp(EngineRun& run) {
     placement.finish(result.numa, result.notices);
 
     result.reason = rank.worker(0).end_reason();
-    if (result.reason == EndReason::interrupted)
+    // Of a run that was saved RunSaver has said it.
+    if (result.reason == EndReason::interrupted && !run.plan.config.save.on())
         result.signal = static_cast<int>(rank.gvt().result().sums.stop);
     result.end_time = rank.worker(0).end_time();
     if (result.end_time == time_infinity) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <new>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -68,13 +67,11 @@ void Worker::adopt_thread() {
 }
 
 void Worker::build_groups() {
-    const std::optional<AddressMap> map =
-        plan_.config.save.on() ? std::optional<AddressMap>(std::in_place) : std::nullopt;
-    for (std::uint32_t g = 0; g < plan_.partition.groups(); ++g) {
-        if (!(plan_.partition.first_owner(g) == self_)) continue;
-        Group& group = build_group(g);
-        if (map) note_constructed(group, *map);
-    }
+    for (std::uint32_t g = 0; g < plan_.partition.groups(); ++g)
+        if (plan_.partition.first_owner(g) == self_) build_group(g);
+    if (!plan_.config.save.on()) return;
+    const AddressMap map;
+    for (Group* group : groups_) note_constructed(*group, map);
 }
 
 Group& Worker::build_group(std::uint32_t g) {

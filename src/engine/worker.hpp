@@ -58,8 +58,6 @@ class alignas(64) Worker final : private detail::EventSink {
     // The worker stands still: everything before a GVT (with its generation) is committed, nothing
     // after it has been executed, nothing is in flight. All workers do.
     bool paused() const noexcept { return phase_ == Phase::paused; }
-    // Whether a signal was the reason to pause.
-    bool is_to_end() const noexcept { return is_to_end_; }
     // The first worker of the first rank asks for a pause from then on.
     void save_at(GvtRounds::Clock::time_point time) noexcept { save_due_ = time; }
     // Requires, like the next two: paused(). Writes the worker's groups.
@@ -284,8 +282,7 @@ class alignas(64) Worker final : private detail::EventSink {
     std::uint32_t draining_since_ = 0;  // rounds done when the end, or a pause, was seen
     bool nothing_in_flight_ = false;
     GvtRounds::Clock::time_point save_due_ = GvtRounds::Clock::time_point::max();
-    EventKey save_key_{};  // of a pause: what is before it is final
-    bool is_to_end_ = false;
+    EventKey save_key_{};      // of a pause: what is before it is final
     bool commit_done_ = true;  // nothing of the commit under way is left
 };
 

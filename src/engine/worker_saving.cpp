@@ -19,7 +19,6 @@ namespace nw {
 void Worker::begin_pause(const GvtResult& result) {
     phase_ = Phase::pausing;
     save_key_ = {result.gvt, result.generation, 0, 0};
-    is_to_end_ = result.sums.stop != 0;
     save_due_ = GvtRounds::Clock::time_point::max();
     draining_since_ = epochs_.seen();
     for (const std::vector<LpRecord*>* lps : {&uncommitted_, &committing_}) {
@@ -104,7 +103,6 @@ SavedPart Worker::save(SectionWriter& file, std::uint32_t file_number) {
             NW_CHECK(group->lps[i].committed == group->lps[i].history.tail());
             forget(*group, group->lps[i]);
         }
-        group->heap.release_free_pages();
     }
     const AddressMap map;
     SavedPart part;

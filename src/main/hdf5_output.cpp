@@ -6,9 +6,9 @@
 #include <system_error>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "base/check.hpp"
+#include "main/part_file.hpp"
 
 namespace nw {
 
@@ -19,32 +19,6 @@ namespace fs = std::filesystem;
 fs::path file_of(const OutputTable& table, const Settings& settings, const char* ending) {
     return fs::path(settings.config.output_directory) / (table.name + ending);
 }
-
-// Removes the file unless it has got its name.
-class Temporary {
-  public:
-    explicit Temporary(const fs::path& target)
-        : target_(target), path_(fmt::format("{}.{}.part", target.string(), getpid())) {}
-    ~Temporary() {
-        std::error_code ignored;
-        fs::remove(path_, ignored);
-    }
-    Temporary(const Temporary&) = delete;
-    Temporary& operator=(const Temporary&) = delete;
-
-    const std::string& path() const noexcept { return path_; }
-    void rename() {
-        std::error_code error;
-        fs::rename(path_, target_, error);
-        if (error)
-            throw MachineError(
-                fmt::format("writing {} failed: {}", target_.string(), error.message()));
-    }
-
-  private:
-    const fs::path target_;
-    const std::string path_;
-};
 
 }  // namespace
 
@@ -81,12 +55,15 @@ void write_hdf5_output(const Setup& setup, const Settings& settings, const Colum
     if (settings.output_format == OutputFormat::csv) return;
     for (std::size_t t = 0; t < setup.outputs.size(); ++t) {
         const OutputTable& table = setup.outputs[t];
-        Temporary temporary(file_of(table, settings, ".h5"));
-        write_hdf5_table(temporary.path(), file_of(table, settings, ".csv").string(), table,
-                         kinds[t], origin);
-        temporary.rename();
+        PartFile part(file_of(table, settings, ".h5"));
+        write_hdf5_table(part.path(), file_of(table, settings, ".csv").string(), table, kinds[t],
+                         origin);
+        part.complete();
     }
-    if (settings.output_format == OutputFormat::both) return;
+}
+
+void remove_unwanted_csv(const Setup& setup, const Settings& settings) {
+    if (settings.output_format != OutputFormat::hdf5) return;
     for (const OutputTable& table : setup.outputs) {
         std::error_code error;
         const fs::path path = file_of(table, settings, ".csv");

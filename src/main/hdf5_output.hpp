@@ -15,9 +15,13 @@ namespace nw {
 // SetupError.
 void check_hdf5_output(const Setup& setup, const Settings& settings);
 
-// Makes DIR/<table>.h5 of each DIR/<table>.csv, whole or not at all, then removes the CSV files where
-// they are not wanted. Throws MachineError; the CSV files are then all there.
+// Makes DIR/<table>.h5 of each DIR/<table>.csv, whole or not at all. Throws MachineError.
 void write_hdf5_output(const Setup& setup, const Settings& settings, const ColumnKinds& kinds,
                        const TableOrigin& origin);
+
+// Removes the CSV files where only HDF5 was asked for. A run that is killed before goes on from its
+// checkpoint with them, so they go when it can be seen to be over: after all else is on the disk. Throws
+// MachineError.
+void remove_unwanted_csv(const Setup& setup, const Settings& settings);
 
 }  // namespace nw

@@ -49,7 +49,7 @@ std::string human_duration(double seconds) {
     const auto whole = static_cast<std::uint64_t>(std::llround(std::min(seconds, 1e15)));
     if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
     if (whole < 86'400) return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
-    return fmt::format("{} days {:02} h", whole / 86'400, whole / 3600 % 24);
+    return fmt::format("{} {:02} h", plural(whole / 86'400, "day"), whole / 3600 % 24);
 }
 
 std::string human_share(double share) {
@@ -64,6 +64,10 @@ std::string with_thousands(std::uint64_t number) {
     std::string digits = fmt::format("{}", number);
     for (std::size_t end = digits.size(); end > 3; end -= 3) digits.insert(end - 3, ",");
     return digits;
+}
+
+std::string plural(std::uint64_t number, std::string_view one) {
+    return fmt::format("{} {}{}", with_thousands(number), one, number == 1 ? "" : "s");
 }
 
 }  // namespace nw

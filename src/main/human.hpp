@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace nw {
 
@@ -12,5 +13,8 @@ std::string human_duration(double seconds);        // "1.23 ms", "2 min 05 s", "
 std::string human_share(double share);             // "97.3 %"; "-" if there is nothing to share
 std::string human_time(double virtual_time);       // at most 6 digits; "no end" for infinity
 std::string with_thousands(std::uint64_t number);  // "12,345,678"
+
+// "1 group", "1,234 groups"
+std::string plural(std::uint64_t number, std::string_view one);
 
 }  // namespace nw

@@ -34,14 +34,24 @@ std::string quoted(const std::string& word) {
 
 }  // namespace
 
-void prepare_long_run(Settings& settings, RunIdentity identity) {
+std::vector<std::unique_ptr<FolderLock>> prepare_long_run(Settings& settings, RunIdentity identity,
+                                                          bool is_first) {
     Config& config = settings.config;
+    std::vector<std::unique_ptr<FolderLock>> locks;
     if (!settings.restart_directory.empty()) {
         require_time_warp("restart", config);
+        if (is_first && SavedRunFolder(settings.restart_directory).has_saved_run())
+            locks.push_back(std::make_unique<FolderLock>("restart", settings.restart_directory));
         config.restart_from = std::make_shared<const SavedRun>(
             SavedRunFolder(settings.restart_directory).read(identity));
+        const std::uint32_t lps_per_group = config.restart_from->partition.lps_per_group;
+        if (config.lps_per_group != 0 && config.lps_per_group != lps_per_group)
+            throw SetupError(fmt::format(
+                "--lps-per-group {}: groups are as they were saved; legal with this --restart: {}, "
+                "or auto",
+                config.lps_per_group, lps_per_group));
     }
-    if (!config.save.on()) return;
+    if (!config.save.on()) return locks;
     require_time_warp("checkpoint", config);
     const SavedRunFolder folder(config.save.directory);
     folder.prepare();
@@ -49,16 +59,19 @@ void prepare_long_run(Settings& settings, RunIdentity identity) {
     const bool is_ours =
         config.restart_from &&
         std::filesystem::equivalent(config.save.directory, settings.restart_directory, ignored);
+    if (is_first && !is_ours)
+        locks.push_back(std::make_unique<FolderLock>("checkpoint", config.save.directory));
     if (folder.has_saved_run() && !is_ours)
         throw SetupError(fmt::format(
             "--checkpoint {0}: there is a checkpoint of an earlier run; legal: --restart "
             "{0} to go on with that one, or an empty folder",
             config.save.directory));
     config.save.identity = std::move(identity);
+    return locks;
 }
 
 std::string how_to_go_on(const std::string& program, const std::vector<std::string>& arguments,
-                         const Settings& settings, VirtualTime saved_at) {
+                         const Settings& settings, VirtualTime saved_at, std::uint32_t ranks) {
     std::string command = quoted(program) + ' ';
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const std::string& word = arguments[i];
@@ -69,7 +82,8 @@ std::string how_to_go_on(const std::string& program, const std::vector<std::stri
         }
         command += quoted(word) + ' ';
     }
-    return fmt::format("saved at virtual time {}; go on with: {}--restart {}", saved_at, command,
+    return fmt::format("saved at virtual time {}; {}go on with: {}--restart {}", saved_at,
+                       ranks > 1 ? "any number of ranks, started as these were, can " : "", command,
                        quoted(settings.config.save.directory));
 }
 

@@ -23,10 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string temporary_name(const fs::path& path) {
-    return fmt::format("{}.{}.part", path.string(), getpid());
-}
-
 // Creates or empties the file. 0, or what errno says.
 int try_to_create(const std::string& path) {
     errno = 0;
@@ -65,7 +61,7 @@ void prepare_output_directory(const std::string& path) {
     fs::create_directories(path, error);
     if (!error && !fs::is_directory(path)) error = std::make_error_code(std::errc::not_a_directory);
     if (!error) {
-        const std::string probe = temporary_name(fs::path(path) / "probe");
+        const std::string probe = PartFile::name_for(fs::path(path) / "probe", getpid());
         if (const int number = try_to_create(probe); number != 0)
             error = std::error_code(number, std::generic_category());
         else
@@ -99,23 +95,19 @@ int WholeFile::prepare() {
         descriptor_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
         return descriptor_ >= 0 ? 0 : errno;
     }
-    const std::string temporary = temporary_name(target_);
-    if (const int trouble = try_to_create(temporary); trouble != 0) return trouble;
-    temporary_path_ = temporary;
-    return 0;
+    part_.emplace(target_);
+    return try_to_create(part_->path());
 }
 
 WholeFile::~WholeFile() {
-    std::error_code ignored;
-    if (!temporary_path_.empty()) fs::remove(temporary_path_, ignored);
     if (descriptor_ >= 0) close(descriptor_);
 }
 
 void WholeFile::write(const std::string& text) {
     if (path_.empty()) return;
-    if (!(descriptor_ >= 0 ? write_to_descriptor(text) : write_and_rename(text)))
+    if (!(descriptor_ >= 0 ? write_to_descriptor(text) : write_to_part(text)))
         throw MachineError(fmt::format("--{} {}: cannot be written", option_, path_));
-    temporary_path_.clear();
+    if (part_) part_->complete();
 }
 
 bool WholeFile::write_to_descriptor(const std::string& text) const {
@@ -127,13 +119,11 @@ bool WholeFile::write_to_descriptor(const std::string& text) const {
     return true;
 }
 
-bool WholeFile::write_and_rename(const std::string& text) const {
-    std::ofstream file(temporary_path_, std::ios::binary | std::ios::trunc);
+bool WholeFile::write_to_part(const std::string& text) const {
+    std::ofstream file(part_->path(), std::ios::binary | std::ios::trunc);
     file << text;
     file.close();
-    std::error_code error;
-    if (file) fs::rename(temporary_path_, target_, error);
-    return file && !error;
+    return !file.fail();
 }
 
 }  // namespace nw

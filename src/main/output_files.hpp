@@ -2,16 +2,20 @@
 // the run and not after hours of it.
 #pragma once
 
+#include <optional>
 #include <string>
+
+#include "main/part_file.hpp"
 
 namespace nw {
 
 // Creates the folder with its parents, and tries that a file can be made in it. Throws SetupError.
 void prepare_output_directory(const std::string& path);
 
-// A file that is there as a whole or not at all: written beside its place and renamed into it. A
-// symbolic link keeps its place, and what it leads to is written. Devices, pipes and descriptors
-// (/dev/null, a FIFO, /dev/stdout) must not be replaced: they are opened at once and written to.
+// A file that is there as a whole or not at all, also after a power cut: written beside its place and
+// renamed into it. A symbolic link keeps its place, and what it leads to is written. Devices, pipes and
+// descriptors (/dev/null, a FIFO, /dev/stdout) must not be replaced: they are opened at once and
+// written to.
 class WholeFile {
   public:
     // `option` is what error messages call it. Throws SetupError if it cannot be written. An empty
@@ -27,13 +31,13 @@ class WholeFile {
   private:
     int prepare();  // 0, or what errno says
     bool write_to_descriptor(const std::string& text) const;
-    bool write_and_rename(const std::string& text) const;
+    bool write_to_part(const std::string& text) const;
 
     std::string option_;
-    std::string path_;            // as the user wrote it
-    std::string target_;          // where it leads
-    std::string temporary_path_;  // empty: nothing to rename or remove
-    int descriptor_ = -1;         // of what must not be replaced, or -1
+    std::string path_;              // as the user wrote it
+    std::string target_;            // where it leads
+    std::optional<PartFile> part_;  // of what is replaced
+    int descriptor_ = -1;           // of what must not be, or -1
 };
 
 }  // namespace nw

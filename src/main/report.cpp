@@ -42,10 +42,6 @@ std::string_view end_of(const RunResult& result) {
     return "?";
 }
 
-std::string plural(std::uint64_t number, std::string_view one) {
-    return fmt::format("{} {}{}", with_thousands(number), one, number == 1 ? "" : "s");
-}
-
 void write_what_ran(Lines out, const RunFacts& facts) {
     const RunResult& result = facts.result;
     const EngineKind engine = facts.settings.config.engine;
@@ -91,6 +87,8 @@ void line_if_any(Lines out, std::string_view label, const std::string& text) {
 
 void write_workers(Lines out, const RunFacts& facts) {
     const auto& workers = facts.result.workers;
+    // Workers began with this process, of a run that may have gone on from another.
+    const double wall_seconds = facts.result.wall_seconds - facts.result.wall_seconds_before;
     const std::size_t shown =
         facts.settings.verbose ? workers.size() : std::min(workers.size(), workers_shown);
     // On one rank there is nothing to tell ranks by.
@@ -110,7 +108,7 @@ void write_workers(Lines out, const RunFacts& facts) {
                        with_thousands(worker.lps),
                        with_thousands(worker.counters[Counter::committed_events]),
                        human_share(worker_efficiency_of(worker.counters)),
-                       human_share(worker.busy_seconds / facts.result.wall_seconds));
+                       human_share(worker.busy_seconds / wall_seconds));
     }
     if (shown < workers.size())
         fmt::format_to(out, "  and {} more (--verbose shows them)\n", workers.size() - shown);

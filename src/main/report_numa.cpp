@@ -66,10 +66,10 @@ std::string pagemigd_line(const RunFacts& facts) {
     const MigrationFigures& figures = daemon.figures;
     const std::uint64_t unmoved = figures.pages_busy + figures.pages_no_room + figures.pages_failed;
     if (figures.pages_moved + unmoved == 0) return "";
-    std::string text = fmt::format(
-        "{} pages moved by {} thread{} every {}, {} busy", with_thousands(figures.pages_moved),
-        daemon.threads, daemon.threads == 1 ? "" : "s", human_duration(daemon.period_seconds),
-        human_duration(static_cast<double>(figures.busy_ns) / 1e9));
+    std::string text =
+        fmt::format("{} moved by {} every {}, {} busy", plural(figures.pages_moved, "page"),
+                    plural(daemon.threads, "thread"), human_duration(daemon.period_seconds),
+                    human_duration(static_cast<double>(figures.busy_ns) / 1e9));
     if (unmoved > 0)
         text += fmt::format(
             "; {} put off, {} without room, {} refused", with_thousands(figures.pages_busy),
@@ -81,8 +81,7 @@ std::string rebinding_line(const RunFacts& facts) {
     const std::uint64_t times = facts.count(Counter::rebindings);
     const std::uint64_t groups = facts.count(Counter::groups_moved);
     if (times == 0) return "";
-    return fmt::format("{} group{} moved in {} rebinding{}", with_thousands(groups),
-                       groups == 1 ? "" : "s", with_thousands(times), times == 1 ? "" : "s");
+    return fmt::format("{} moved in {}", plural(groups, "group"), plural(times, "rebinding"));
 }
 
 std::string memory_kinds_line(const RunFacts& facts) {

@@ -18,6 +18,7 @@
 #include <numawarp/model.hpp>
 
 #include "base/check.hpp"
+#include "engine/saved_run.hpp"
 #include "engine/simulation.hpp"
 #include "main/command_line.hpp"
 #include "main/exit_codes.hpp"
@@ -60,6 +61,8 @@ SetupFacts facts_of(const Model& model, const Setup& setup, const OptionTable& t
     facts.emplace_back("version", std::string(version) + " " + std::string(commit));
     facts.emplace_back("model", model.name());
     facts.emplace_back("LPs", std::to_string(setup.lps));
+    if (const SavedRun* saved = settings.config.restart_from.get())
+        facts.emplace_back("the checkpoint", saved->checksum);
     facts.emplace_back("--output", yes_or_no(!settings.config.output_directory.empty()));
     facts.emplace_back("--trace", yes_or_no(!settings.trace_file.empty()));
     constexpr std::string_view own_business[] = {"stats", "output",   "config", "trace",
@@ -183,7 +186,8 @@ class RankRun {
     void prepare() {
         setup_ = model_.setup();
         check_setup(model_, setup_, settings_.config);
-        prepare_long_run(settings_, identity_of(model_, setup_, table_, settings_));
+        locks_ = prepare_long_run(settings_, identity_of(model_, setup_, table_, settings_),
+                                  ranks_.is_first());
         // On one rank simulate() says the same, and there is nobody to agree with.
         if (ranks_.ranks() > 1) check_run(setup_, settings_.config, ranks_.ranks());
         if (!settings_.config.output_directory.empty())
@@ -219,10 +223,12 @@ class RankRun {
 
         const RunFacts facts{model_, settings_, table_, result};
         stats_file_->write(statistics_json(facts));
+        if (!saved) remove_unwanted_csv(setup_, settings_);
         if (!settings_.quiet) fmt::print("{}", report_text(facts));
         if (saved)
-            fmt::print(stderr, "numawarp: {}\n",
-                       how_to_go_on(program_, arguments_, settings_, result.end_time));
+            fmt::print(
+                stderr, "numawarp: {}\n",
+                how_to_go_on(program_, arguments_, settings_, result.end_time, ranks_.ranks()));
         return code;
     }
 
@@ -233,7 +239,8 @@ class RankRun {
     Settings settings_;
     const OptionTable table_;
     Setup setup_;
-    std::optional<WholeFile> stats_file_;  // the first rank's
+    std::vector<std::unique_ptr<FolderLock>> locks_;  // the first rank's
+    std::optional<WholeFile> stats_file_;             // the first rank's
 };
 
 }  // namespace

@@ -46,7 +46,7 @@ FOREIGN = {
     "src/lp": ["fmt/*"],
     "src/net": ["fmt/*"],
     "src/gvt": ["fmt/*"],
-    "src/engine": ["fmt/*", "metis.h", "nlohmann/*", "fcntl.h", "unistd.h"],
+    "src/engine": ["fmt/*", "metis.h", "nlohmann/*", "fcntl.h", "sys/file.h", "unistd.h"],
     "mpi": ["fmt/*", "mpi.h"],
     "models": ["fmt/*", "toml++/toml.h"],
     "src/main": ["fmt/*", "CLI/*", "nlohmann/*", "toml++/toml.h", "hdf5.h", "signal.h", "time.h",

@@ -115,7 +115,7 @@ class SteppedRun {
     // Until then, or to the end.
     template <class Condition>
     void run_until(Condition&& reached) {
-        if (steps_ == 0) set_up();
+        if (!is_set_up_) set_up();
         while (!finished() && !reached()) {
             step();
             for (const auto& rank : ranks_) rank->rethrow_failure();
@@ -213,6 +213,7 @@ class SteppedRun {
     static constexpr std::uint64_t steps_between_memory_draws = 300;
 
     void set_up() {
+        is_set_up_ = true;
         const SavedRun* const saved = plan_.config.restart_from.get();
         for (Worker* worker : workers_) {
             worker->adopt_thread();
@@ -265,6 +266,7 @@ class SteppedRun {
     std::vector<std::unique_ptr<Rank>> ranks_;
     std::vector<Worker*> workers_;
     GvtRounds::Clock::time_point now_ = GvtRounds::Clock::now();
+    bool is_set_up_ = false;
     std::uint64_t steps_ = 0;
     std::size_t favoured_ = 0;
     std::size_t favoured_turns_ = 0;

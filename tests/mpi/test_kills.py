@@ -127,6 +127,10 @@ class Struck:
                 legal = self.strike(blow, self.wait(moment))
                 met["blows"] += 1
             ended = launch.wait(SECONDS_MAX)
+            # Processes that were killed keep their locks until they are gone.
+            deadline = time.monotonic() + SECONDS_MAX
+            while launch.pids() and time.monotonic() < deadline:
+                time.sleep(0.01)
             name = (f"{self.command[0]}, {self.ranks} ranks from {self.from_gvt:.6g}: "
                     f"{blow or 'nothing'} {moment if blow else ''} to {gvt(self.checkpoint):.6g}")
         is_over = self.stats.exists() and result(self.stats)["end_reason"] != "interrupted"

@@ -3,7 +3,6 @@ when it is over."""
 
 import json
 import re
-import shlex
 import time
 
 
@@ -38,12 +37,9 @@ def wait_for_gvt(process, folder, beyond=0.0, timeout=60):
 
 def how_to_go_on(stderr):
     """The command that a run which was saved and has ended gives; None if it gives none."""
-    found = re.search(r"^numawarp: saved at virtual time \S+; go on with: (.*)$", stderr, re.MULTILINE)
+    found = re.search(r"^numawarp: saved at virtual time \S+; .*go on with: (.*)$", stderr,
+                      re.MULTILINE)
     return found and found[1]
-
-
-def program_and_arguments(command):
-    return shlex.split(command)
 
 
 def contents(folder):

@@ -151,10 +151,28 @@ def check_choice():
                         f"{what} to start ranks: exit code {done.returncode}: {done.stderr.strip()}")
 
 
+def check_print_of_one():
+    """Without ranks, too; traffic's line has the folder that it would write to."""
+    nothing = stand_ins("no launcher", date="echo now")
+    for arguments, wanted in [
+            (["phold", "--print", "--until", "3", "--json", "a b"],
+             r"build/bin/phold --until 3 --json a\ b"),
+            (["--print", "traffic"], "build/bin/traffic --output results/traffic-now"),
+            (["--print", "traffic", "--output=x"], "build/bin/traffic --output=x"),
+            (["--print", "traffic", "--help"], "build/bin/traffic --help"),
+            (["--print", "traffic", "--checkpoint", "D/"],
+             "build/bin/traffic --checkpoint D/ --output D/output"),
+            (["--print", "traffic", "--restart=D", "--checkpoint", "E"],
+             "build/bin/traffic --restart=D --checkpoint E --output D/output")]:
+        done = jobs_run(*arguments, path=nothing)
+        programs.expect((done.returncode, done.stdout) == (0, f"{wanted}\n"),
+                        f"{' '.join(arguments)}: {done.stdout.strip()} {done.stderr.strip()}")
+
+
 def check_bad_values():
     for arguments in (["--ranks", "0", "phold"], ["phold", "--ranks", "nodes"], ["phold", "--ranks"],
                       ["--ranks=", "phold"], ["--ranks", "2"], ["phold", "--ranks", "-1"],
-                      ["bench", "--ranks", "2"], ["phold", "--print"], ["--ranks", "1.5", "phold"]):
+                      ["bench", "--ranks", "2"], ["bench", "--print"], ["--ranks", "1.5", "phold"]):
         done = jobs_run(*arguments)
         programs.expect(done.returncode == 2 and len(done.stderr.splitlines()) == 1
                         and not done.stdout,
@@ -200,6 +218,7 @@ def check_runs():
 check_mpirun()
 check_slurm()
 check_choice()
+check_print_of_one()
 check_bad_values()
 if shutil.which("mpirun") is None:
     print("not run: there is no mpirun here (Debian: openmpi-bin)")

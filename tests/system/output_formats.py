@@ -6,6 +6,7 @@ run is killed, when it is saved to go on later, and when the disk has no room fo
 import csv
 import json
 import math
+import os
 import resource
 import shutil
 import signal
@@ -223,10 +224,33 @@ def check_restart():
                     "gone on: the HDF5 of a run in one piece")
 
 
+def check_death_at_the_end():
+    """The run dies of writing its statistics into a pipe that nobody reads any more: it is not over for
+    who looks there, so it can go on once more."""
+    folder, saved, whole = (programs.work / name for name in ("dying", "dying-saved", "whole"))
+    until = 20_000
+    stopped(signal.SIGTERM, folder, "--checkpoint", saved, until=until)
+    pipe = programs.work / "pipe"
+    os.mkfifo(pipe)
+    again = [programs.bin / "table_writer", "--until", str(until), "--quiet", "--output", folder,
+             "--output-format", "hdf5", "--restart", saved]
+    with subprocess.Popen([*again, "--stats", pipe]) as dying:
+        os.close(os.open(pipe, os.O_RDONLY))
+        code = dying.wait(timeout=120)
+    programs.expect(code == -signal.SIGPIPE and files_in(folder) == [
+        "empty.csv", "empty.h5", "kinds.csv", "kinds.h5"],
+                    f"dead before the statistics: {code}: {files_in(folder)}")
+    done = subprocess.run(again, capture_output=True, text=True, timeout=120)
+    programs.expect(done.returncode == 0 and files_in(folder) == ["empty.h5", "kinds.h5"]
+                    and hdf5_table(folder / "kinds.h5") == hdf5_table(whole / "kinds.h5"),
+                    f"gone on once more: the HDF5 of a run in one piece {done.stderr.strip()}")
+
+
 check_models(1)
 check_facts()
 check_stops()
 check_restart()
+check_death_at_the_end()
 check_no_room()
 if shutil.which("mpirun") is None:
     print("not run on two ranks: there is no mpirun here (Debian: openmpi-bin)")

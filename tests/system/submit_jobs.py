@@ -91,6 +91,47 @@ def check_submission():
                     f"sbatch refuses: exit code {done.returncode}: {done.stderr.strip()}")
 
 
+def check_program_of_long_run():
+    """It runs what was built last, until there is a checkpoint: that is of the program that wrote it."""
+    here = stand_ins("cluster", lscpu="0", srun="")
+    for tool in ("date", "sort", "wc", "mkdir", "rm", "cp", "ls", "sleep"):
+        (here / tool).symlink_to(shutil.which(tool))
+    # Starts the program, which is the first word that is a file.
+    (here / "srun").write_text(f'#!{shutil.which("bash")}\n[[ $* != --mpi=list ]] || '
+                               '{ echo pmix; exit; }\nuntil [[ -e $1 ]]; do shift; done\n"$@"\n')
+    folder = programs.work / "long"
+    latest = folder / "results/italy/checkpoint/latest.json"
+    (folder / "build/bin").mkdir(parents=True)
+
+    def build(model, says):
+        (folder / "build/bin" / model).write_text(f'#!{shutil.which("bash")}\necho {says} "$@"; exit 1\n')
+        (folder / "build/bin" / model).chmod(0o755)
+
+    def job(model, code):
+        done = subprocess.run(
+            [shutil.which("bash"), root / "jobs/slurm/long-run.sbatch", model], cwd=folder, text=True,
+            capture_output=True, env={"PATH": str(here), "SLURM_JOB_NAME": "italy", "SLURM_JOB_ID": "7",
+                                      "SLURM_JOB_NUM_NODES": "1", "SLURM_CPUS_ON_NODE": "1"})
+        programs.expect(done.returncode == code, f"long-run {model}: {done.returncode} {done.stderr}")
+        return done
+
+    for says in ("first", "second"):
+        build("one", says)
+        programs.expect(says in job("one", 1).stdout, f"no checkpoint: the {says} build is run")
+    latest.parent.mkdir()
+    latest.touch()
+    build("one", "third")
+    said = job("one", 1).stdout
+    programs.expect("second --output" in said and "--restart results/italy/checkpoint" in said,
+                    f"a checkpoint: the second build goes on: {said}")
+    build("other", "other")
+    done = job("other", 2)
+    programs.expect(len(done.stderr.splitlines()) == 1 and "is a run of one, not of other" in done.stderr,
+                    f"another model: {done.stderr}")
+    latest.unlink()
+    programs.expect("other --output" in job("other", 1).stdout, "another model, no checkpoint: it runs")
+
+
 def check_bad_values():
     nothing = programs.work / "nothing"
     for arguments, legal in [
@@ -109,5 +150,6 @@ def check_bad_values():
 check_texts()
 check_print()
 check_submission()
+check_program_of_long_run()
 check_bad_values()
 programs.leave()

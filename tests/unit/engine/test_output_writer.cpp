@@ -104,6 +104,9 @@ TEST_CASE(
             writer.finish();
         }
         OutputWriter writer(tables, folder.path(), 2, position);
+        CHECK(std::filesystem::file_size(path_in(folder, "cars.csv")) >= position.table_bytes[0]);
+        writer.begin();
+        CHECK(std::filesystem::file_size(path_in(folder, "cars.csv")) == position.table_bytes[0]);
         hand_over_all(writer, 6'000, 10'000);
         writer.finish();
         CHECK(folder.read("cars.csv") == whole[0]);

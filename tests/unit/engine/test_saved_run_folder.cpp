@@ -104,17 +104,47 @@ TEST_CASE("saved run folder: the old one counts until the new one is complete") 
 TEST_CASE("saved run folder: what earlier ones left goes, and what is not ours stays") {
     Folder f;
     f.folder.prepare();
-    for (const char* left : {"checkpoint-000001", "checkpoint-000777", "checkpoint-99"})
-        fs::create_directories(f.path / left / "more");
-    fs::create_directories(f.path / "checkpoint-mine");
+    for (const char* left : {"checkpoint-000001", "checkpoint-000777"}) {
+        fs::create_directories(f.path / left);
+        set_bytes(f.path / left / "groups-0-0", "half of it");
+    }
+    for (const char* foreign : {"checkpoint-000500", "checkpoint-99", "checkpoint-mine"}) {
+        fs::create_directories(f.path / foreign);
+        set_bytes(f.path / foreign / "weights", "of the user's");
+    }
+    set_bytes(f.path / "checkpoint-000900", "a file");
     set_bytes(f.path / "notes.txt", "of the user's");
-    const fs::path first = f.save(1);
-    CHECK(f.names() == std::vector<std::string>{first.filename(), "checkpoint-mine", "latest.json",
-                                                "notes.txt"});
-    const fs::path second = f.save(2);
-    CHECK(second != first);
-    CHECK(f.names() == std::vector<std::string>{second.filename(), "checkpoint-mine", "latest.json",
-                                                "notes.txt"});
+    f.save(1);
+    CHECK(f.names() == std::vector<std::string>{"checkpoint-000500", "checkpoint-000900",
+                                                "checkpoint-000901", "checkpoint-99",
+                                                "checkpoint-mine", "latest.json", "notes.txt"});
+    f.save(2);
+    CHECK(f.names() == std::vector<std::string>{"checkpoint-000500", "checkpoint-000900",
+                                                "checkpoint-000902", "checkpoint-99",
+                                                "checkpoint-mine", "latest.json", "notes.txt"});
+}
+
+TEST_CASE("saved run folder: without latest.json a folder with a manifest is nobody's to remove") {
+    Folder f;
+    f.folder.prepare();
+    const fs::path lost = f.save(1);
+    fs::remove(f.path / "latest.json");
+    SavedRunFolder(f.path.string()).begin();
+    CHECK(fs::exists(lost / "manifest"));
+}
+
+TEST_CASE("saved run folder: it is one run's at a time, and what is given up leaves nothing") {
+    Folder f;
+    f.folder.prepare();
+    {
+        const FolderLock lock("checkpoint", f.path.string());
+        CHECK_THROWS_AS(FolderLock("checkpoint", f.path.string()), SetupError);
+    }
+    const FolderLock again("checkpoint", f.path.string());
+    const fs::path given_up = f.folder.begin();
+    set_bytes(given_up / "groups-0-0", "half of it");
+    f.folder.abandon();
+    CHECK_FALSE(fs::exists(given_up));
 }
 
 TEST_CASE(

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <numawarp/model.hpp>
@@ -56,6 +57,40 @@ TEST_CASE(
     { const nw::WholeFile unwritten("stats", folder / "s.json"); }
     CHECK(text_of(folder / "s.json") == "old");
     write_whole(folder / "s.json", "new");
+    CHECK(text_of(folder / "s.json") == "new");
+    CHECK(folder.files() == 1);
+}
+
+TEST_CASE("output files: what a killed run has left beside its file goes, and nothing else") {
+    const TemporaryFolder folder;
+    const std::string target = folder / "s.json";
+    const pid_t over = fork();
+    if (over == 0) _exit(0);
+    REQUIRE(waitpid(over, nullptr, 0) == over);
+    const std::string left = nw::PartFile::name_for(target, over);
+    const std::string in_use = nw::PartFile::name_for(target, getppid());
+    const std::string number = std::to_string(over);
+    const fs::path foreign[] = {in_use,
+                                nw::PartFile::name_for(folder / "other.json", over),
+                                target + ".elsewhere-" + number + ".part",
+                                target + "." + number + ".part",
+                                left + "s",
+                                left + ".part"};
+    std::ofstream(left) << "half";
+    for (const fs::path& path : foreign) std::ofstream(path) << "not ours";
+    write_whole(target, "new");
+    CHECK_FALSE(fs::exists(left));
+    for (const fs::path& path : foreign) CHECK(text_of(path) == "not ours");
+    CHECK(text_of(target) == "new");
+    CHECK(folder.files() == 1 + std::size(foreign));
+}
+
+TEST_CASE("output files: a name without a folder is one in the working folder") {
+    const TemporaryFolder folder;
+    const fs::path before = fs::current_path();
+    fs::current_path(folder / "");
+    write_whole("s.json", "new");
+    fs::current_path(before);
     CHECK(text_of(folder / "s.json") == "new");
     CHECK(folder.files() == 1);
 }

@@ -288,6 +288,15 @@ TEST_CASE("report: an interrupted run says by what, and how far it came") {
     CHECK(contains(run.report(), "2.5 of 10"));
 }
 
+TEST_CASE("report: after a restart workers are busy for a share of this process's time") {
+    FinishedRun run;
+    run.result.saving.restarted_at = 4;
+    run.result.wall_seconds_before = 18;
+    run.result.wall_seconds = 20;
+    CHECK(contains(run.report(), "wall time     20.0 s"));
+    CHECK(contains(run.report(), "  75.0 %\n"));
+}
+
 TEST_CASE("report: many workers are cut short unless --verbose asks for them") {
     FinishedRun run;
     run.result.workers.resize(100);
@@ -315,7 +324,10 @@ TEST_CASE("human units: three digits that matter") {
     CHECK(nw::human_duration(0.00123) == "1.23 ms");
     CHECK(nw::human_duration(59.6) == "1 min 00 s");
     CHECK(nw::human_duration(3725) == "1 h 02 min");
-    CHECK(nw::human_duration(90'000) == "1 days 01 h");
+    CHECK(nw::human_duration(90'000) == "1 day 01 h");
+    CHECK(nw::human_duration(176'400) == "2 days 01 h");
+    CHECK(nw::plural(1, "page") == "1 page");
+    CHECK(nw::plural(1'234, "page") == "1,234 pages");
     CHECK(nw::with_thousands(0) == "0");
     CHECK(nw::with_thousands(1'234'567) == "1,234,567");
     CHECK(nw::with_thousands(123) == "123");

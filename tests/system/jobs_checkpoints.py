@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""A saved run under ./jobs/run: SIGTERM and SIGUSR1 come to the model, here or on several ranks, the exit
+code is the model's, nothing is left over, and the same line with --restart finds the tables again.
+
+`./jobs/run` is called in a folder like a checkout, where building is done by a stand-in."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+root = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(root / "tests/support"))
+from checkpoints import contents, wait_for_gvt  # noqa: E402
+from programs import Programs  # noqa: E402
+
+programs = Programs()
+expect = programs.expect
+MODEL = ["traffic", "--objects", "256", "--until", "12000", "--quiet", "--workers", "1"]
+# Ctrl-C comes to all in the foreground of the terminal, and so does the second signal of `timeout`.
+ALONE, TO_ALL = "alone", "to all"
+
+checkout = programs.work / "checkout"
+(checkout / "build").mkdir(parents=True)
+(checkout / "build/bin").symlink_to(programs.bin)
+for part in ("jobs", "models"):
+    (checkout / part).symlink_to(root / part)
+environment = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
+environment |= {"PATH": f"{root / 'tests/documents/stand_ins'}:{os.environ['PATH']}",
+                "NUMAWARP_DOCUMENTS_PATH": os.environ["PATH"],
+                "NUMAWARP_DOCUMENTS_CHECKOUT": str(checkout)}
+
+
+def jobs_run(*arguments):
+    return subprocess.Popen(["./jobs/run", *map(str, arguments)], cwd=checkout, env=environment,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                            start_new_session=True)
+
+
+def processes_of(session):
+    """Those that still run in the session; mpirun and its ranks have groups of their own in it."""
+    listed = subprocess.run(["ps", "-o", "stat=,comm=", "-s", str(session)], capture_output=True,
+                            text=True)
+    return [line.split()[1] for line in listed.stdout.splitlines() if not line.startswith("Z")]
+
+
+def stop(ranks, number, whom, code):
+    """Stops a run that is under way, and goes on to its end with the same folder."""
+    folder = f"{number.name}-{whom.split()[-1]}-{len(ranks)}"
+    name = f"{' '.join(ranks)} {number.name} {whom}".strip()
+    run = jobs_run(*ranks, *MODEL, "--checkpoint", folder, "--checkpoint-every-seconds", "0.1")
+    if not wait_for_gvt(run, checkout / folder):
+        expect(False, f"{name}: it is under way: {run.communicate()}")
+        return
+    os.kill(run.pid, number)
+    if whom == TO_ALL:
+        os.killpg(run.pid, number)
+    said, errors = run.communicate(timeout=60)
+    expect(run.returncode == code and "go on with: " in errors,
+           f"{name}: exit code {run.returncode}: {errors.splitlines()[-1:]}")
+    expect(f"output   {folder}/output\n" in said, f"{name}: it says where its tables are")
+    expect(not processes_of(run.pid), f"{name}: left over: {processes_of(run.pid)}")
+
+    run = jobs_run(*ranks, *MODEL, f"--restart={folder}")
+    _, errors = run.communicate(timeout=120)
+    tables = contents(checkout / folder / "output")
+    expect(run.returncode == 0 and tables["roads.csv"] == reference,
+           f"{name}: gone on with: exit code {run.returncode}: {errors[-200:]}")
+
+
+programs.run(*MODEL, "--output", programs.work / "reference")
+reference = (programs.work / "reference/roads.csv").read_bytes()
+
+stop([], signal.SIGTERM, ALONE, 0)
+stop([], signal.SIGINT, TO_ALL, 130)
+if shutil.which("mpirun") is None:
+    print("not run: there is no mpirun here (Debian: openmpi-bin)")
+else:
+    stop(["--ranks", "2"], signal.SIGTERM, TO_ALL, 0)
+    stop(["--ranks", "2"], signal.SIGUSR1, ALONE, 0)
+    stop(["--ranks", "2"], signal.SIGINT, TO_ALL, 130)
+    run = subprocess.Popen([sys.executable, root / "jobs/lib/launch.py", "2", programs.bin / "phold",
+                            "--until", "1e12", "--progress", "on"], text=True,
+                           stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True)
+    run.stderr.readline()  # the command line; then it runs
+    run.stderr.read(1)
+    run.send_signal(signal.SIGUSR1)
+    run.communicate(timeout=60)
+    expect(run.returncode == 138 and not processes_of(run.pid),
+           f"SIGUSR1 without --checkpoint: {run.returncode}, left over: {processes_of(run.pid)}")
+programs.leave()
