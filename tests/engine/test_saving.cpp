@@ -249,7 +249,7 @@ TEST_CASE("LPs that point to what the model shares with them go on with that of 
         }
         CHECK(result.digest.hex() == reference.digest.hex());
         CHECK(result.end_time == reference.end_time);
-        CHECK(met.starts_amid > 1);
+        CHECK(met.starts_amid > 0);
         CHECK(chain.warnings.empty());
     }
 }
@@ -257,7 +257,7 @@ TEST_CASE("LPs that point to what the model shares with them go on with that of 
 TEST_CASE("pointers out of LPs that handlers have made are counted, and said once") {
     PointerModel model("astray");
     Config config = wild_config(EngineKind::timewarp);
-    config.save.every_seconds = 0.01;
+    config.save.every_seconds = 0.001;
     Chain chain;
     chain.go_on(model, config, time_infinity);
     REQUIRE(chain.saves > 1);
