@@ -129,24 +129,27 @@ def run(words, launcher):
     """The exit code. The first Ctrl-C or kill goes to the ranks themselves, past mpirun, which would
     kill them a second later: the last report or checkpoint of a long run takes longer. mpirun has a
     group of its own, or the terminal would send it the same Ctrl-C. Ranks that are not its children,
-    on other hosts, it tells in its own way, and so does srun, whose child is no rank."""
+    on other hosts, it tells in its own way, and so does srun, whose child is no rank. SIGUSR1 both
+    hand on to all ranks and wait."""
     with subprocess.Popen(words, preexec_fn=os.setpgrp) as launched:
-        ended = []  # (signal, when) of each wish that the run ends at once; SIGUSR1 is none
+        ended = []  # (signal, when) of each wish that the run ends at once
 
-        def pass_on(number, _):
+        def hand_on(number, _):
+            os.kill(launched.pid, number)
+
+        def pass_by(number, _):
             wish = number, time.monotonic()
-            again = number != signal.SIGUSR1 and len(ended) > 0
             # `timeout` and batch systems send one to us and one to our group.
-            if again and wish[1] - ended[0][1] < SAME_SIGNAL_SECONDS:
+            if ended and wish[1] - ended[0][1] < SAME_SIGNAL_SECONDS:
                 return
-            if number != signal.SIGUSR1:
-                ended.append(wish)
-            ranks = [] if again or launcher.srun else children_of(launched.pid)
+            ranks = [] if ended or launcher.srun else children_of(launched.pid)
+            ended.append(wish)
             for process in ranks or [launched.pid]:
                 os.kill(process, number)
 
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
-            signal.signal(number, pass_on)
+        signal.signal(signal.SIGUSR1, hand_on)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, pass_by)
         code = launched.wait()
     if code != 0 and ended:
         return 128 + ended[0][0]

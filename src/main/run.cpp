@@ -61,8 +61,8 @@ SetupFacts facts_of(const Model& model, const Setup& setup, const OptionTable& t
     facts.emplace_back("version", std::string(version) + " " + std::string(commit));
     facts.emplace_back("model", model.name());
     facts.emplace_back("LPs", std::to_string(setup.lps));
-    if (const SavedRun* saved = settings.config.restart_from.get())
-        facts.emplace_back("the checkpoint", saved->checksum);
+    const SavedRun* const saved = settings.config.restart_from.get();
+    facts.emplace_back("the checkpoint", saved != nullptr ? saved->checksum : "none");
     facts.emplace_back("--output", yes_or_no(!settings.config.output_directory.empty()));
     facts.emplace_back("--trace", yes_or_no(!settings.trace_file.empty()));
     constexpr std::string_view own_business[] = {"stats", "output",   "config", "trace",

@@ -23,8 +23,8 @@ from checkpoints import contents, gvt, how_to_go_on, latest, result, unfinished
 
 MODELS = [
     ("traffic", ["--objects", 200, "--until", 8000]),
-    ("phold", ["--lps", 64, "--remote", 0.5, "--until", 60000]),
-    ("queues", ["--until", 200000]),
+    ("phold", ["--lps", 64, "--remote", 0.5, "--until", 150000]),
+    ("queues", ["--until", 400000]),
 ]
 BLOWS_PER_RUN = 4
 SECONDS_MAX = 300
@@ -150,7 +150,9 @@ for number, (program, model) in enumerate(MODELS):
     ranks.statistics_of(program, *model, "--engine", "sequential", "--output", output)
     references[program] = (result(ranks.work / "stats.json"), contents(output))
 
-for number in range((given.kills + BLOWS_PER_RUN - 1) // BLOWS_PER_RUN):
+number = -1
+while met["blows"] < given.kills:
+    number += 1
     program, model = MODELS[number % len(MODELS)]
     run = Struck(number, program, model)
     # Whatever is drawn besides, these two are met.

@@ -31,7 +31,9 @@ def run(*arguments, program=traffic):
 
 
 def files_below(folder):
-    return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    """Without the files that say who has a folder."""
+    return {path: path.read_bytes() for path in sorted(folder.rglob("*"))
+            if path.is_file() and path.name != ".lock"}
 
 
 def expect_refused(what, words, *arguments, program=traffic):
@@ -48,6 +50,10 @@ stopped = subprocess.Popen([traffic, *map(str, MODEL), "--workers", "2", "--quie
                             "--checkpoint", saved, "--checkpoint-every-seconds", "0.05"],
                            stderr=subprocess.PIPE, text=True, cwd=programs.work)
 expect(wait_for_gvt(stopped, saved), "a run is under way")
+for option in ["--checkpoint", "--restart"]:
+    code, errors = run(*MODEL, "--quiet", "--output", output, option, saved)
+    expect(code == 2 and f"{option} {saved}: another run has it (process {stopped.pid} on " in errors,
+           f"{option} meanwhile: {code} {errors.strip()!r}")
 stopped.terminate()
 errors = stopped.communicate(timeout=60)[1]
 expect(stopped.returncode == 0 and how_to_go_on(errors), f"and saved: {errors!r}")
@@ -64,6 +70,8 @@ for what, words, arguments in [
         ("another number of LPs", "the number of LPs is 138", ["--objects", 138]),
         ("another end", "the end time is 20000", ["--until", 20000])]:
     expect_refused(what, words, *restart, *arguments)
+expect_refused("another division into groups", "--lps-per-group 3: groups are as they were saved",
+               *restart, "--lps-per-group", 3)
 expect_refused("without its output", "--output is off here", "--restart", saved)
 expect_refused("another build", "the program is", *restart, program=other)
 code, errors = run("--quiet", *restart, program=programs.bin / "phold")

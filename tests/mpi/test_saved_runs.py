@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Ranks that are saved: SIGUSR1 to mpirun reaches all of them, they end with one line and exit code 0, and
+others go on from there, as many as there are groups. What ranks must know alike is checked."""
+
+import signal
+
+from ranks import Ranks
+
+from checkpoints import gvt, how_to_go_on, result, wait_for_gvt
+
+MODEL = ["--lps", 6, "--lps-per-group", 2, "--events-per-lp", 40, "--until", 60000]
+ranks = Ranks()
+expect = ranks.expect
+stats, checkpoint = ranks.work / "saved-run.json", ranks.work / "checkpoint"
+ranks.statistics_of("phold", *MODEL, "--engine", "sequential")
+reference = result(ranks.work / "stats.json")
+
+
+def part(count, *options):
+    return ranks.part(count, "phold", *MODEL, "--quiet", "--workers", 1, "--stats", stats,
+                      "--checkpoint-every-seconds", "0.2", *options)
+
+
+def refused(name, words, *parts):
+    ended = ranks.launch(*parts)
+    expect(ended.exit_code == 2 and len(ended.ours) == 1 and words in ended.ours[0],
+           f"{name}: exit code {ended.exit_code}: {ended.ours}")
+
+
+for count, restart in [(2, []), (3, ["--restart", checkpoint])]:
+    beyond = gvt(checkpoint)
+    with ranks.start(part(count, "--checkpoint", checkpoint, *restart)) as launch:
+        wait_for_gvt(launch.process, checkpoint, beyond)
+        launch.process.send_signal(signal.SIGUSR1)
+        ended = launch.wait()
+    expect(ended.exit_code == 0 and len(ended.ours) == 1 and how_to_go_on(ended.stderr) is not None,
+           f"SIGUSR1 to mpirun with {count} ranks: exit code {ended.exit_code}: {ended.ours}")
+    expect(gvt(checkpoint) > beyond, f"saved at {gvt(checkpoint)}, later than {beyond}")
+
+refused("more ranks than groups", "4 ranks for 3 groups of LPs; legal: at most as many ranks",
+        part(4, "--restart", checkpoint))
+refused("--restart on one rank alone", "rank 1 has the checkpoint none", part(1, "--restart", checkpoint), part(1))
+refused("--checkpoint on one rank alone", "--checkpoint",
+        part(1, "--checkpoint", ranks.work / "fresh"), part(1))
+
+stats.unlink()
+ended = ranks.launch(part(1, "--restart", checkpoint))
+expect(ended.exit_code == 0 and result(stats) == reference,
+       f"one rank goes on to the end: exit code {ended.exit_code}, {reference['digest']}")
+ranks.leave()
