@@ -134,8 +134,7 @@ class ForeignLoad {
         CPU_ZERO(&cpus);
         CPU_SET(core, &cpus);
         sched_setaffinity(0, sizeof cpus, &cpus);
-        for (volatile unsigned spin = 0;; spin = spin + 1) {
-        }
+        for (;;) __asm__ __volatile__("");
     }
     ~ForeignLoad() {
         kill(pid_, SIGKILL);
