@@ -28,6 +28,7 @@ SectionWriter::SectionWriter(std::string path)
 }
 
 void SectionWriter::write(const void* bytes, std::size_t size) {
+    if (size == 0) return;  // there may be no bytes to point to; likewise in read()
     if (std::fwrite(bytes, 1, size, file_.get()) != size) fail_writing(path_);
     checksum_.append(bytes, size);
     section_.bytes += size;
@@ -72,6 +73,7 @@ void SectionReader::open(const Section& section) {
 }
 
 void SectionReader::read(void* bytes, std::size_t size) {
+    if (size == 0) return;
     if (std::fread(bytes, 1, size, file_.get()) != size) refuse();
 }
 

@@ -250,7 +250,8 @@ TEST_CASE("LPs that point to what the model shares with them go on with that of 
         CHECK(result.digest.hex() == reference.digest.hex());
         CHECK(result.end_time == reference.end_time);
         CHECK(met.starts_amid > 0);
-        CHECK(chain.warnings.empty());
+        // A sanitizer's own memory lies where numbers lie.
+        if (!sanitized) CHECK(chain.warnings.empty());
     }
 }
 
