@@ -64,7 +64,9 @@ class Struck:
 
     def start(self, every_seconds):
         self.ranks = dice.randint(1, 3)
-        words = [*self.command, "--quiet", "--workers", dice.randint(1, 2), "--stats", self.stats,
+        # More threads than three would crawl where there are two cores.
+        workers = dice.randint(1, 3) if self.ranks == 1 else 1
+        words = [*self.command, "--quiet", "--workers", workers, "--stats", self.stats,
                  "--output", self.output, "--checkpoint", self.checkpoint,
                  "--checkpoint-every-seconds", every_seconds]
         self.from_gvt = gvt(self.checkpoint)
