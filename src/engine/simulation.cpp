@@ -61,9 +61,11 @@ void check_ranks(const RunPlan& plan, std::uint32_t ranks) {
             "--engine: only timewarp runs on several ranks; legal here: timewarp, or one rank");
     if (plan.partition.groups() < ranks)
         throw SetupError(fmt::format(
-            "{} ranks for {} of LPs; legal: at most as many ranks{}", ranks,
+            "{} ranks for {} of LPs; legal: at most {}{}", ranks,
             plan.partition.groups() == 1 ? "one group"
                                          : fmt::format("{} groups", plan.partition.groups()),
+            plan.partition.groups() == 1 ? "one rank"
+                                         : fmt::format("{} ranks", plan.partition.groups()),
             plan.config.restart_from ? "" : ", or a smaller --lps-per-group"));
 }
 

@@ -34,14 +34,16 @@
 namespace nw::test {
 namespace {
 
-// Sends the signal when GVT has come there.
+// Sends the signal when GVT has come there. Its thread ends after the run: it must not free anything
+// while the run makes the region.
 class StopAt {
   public:
     StopAt(VirtualTime gvt, const LiveProgress& progress)
         : thread_([this, gvt, &progress](std::stop_token over) {
-              while (!over.stop_requested() && progress.gvt.load() < gvt)
+              while (!over.stop_requested()) {
+                  if (progress.gvt.load() >= gvt) signal_.store(SIGTERM);
                   std::this_thread::sleep_for(std::chrono::microseconds(20));
-              if (!over.stop_requested()) signal_.store(SIGTERM);
+              }
           }) {}
     const std::atomic<int>& signal() const noexcept { return signal_; }
 
