@@ -208,7 +208,8 @@ bool Worker::execute_batch() {
     for (; left > 0; --left) {
         const PendingEntry* top = pending_.top();
         if (top == nullptr) break;
-        if (top->time >= horizon_ || (top->time == gvt_ && top->generation > generation_limit_))
+        if (top->time >= horizon_ || (top->generation > generations_ &&
+                                      (top->time != gvt_ || top->generation > generation_limit_)))
             [[unlikely]] {
             if (horizon_ < plan_.until) ++counters_[Counter::window_stops];
             break;

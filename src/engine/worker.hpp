@@ -206,7 +206,8 @@ class alignas(64) Worker final : private detail::EventSink {
     PendingSet pending_;
     VirtualTime horizon_ = 0;             // events before it may be executed now
     VirtualTime gvt_ = 0;                 // as this worker knows it
-    std::uint32_t generation_limit_ = 1;  // of events at GVT itself
+    std::uint32_t generations_ = 1;       // the last that may run beyond GVT
+    std::uint32_t generation_limit_ = 1;  // at GVT itself
     Phase phase_ = Phase::running;
     StateKeeper keeper_;
     EpochCounts epochs_;

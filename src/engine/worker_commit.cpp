@@ -38,7 +38,7 @@ EventKey just_after(EventKey key) noexcept {
 void Worker::learn_gvt() {
     if (epochs_.seen() == rank_.gvt().done()) return;
     const GvtResult& result = rank_.gvt().result();
-    epochs_.learn(result.quiesced);
+    epochs_.learn(result.sums);
     NW_CHECK(result.gvt >= gvt_);
     gvt_ = result.gvt;
     if (self_.worker == 0) {
@@ -65,6 +65,7 @@ void Worker::learn_gvt() {
     horizon_ =
         std::min(plan_.until, std::max(gvt_ + result.window, std::nextafter(gvt_, time_infinity)));
     plan_ahead(result.sums.events_ahead);
+    generations_ = result.generations;
     generation_limit_ = result.generation + result.generations;
     VirtualTime bound = gvt_;
     if (plan_.setup.process.has_end_condition) {

@@ -20,64 +20,71 @@ class EpochCounts {
 
     // Returns the stamp that the message must carry.
     std::uint32_t send(const EventBound& event) noexcept {
-        ++sent_current_;
-        sent_min_current_ = std::min(sent_min_current_, event);
+        ++current_.messages;
+        current_.min = std::min(current_.min, event);
         return epoch_;
     }
 
     void receive(std::uint32_t stamp) {
         const auto distance = static_cast<std::int32_t>(stamp - epoch_);
         NW_CHECK(distance <= 1);
-        if (distance < 0) {
-            ++received_old_;
-        } else if (distance == 0) {
-            ++received_current_;
+        if (distance == 0) {
+            --current_.messages;
+        } else if (distance > 0) {
+            --next_messages_;
+        } else if (static_cast<std::int32_t>(stamp - elder_end_) < 0) {
+            --elder_.messages;
         } else {
-            ++received_next_;
+            --younger_.messages;
         }
     }
 
-    // The result of the round this worker contributed to last.
-    void learn(bool quiesced) noexcept {
+    // The result of the round this worker contributed to last. The younger epochs become elder ones
+    // when all messages of those have arrived: so no minimum waits for messages that were sent after
+    // it was taken, and GVT gets on though something is always in flight.
+    void learn(const Contribution& sums) noexcept {
         ++seen_;
-        sent_min_older_ = quiesced ? sent_min_closed_ : std::min(sent_min_older_, sent_min_closed_);
-        sent_min_closed_ = {};
+        if (sums.younger.messages == 0) younger_.min = {};
+        younger_.min = std::min(younger_.min, closed_min_);
+        closed_min_ = {};
+        if (sums.elder.messages != 0) return;
+        settled_ += elder_.messages;
+        elder_ = younger_;
+        younger_ = {};
+        elder_end_ = seen_;
     }
 
     // The cut: closes the epoch and fills the parts of the contribution that GVT needs.
     // Requires: epoch() == seen(), all mail of this epoch published.
     void cut(const EventBound& smallest_pending, Contribution& out) {
         NW_CHECK(epoch_ == seen_);
-        out.m0 = std::min(smallest_pending, sent_min_current_);
-        out.m1 = sent_min_older_;
-        out.in_flight = static_cast<std::int64_t>(sent_old_ - received_old_);
-        sent_min_closed_ = sent_min_current_;
-        sent_min_current_ = {};
-        sent_old_ += sent_current_;
-        sent_current_ = 0;
-        received_old_ += received_current_;
-        received_current_ = received_next_;
-        received_next_ = 0;
+        out.m0 = std::min(smallest_pending, current_.min);
+        out.elder = elder_;
+        out.younger = younger_;
+        closed_min_ = current_.min;
+        younger_.messages += current_.messages;
+        current_ = {.messages = next_messages_};
+        next_messages_ = 0;
         ++epoch_;
     }
 
     // Everything this worker sent minus everything it received; the sum over all workers is 0 when
     // nothing is in flight.
     std::int64_t balance() const noexcept {
-        return static_cast<std::int64_t>(sent_old_ + sent_current_) -
-               static_cast<std::int64_t>(received_old_ + received_current_ + received_next_);
+        return settled_ + elder_.messages + younger_.messages + current_.messages + next_messages_;
     }
 
   private:
     std::uint32_t epoch_ = 0;  // rounds this worker has cut
     std::uint32_t seen_ = 0;   // rounds whose result it has learnt; epoch_ - 1 ≤ seen_ ≤ epoch_
-    // old: stamped before the epoch; current: in it; next: one ahead.
-    std::uint64_t sent_old_ = 0, sent_current_ = 0;
-    std::uint64_t received_old_ = 0, received_current_ = 0, received_next_ = 0;
-    // Minima of what was sent: in the epoch; in the one closed last; before that, if still in flight.
-    EventBound sent_min_current_;
-    EventBound sent_min_closed_;
-    EventBound sent_min_older_;
+    // Sent minus received, and the minimum of what was sent, by the stamp's epoch.
+    Transit elder_;          // below elder_end_
+    Transit younger_;        // from there to what is closed; the last minimum stands apart:
+    EventBound closed_min_;  // of the epoch closed at the cut whose result is not known yet
+    Transit current_;        // in it
+    std::int64_t next_messages_ = 0;  // one ahead; what is sent there is still to come
+    std::uint32_t elder_end_ = 0;
+    std::int64_t settled_ = 0;  // of all before: over all workers it is 0
 };
 
 }  // namespace nw

@@ -41,13 +41,12 @@ void GvtRounds::step(Clock::time_point now) {
 }
 
 void GvtRounds::publish(const Contribution& sums, Clock::time_point now) {
-    NW_CHECK(sums.in_flight >= 0);
-    const bool quiesced = sums.in_flight == 0;
-    const EventBound gvt = quiesced ? sums.m0 : std::min(sums.m0, sums.m1);
+    NW_CHECK(sums.elder.messages >= 0 && sums.younger.messages >= 0);
+    const EventBound gvt = sums.gvt();
     NW_CHECK(!(gvt < EventBound(result_.gvt, result_.generation)));
     result_.gvt = gvt.time;
     result_.generation = gvt.generation;
-    result_.quiesced = quiesced;
+    result_.quiesced = sums.in_flight() == 0;
     result_.sums = sums;
     window_.update(gvt.time, sums);
     result_.window = window_.width();
@@ -66,7 +65,7 @@ std::string GvtRounds::overdue(Clock::time_point now, std::chrono::duration<doub
         return text + fmt::format(
                           ": other ranks have not contributed; {} messages were in flight at the "
                           "last round, and {} batches of this rank have not been taken",
-                          result_.sums.in_flight, transport_.sends_under_way());
+                          result_.sums.in_flight(), transport_.sends_under_way());
     const char* separator = ": a handler still runs on worker ";
     for (std::uint32_t w = 0; w < workers_; ++w) {
         if (slots_[w].arrivals.load(std::memory_order_relaxed) == opened) continue;

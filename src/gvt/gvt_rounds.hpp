@@ -25,7 +25,7 @@ struct GvtResult {
     std::uint32_t generation = 0;  // of the earliest event at GVT
     bool quiesced = true;          // nothing of the epochs before the cut was in flight
     VirtualTime window = time_infinity;
-    std::uint32_t generations = 1;  // how many beyond `generation` may run at GVT itself
+    std::uint32_t generations = 1;  // how many may run, at GVT itself beyond `generation`
     Contribution sums;
 };
 

@@ -6,8 +6,8 @@
 // of committed events. W never grows beyond a few rounds' worth of GVT advance: with an unloaded peer
 // nobody gets that far, and with a loaded one it is what limits the damage.
 //
-// A width in time cannot hold back a chain of zero delays. What runs at GVT itself is therefore bounded
-// in generations, by the same rule and in every mode: a chain that was cancelled runs ahead of its
+// A width in time cannot hold back a chain of zero delays. Events are therefore bounded in generations
+// as well, by the same rule and in every mode: a chain that was cancelled runs ahead of its
 // anti-events by some hops, and would do so for ever where it comes back to LPs whose random counters
 // those have just reset.
 //

@@ -28,11 +28,24 @@ struct EventBound {
     }
 };
 
+// What was sent in some epochs and may still be on its way.
+struct Transit {
+    EventBound min{};           // of all that was sent
+    std::int64_t messages = 0;  // sent − received; a worker's own may be negative
+
+    void combine(const Transit& other) noexcept {
+        min = std::min(min, other.min);
+        messages += other.messages;
+    }
+};
+
 struct Contribution {
-    EventBound m0;         // min of the smallest pending event and of what was sent this epoch
-    EventBound m1;         // min of what was sent in epochs that may still be in flight
-    VirtualTime lead = 0;  // largest time executed
-    std::int64_t in_flight = 0;  // sent − received, over epochs closed before this one
+    EventBound m0;  // min of the smallest pending event and of what was sent this epoch
+    // Epochs closed before this one: up to a certain one, and all after it. The younger become the
+    // elder once those are empty.
+    Transit elder;
+    Transit younger;
+    VirtualTime lead = 0;        // largest time executed
     std::uint64_t executed = 0;  // running totals of the worker
     std::uint64_t rolled_back = 0;
     std::uint64_t committed = 0;
@@ -44,11 +57,20 @@ struct Contribution {
     std::uint64_t save = 0;                // 1 if the run is to be saved now (--checkpoint)
     std::uint32_t events_ahead = UINT32_MAX;  // uncommitted ones that memory allows a worker
 
+    // Of all workers' together: nothing below it can be executed or taken back any more.
+    EventBound gvt() const noexcept {
+        EventBound bound = m0;
+        for (const Transit& epochs : {elder, younger})
+            if (epochs.messages != 0) bound = std::min(bound, epochs.min);
+        return bound;
+    }
+    std::int64_t in_flight() const noexcept { return elder.messages + younger.messages; }
+
     void combine(const Contribution& other) noexcept {
         m0 = std::min(m0, other.m0);
-        m1 = std::min(m1, other.m1);
+        elder.combine(other.elder);
+        younger.combine(other.younger);
         lead = std::max(lead, other.lead);
-        in_flight += other.in_flight;
         executed += other.executed;
         rolled_back += other.rolled_back;
         committed += other.committed;

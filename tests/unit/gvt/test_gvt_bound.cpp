@@ -141,7 +141,7 @@ class CountingRun {
     void learn(Worker& worker) {
         if (worker.counts.seen() == worker.rounds->done()) return;
         const GvtResult& result = worker.rounds->result();
-        worker.counts.learn(result.quiesced);
+        worker.counts.learn(result.sums);
         REQUIRE(!(bound_of(result) < worker.gvt));
         worker.gvt = bound_of(result);
     }
@@ -196,8 +196,31 @@ TEST_CASE("a worker does not cut twice before it has learnt the result") {
     Contribution out;
     counts.cut(1, out);
     CHECK_THROWS_AS(counts.cut(1, out), InternalError);
-    counts.learn(true);
+    counts.learn(out);
     CHECK_NOTHROW(counts.cut(1, out));
+}
+
+// Each of two workers sends a message an epoch, which the other receives some epochs later.
+TEST_CASE("GVT gets on though something is always in flight") {
+    constexpr std::uint32_t rounds = 100, journey = 5;
+    EpochCounts workers[2];
+    VirtualTime gvt = 0;
+    for (std::uint32_t now = 0; now < rounds; ++now) {
+        Contribution sums;
+        for (EpochCounts& worker : workers) {
+            worker.send(now);
+            if (now >= journey) worker.receive(now - journey);
+            Contribution own;
+            worker.cut(now + 1, own);
+            sums.combine(own);
+        }
+        for (EpochCounts& worker : workers) worker.learn(sums);
+        CHECK(sums.in_flight() == 2 * std::min(now, journey - 1));
+        CHECK(sums.gvt().time >= gvt);
+        gvt = sums.gvt().time;
+        CHECK(gvt <= now);
+        CHECK(gvt + 2 * journey >= now);
+    }
 }
 
 TEST_CASE("a round that is overdue says once which workers have not cut") {
