@@ -89,7 +89,8 @@ class SteppedRun {
         : machine_(machine),
           dice_(seed),
           os_(8, 1),
-          plan_(setup, config, machine.ranks, machine.workers),
+          config_(config),
+          plan_(setup, config_, machine.ranks, machine.workers),
           memory_(os_, config.memory, plan_.partition.groups()),
           network_(machine.ranks, seed, machine.weather) {
         if (machine.memory_used > 0) memory_.set_memory_cap(memory_cap);
@@ -256,6 +257,7 @@ class SteppedRun {
     Machine machine_;
     Dice dice_;
     FakeOs os_;
+    Config config_;
     RunPlan plan_;
     MemorySource memory_;
     LiveProgress progress_;
