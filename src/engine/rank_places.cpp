@@ -1,6 +1,7 @@
 #include "engine/rank_places.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -39,6 +40,9 @@ RankPlaces choose_places(RankGroup& ranks, const Topology& topology, std::uint32
     }
     chosen.spare_core = topology.core_count() >= std::size_t{chosen.workers + 1} * sharers;
     const std::vector<Place> all = topology.place_workers(std::size_t{chosen.workers} * sharers);
+    std::set<int> cpus;
+    for (const Place& place : all) cpus.insert(place.cpu);
+    chosen.share_cpus = cpus.size() < all.size();
     const auto first = all.begin() + static_cast<std::ptrdiff_t>(number) * chosen.workers;
     chosen.places.assign(first, first + chosen.workers);
     return chosen;

@@ -14,6 +14,7 @@ namespace nw {
 struct RankPlaces {
     std::uint32_t workers = 1;  // in every rank alike
     std::vector<Place> places;  // by worker
+    bool share_cpus = false;    // more workers, of all ranks here, than CPUs
     bool spare_core = false;    // a core, for each rank, that no worker is placed on
 };
 

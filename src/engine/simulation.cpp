@@ -166,7 +166,11 @@ RunResult simulate(Model&, const Setup& setup, const Config& config, RankGroup& 
         const std::unique_ptr<MemorySource> source = open_memory(os, plan, result.notices);
         MemorySource& memory = *source;
         memory.set_memory_cap(memory_cap);
-        const WorkerPlaces places{where.places, config.pin, config.memory == MemoryMode::numa};
+        const WorkerPlaces places{
+            .places = where.places,
+            .pin = config.pin,
+            .local_memory = config.memory == MemoryMode::numa,
+            .share_cpus = where.share_cpus || (config.net_thread && !where.spare_core)};
         if (config.net_thread && !where.spare_core)
             result.notices.push_back(
                 "--net-thread: every core has a worker; legal, but slower than --net-thread off or "

@@ -15,6 +15,7 @@ struct WorkerPlaces {
     std::vector<Place> places;  // by worker
     bool pin = true;
     bool local_memory = true;  // bound workers take memory from their own nodes
+    bool share_cpus = false;   // there are more threads of the run than CPUs
 };
 
 // Runs body(w) on thread w for each place and joins them. Before body, the thread is bound to its
