@@ -14,6 +14,7 @@ using RunIdentity = std::vector<std::pair<std::string, std::string>>;
 struct SaveOptions {
     std::string directory;  // empty: it is not saved
     double every_seconds = 600;
+    bool every_given = false;  // by the user
     RunIdentity identity;
     bool on() const noexcept { return !directory.empty(); }
 };

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <random>
 #include <system_error>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -18,6 +20,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.hpp"
+#include "engine/stopwatch.hpp"
 
 namespace nw {
 namespace {
@@ -30,6 +33,9 @@ constexpr std::string_view prefix = "checkpoint-";
 constexpr std::size_t number_digits = 6;  // at least
 constexpr const char* latest_file = "latest.json";
 constexpr const char* manifest_file = "manifest";
+
+// A run that was killed may be seconds from its end while its memory is taken down.
+constexpr double lock_patience_seconds = 5;
 
 std::string read_file(const fs::path& path) {
     std::ifstream file(path, std::ios::binary);
@@ -112,8 +118,13 @@ FolderLock::FolderLock(const std::string& option, const std::string& directory) 
     const std::string path = (fs::path(directory) / ".lock").string();
     descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (descriptor_ < 0) return;
-    if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    const Stopwatch watch;
+    while (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK) return;
+        if (watch.wall_seconds() < lock_patience_seconds) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            continue;
+        }
         close(descriptor_);
         std::string who = read_file(path);
         throw SetupError(
@@ -134,25 +145,6 @@ FolderLock::~FolderLock() {
 
 std::string SavedRunFolder::groups_file(std::uint32_t rank, std::uint32_t worker) {
     return fmt::format("groups-{}-{}", rank, worker);
-}
-
-void SavedRunFolder::prepare() const {
-    std::error_code error;
-    fs::create_directories(directory_, error);
-    if (!error && !fs::is_directory(directory_))
-        error = std::make_error_code(std::errc::not_a_directory);
-    if (!error) {
-        // A name of its own: all ranks do this at a time, and a network's file system does not like
-        // a file to be opened here and removed there.
-        const fs::path probe =
-            fs::path(directory_) / fmt::format(".probe-{:08x}", std::random_device{}());
-        if (!std::ofstream(probe)) error = std::make_error_code(std::errc::permission_denied);
-        std::error_code ignored;
-        fs::remove(probe, ignored);
-    }
-    if (error)
-        throw SetupError(fmt::format("--checkpoint {}: must be a folder that can be written: {}",
-                                     directory_, error.message()));
 }
 
 bool SavedRunFolder::has_saved_run() const {
@@ -231,10 +223,10 @@ void SavedRunFolder::complete(const SavedRun& run) {
     if (error)
         throw MachineError(fmt::format("{} cannot be written: {}",
                                        (directory / latest_file).string(), error.message()));
-    latest_ = new_name_;
+    latest_ = std::exchange(new_name_, {});  // not to be abandoned any more
     sync_folder(directory_);
     for_each_saved(directory_, [&](const fs::path& other, std::uint32_t) {
-        if (other.filename() != new_name_) remove_saved(other);
+        if (other.filename() != *latest_) remove_saved(other);
     });
 }
 

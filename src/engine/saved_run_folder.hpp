@@ -23,7 +23,7 @@ namespace nw {
 // in it; a file system without locks is taken at its word.
 class FolderLock {
   public:
-    // Throws SetupError, which names who has it, if another process has.
+    // Throws SetupError, which names who has it, if another process has, and keeps it for seconds.
     FolderLock(const std::string& option, const std::string& directory);
     ~FolderLock();
     FolderLock(const FolderLock&) = delete;
@@ -37,8 +37,6 @@ class SavedRunFolder {
   public:
     explicit SavedRunFolder(std::string directory) : directory_(std::move(directory)) {}
 
-    // Makes it where it is not there. Throws SetupError if it cannot be written.
-    void prepare() const;
     bool has_saved_run() const;
 
     // Throws SetupError, with what is legal, if there is none, it is damaged, or it is that of another

@@ -9,6 +9,7 @@
 
 #include "engine/saved_run.hpp"
 #include "engine/saved_run_folder.hpp"
+#include "main/output_files.hpp"
 
 namespace nw {
 namespace {
@@ -51,10 +52,15 @@ std::vector<std::unique_ptr<FolderLock>> prepare_long_run(Settings& settings, Ru
                 "or auto",
                 config.lps_per_group, lps_per_group));
     }
-    if (!config.save.on()) return locks;
+    if (!config.save.on()) {
+        if (config.save.every_given)
+            throw SetupError(
+                "--checkpoint-every-seconds: nothing is saved; legal: with --checkpoint DIR");
+        return locks;
+    }
     require_time_warp("checkpoint", config);
     const SavedRunFolder folder(config.save.directory);
-    folder.prepare();
+    prepare_folder("checkpoint", config.save.directory);
     std::error_code ignored;
     const bool is_ours =
         config.restart_from &&

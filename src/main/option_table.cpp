@@ -267,6 +267,7 @@ void add_long_runs(Builder& table, Settings& settings) {
                                   "seconds of wall time between two such checkpoints");
     every.set = [&settings](std::string_view text) {
         settings.config.save.every_seconds = parse_number_in(text, 0, Bound::excluded, 1e9);
+        settings.config.save.every_given = true;
     };
     every.value = [&settings] { return json(settings.config.save.every_seconds); };
     table.add_text("restart", "DIR", settings.restart_directory,

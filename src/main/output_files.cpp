@@ -6,6 +6,7 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <string_view>
 #include <system_error>
 
@@ -56,20 +57,23 @@ fs::path follow_links(fs::path path) {
 
 }  // namespace
 
-void prepare_output_directory(const std::string& path) {
+void prepare_folder(std::string_view option, const std::string& path) {
     std::error_code error;
     fs::create_directories(path, error);
     if (!error && !fs::is_directory(path)) error = std::make_error_code(std::errc::not_a_directory);
     if (!error) {
-        const std::string probe = PartFile::name_for(fs::path(path) / "probe", getpid());
+        // A name of its own: a network's file system does not like a file to be opened here and removed
+        // there.
+        const fs::path probe =
+            fs::path(path) / fmt::format(".probe-{:08x}", std::random_device{}());
         if (const int number = try_to_create(probe); number != 0)
             error = std::error_code(number, std::generic_category());
         else
             fs::remove(probe);
     }
     if (error)
-        throw SetupError(fmt::format("--output {}: must be a folder that can be written: {}", path,
-                                     error.message()));
+        throw SetupError(fmt::format("--{} {}: must be a folder that can be written: {}", option,
+                                     path, error.message()));
 }
 
 WholeFile::WholeFile(std::string option, std::string path)

@@ -4,13 +4,15 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "main/part_file.hpp"
 
 namespace nw {
 
-// Creates the folder with its parents, and tries that a file can be made in it. Throws SetupError.
-void prepare_output_directory(const std::string& path);
+// Creates the folder with its parents, and tries that a file can be made in it. Several ranks may do so
+// at a time. `option` is what error messages call it. Throws SetupError.
+void prepare_folder(std::string_view option, const std::string& path);
 
 // A file that is there as a whole or not at all, also after a power cut: written beside its place and
 // renamed into it. A symbolic link keeps its place, and what it leads to is written. Devices, pipes and

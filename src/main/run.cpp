@@ -140,11 +140,14 @@ RunResult simulate_with_progress(Model& model, const Setup& setup, const Setting
 // is said once, by the first; what goes wrong later ends all of them, and is said by who met it.
 class RankRun {
   public:
-    RankRun(std::string program, std::vector<std::string> arguments, Model& model, RankGroup& ranks)
+    // `signals` begin to be listened to when the run begins, and outlive it.
+    RankRun(std::string program, std::vector<std::string> arguments, Model& model, RankGroup& ranks,
+            std::optional<StopSignals>& signals)
         : program_(std::move(program)),
           arguments_(std::move(arguments)),
           model_(model),
           ranks_(ranks),
+          signals_(signals),
           table_(settings_, model) {}
 
     int run() {
@@ -191,7 +194,7 @@ class RankRun {
         // On one rank simulate() says the same, and there is nobody to agree with.
         if (ranks_.ranks() > 1) check_run(setup_, settings_.config, ranks_.ranks());
         if (!settings_.config.output_directory.empty())
-            prepare_output_directory(settings_.config.output_directory);
+            prepare_folder("output", settings_.config.output_directory);
         check_hdf5_output(setup_, settings_);
         settings_.config.trace = !settings_.trace_file.empty();
         if (settings_.config.trace && settings_.config.engine != EngineKind::timewarp)
@@ -203,8 +206,9 @@ class RankRun {
     }
 
     int simulate_and_report() {
-        const StopSignals signals(settings_.config.save.on());
-        const RunResult result = simulate_with_progress(model_, setup_, settings_, ranks_, signals);
+        signals_.emplace(settings_.config.save.on());
+        const RunResult result =
+            simulate_with_progress(model_, setup_, settings_, ranks_, *signals_);
         const bool interrupted = result.reason == EndReason::interrupted;
         if (settings_.config.trace) write_trace(ranks_, settings_.trace_file, result);
         const bool saved = interrupted && settings_.config.save.on();
@@ -236,6 +240,7 @@ class RankRun {
     const std::vector<std::string> arguments_;
     Model& model_;
     RankGroup& ranks_;
+    std::optional<StopSignals>& signals_;
     Settings settings_;
     const OptionTable table_;
     Setup setup_;
@@ -247,10 +252,11 @@ class RankRun {
 
 int run(int argc, char** argv, Model& model) {
     try {
+        std::optional<StopSignals> signals;  // to the very end: one that comes late kills nobody
         const std::unique_ptr<RankGroup> ranks = join_ranks();
         return RankRun(argc > 0 ? argv[0] : model.name(),
                        std::vector<std::string>(argv + std::min(argc, 1), argv + argc), model,
-                       *ranks)
+                       *ranks, signals)
             .run();
     } catch (...) {
         const Failure failure = current_failure();

@@ -17,8 +17,7 @@ reference = result(ranks.work / "stats.json")
 
 
 def part(count, *options):
-    return ranks.part(count, "phold", *MODEL, "--quiet", "--workers", 1, "--stats", stats,
-                      "--checkpoint-every-seconds", "0.2", *options)
+    return ranks.part(count, "phold", *MODEL, "--quiet", "--workers", 1, "--stats", stats, *options)
 
 
 def refused(name, words, *parts):
@@ -29,7 +28,8 @@ def refused(name, words, *parts):
 
 for count, restart in [(2, []), (3, ["--restart", checkpoint])]:
     beyond = gvt(checkpoint)
-    with ranks.start(part(count, "--checkpoint", checkpoint, *restart)) as launch:
+    saving = ["--checkpoint", checkpoint, "--checkpoint-every-seconds", "0.2"]
+    with ranks.start(part(count, *saving, *restart)) as launch:
         wait_for_gvt(launch.process, checkpoint, beyond)
         launch.process.send_signal(signal.SIGUSR1)
         ended = launch.wait()

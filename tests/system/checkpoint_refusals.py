@@ -4,6 +4,7 @@ line. A checkpoint that is damaged in any way is never taken for one."""
 
 import random
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -45,15 +46,17 @@ def expect_refused(what, words, *arguments, program=traffic):
         expect(False, f"{what}: files have changed")
 
 
-# A run that was stopped on its way.
+# A run that was stopped on its way. Whoever wants its folder meanwhile waits for some seconds.
 stopped = subprocess.Popen([traffic, *map(str, MODEL), "--workers", "2", "--quiet", "--output", output,
                             "--checkpoint", saved, "--checkpoint-every-seconds", "0.05"],
                            stderr=subprocess.PIPE, text=True, cwd=programs.work)
 expect(wait_for_gvt(stopped, saved), "a run is under way")
+stopped.send_signal(signal.SIGSTOP)
 for option in ["--checkpoint", "--restart"]:
     code, errors = run(*MODEL, "--quiet", "--output", output, option, saved)
     expect(code == 2 and f"{option} {saved}: another run has it (process {stopped.pid} on " in errors,
            f"{option} meanwhile: {code} {errors.strip()!r}")
+stopped.send_signal(signal.SIGCONT)
 stopped.terminate()
 errors = stopped.communicate(timeout=60)[1]
 expect(stopped.returncode == 0 and how_to_go_on(errors), f"and saved: {errors!r}")
@@ -88,6 +91,7 @@ expect_refused("--checkpoint, libc", "--memory numa", *fresh, "--memory", "libc"
 for seconds in ["0", "-1", "often", "nan", "inf"]:
     expect_refused(f"every {seconds} s", "--checkpoint-every-seconds", *fresh,
                    "--checkpoint-every-seconds", seconds)
+expect_refused("nowhere, every second", "with --checkpoint DIR", "--checkpoint-every-seconds", "1")
 limited = programs.work / "limited"
 limited.write_text(f"#!/bin/sh\nulimit -v 8000000\nexec {traffic} \"$@\"\n")
 limited.chmod(0o755)

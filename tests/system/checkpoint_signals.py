@@ -34,9 +34,11 @@ def start(command, **more):
 
 
 def end(process, number):
-    """Sends the signal twice, as `timeout` and batch systems do. Returns (exit code, stderr)."""
-    process.send_signal(number)
-    process.send_signal(number)
+    """Sends the signal thrice, as `timeout` and batch systems do, the last when it has been seen. Returns
+    (exit code, stderr)."""
+    for pause in [0, 0, 0.01]:
+        time.sleep(pause)
+        process.send_signal(number)
     try:
         _, errors = process.communicate(timeout=60)
     except subprocess.TimeoutExpired:

@@ -40,6 +40,7 @@ SavedRun run_at(VirtualTime gvt) {
 
 class Folder {
   public:
+    Folder() { fs::create_directories(path); }
     // Returns the new run's own folder.
     fs::path save(VirtualTime gvt) {
         const fs::path own = folder.begin();
@@ -72,7 +73,6 @@ class Folder {
 
 TEST_CASE("saved run folder: a saved run is read back as it was") {
     Folder f;
-    f.folder.prepare();
     CHECK_FALSE(f.folder.has_saved_run());
     const fs::path own = f.save(3.5);
     CHECK(f.folder.has_saved_run());
@@ -85,7 +85,6 @@ TEST_CASE("saved run folder: a saved run is read back as it was") {
 
 TEST_CASE("saved run folder: the old one counts until the new one is complete") {
     Folder f;
-    f.folder.prepare();
     f.save(1);
     const fs::path unfinished = f.folder.begin();
     CHECK(f.saved_gvt() == 1);
@@ -103,7 +102,6 @@ TEST_CASE("saved run folder: the old one counts until the new one is complete") 
 
 TEST_CASE("saved run folder: what earlier ones left goes, and what is not ours stays") {
     Folder f;
-    f.folder.prepare();
     for (const char* left : {"checkpoint-000001", "checkpoint-000777"}) {
         fs::create_directories(f.path / left);
         set_bytes(f.path / left / "groups-0-0", "half of it");
@@ -126,7 +124,6 @@ TEST_CASE("saved run folder: what earlier ones left goes, and what is not ours s
 
 TEST_CASE("saved run folder: without latest.json a folder with a manifest is nobody's to remove") {
     Folder f;
-    f.folder.prepare();
     const fs::path lost = f.save(1);
     fs::remove(f.path / "latest.json");
     SavedRunFolder(f.path.string()).begin();
@@ -135,7 +132,6 @@ TEST_CASE("saved run folder: without latest.json a folder with a manifest is nob
 
 TEST_CASE("saved run folder: it is one run's at a time, and what is given up leaves nothing") {
     Folder f;
-    f.folder.prepare();
     {
         const FolderLock lock("checkpoint", f.path.string());
         CHECK_THROWS_AS(FolderLock("checkpoint", f.path.string()), SetupError);
@@ -150,7 +146,6 @@ TEST_CASE("saved run folder: it is one run's at a time, and what is given up lea
 TEST_CASE(
     "saved run folder: latest.json, cut off or with a bit flipped, is refused or says the same") {
     Folder f;
-    f.folder.prepare();
     f.save(1);
     const std::string bytes = bytes_of(f.path / "latest.json");
     const auto check = [&](const std::string& damaged) {
@@ -179,7 +174,6 @@ TEST_CASE(
 
 TEST_CASE("saved run folder: a folder whose latest.json is damaged can be written again") {
     Folder f;
-    f.folder.prepare();
     f.save(1);
     for (const char* other : {"", "7", R"({"folder": 7})", R"({"folder": "../../elsewhere"})"}) {
         INFO(other);
@@ -191,7 +185,6 @@ TEST_CASE("saved run folder: a folder whose latest.json is damaged can be writte
 
 TEST_CASE("saved run folder: a manifest that is missing, cut off or damaged is refused") {
     Folder f;
-    f.folder.prepare();
     const fs::path manifest = f.save(1) / "manifest";
     const std::string bytes = bytes_of(manifest);
     const auto is_refused = [&] {
@@ -215,7 +208,6 @@ TEST_CASE("saved run folder: a manifest that is missing, cut off or damaged is r
 
 TEST_CASE("saved run folder: another run is refused with what it was and what it is") {
     Folder f;
-    f.folder.prepare();
     CHECK(f.refusal().find("no checkpoint there") != std::string::npos);
     f.save(1);
     const std::string line = f.refusal({{"the program", "abc"}, {"--seed", "2"}});
@@ -228,23 +220,15 @@ TEST_CASE("saved run folder: another run is refused with what it was and what it
               .find("--new is 2 here") != std::string::npos);
 }
 
-TEST_CASE("saved run folder: where no folder can be, the user is told") {
-    const TemporaryFolder folder;
-    const fs::path file = fs::path(folder.path()) / "file";
-    set_bytes(file, "");
-    CHECK_THROWS_AS(SavedRunFolder(file.string()).prepare(), SetupError);
-    CHECK_THROWS_AS(SavedRunFolder((file / "below").string()).prepare(), SetupError);
-    CHECK_THROWS_AS(SavedRunFolder("/proc/numawarp").prepare(), SetupError);
-
-    // One that goes away while the run is under way.
-    SavedRunFolder gone((fs::path(folder.path()) / "gone").string());
-    gone.prepare();
-    fs::remove_all(fs::path(folder.path()) / "gone");
-    CHECK_THROWS_AS(gone.begin(), MachineError);
-    gone.prepare();
-    gone.begin();
-    fs::remove_all(fs::path(folder.path()) / "gone");
-    CHECK_THROWS_AS(gone.complete(run_at(1)), MachineError);
+TEST_CASE(
+    "saved run folder: one that goes away while the run is under way is the machine's trouble") {
+    Folder f;
+    fs::remove_all(f.path);
+    CHECK_THROWS_AS(f.folder.begin(), MachineError);
+    fs::create_directories(f.path);
+    f.folder.begin();
+    fs::remove_all(f.path);
+    CHECK_THROWS_AS(f.folder.complete(run_at(1)), MachineError);
 }
 
 }  // namespace

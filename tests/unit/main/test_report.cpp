@@ -336,7 +336,7 @@ TEST_CASE("human units: three digits that matter") {
 TEST_CASE("output files: a file appears only when it is whole") {
     namespace fs = std::filesystem;
     const fs::path folder = fs::temp_directory_path() / ("numawarp-" + std::to_string(getpid()));
-    nw::prepare_output_directory((folder / "deep").string());
+    nw::prepare_folder("output", (folder / "deep").string());
     const fs::path path = folder / "deep" / "s.json";
     {
         nw::WholeFile file("stats", path.string());
@@ -351,7 +351,8 @@ TEST_CASE("output files: a file appears only when it is whole") {
 }
 
 TEST_CASE("output files: what cannot be written is found at once") {
-    CHECK_THROWS_AS(nw::prepare_output_directory("/dev/null/x"), nw::SetupError);
+    for (const char* path : {"/dev/null", "/dev/null/x", "/proc/numawarp"})
+        CHECK_THROWS_AS(nw::prepare_folder("output", path), nw::SetupError);
     CHECK_THROWS_AS(nw::WholeFile("stats", "/nonexistent/x.json"), nw::SetupError);
     CHECK_THROWS_AS(nw::WholeFile("stats", "/"), nw::SetupError);
 }
