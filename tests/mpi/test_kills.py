@@ -76,6 +76,7 @@ class Struck:
         self.stats.unlink(missing_ok=True)
         # One rank now and then without mpirun.
         alone = self.ranks == 1 and dice.random() < 0.5
+        self.by_mpirun = not alone
         launcher = [] if alone else ["mpirun", *SHARED_CORES, "-np", self.ranks]
         self.launch = Launch([*launcher, ranks.bin / words[0], *words[1:]], self.folder)
         return self.launch
@@ -115,8 +116,9 @@ class Struck:
         strike(one if whom == "one" else pids, [number[name]])
         if name == "KILL":
             return {128 + signal.SIGKILL, -signal.SIGKILL}
-        # That of the signal: it came before the ranks were ready for it.
-        return {0, 128 + number[name], -number[name]}
+        # That of the signal: it came before the ranks were ready for it. Or mpirun's own, which was not.
+        legal = {0, 128 + number[name], -number[name]}
+        return legal | {1} if self.by_mpirun and pids == [self.launch.process.pid] else legal
 
     def go_on(self, moment, blow):
         """A start and a blow. Whether the run is over."""
