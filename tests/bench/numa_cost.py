@@ -5,10 +5,7 @@ what rebinding gains where load wanders.
 usage: numa_cost.py FOLDER-OF-PROGRAMS [ROUNDS] [--json FILE]
 """
 
-import json
-from pathlib import Path
-
-from pairs import folder_rounds_and_file, judge, ratios
+from pairs import ahead_of_others, folder_rounds_and_file, judge, ratios, write_results
 
 OFF = ["--rebind", "off", "--pagemigd", "off"]
 ALL = ["--rebind", "1", "--pagemigd", "2@0.5"]
@@ -29,11 +26,11 @@ def main():
     programs, rounds, file = folder_rounds_and_file(__doc__, 7)
     results = {}
     for name, command, on, wanted in CASES:
-        found = ratios(name, programs, command, OFF, on, rounds)
+        found = ratios(name, programs, command, OFF, on, rounds, ahead_of_others())
         results[name] = {"on": on, "ratio": judge(name, found, wanted), "ratios": found,
                          "wanted": wanted}
     if file:
-        Path(file).write_text(json.dumps(results, indent=2) + "\n")
+        write_results(file, programs, results)
 
 
 if __name__ == "__main__":

@@ -56,6 +56,13 @@ def judge(name, found, wanted):
     return ratio
 
 
+def write_results(file, programs, results):
+    """With what they hold for: the machine, the commit and the day."""
+    about = run(programs, ["phold", "--until", "1"])
+    facts = {name: about[name] for name in ("machine", "commit", "date")}
+    Path(file).write_text(json.dumps({**facts, "results": results}, indent=2) + "\n")
+
+
 def folder_rounds_and_file(usage, rounds):
     """FOLDER-OF-PROGRAMS [ROUNDS] [--json FILE] of the command line."""
     arguments, file = sys.argv[1:], None

@@ -5,10 +5,7 @@ after the loop, and is not in it.)
 usage: trace_cost.py FOLDER-OF-PROGRAMS [ROUNDS] [--json FILE]
 """
 
-import json
-from pathlib import Path
-
-from pairs import ahead_of_others, folder_rounds_and_file, judge, ratios
+from pairs import ahead_of_others, folder_rounds_and_file, judge, ratios, write_results
 
 ON = ["--trace", "FOLDER/trace.json"]
 WANTED = 0.95
@@ -30,7 +27,7 @@ def main():
         found = ratios(name, programs, command, [], ON, rounds, ahead_of_others())
         results[name] = {"ratio": judge(name, found, WANTED), "ratios": found, "wanted": WANTED}
     if file:
-        Path(file).write_text(json.dumps(results, indent=2) + "\n")
+        write_results(file, programs, results)
 
 
 if __name__ == "__main__":
