@@ -49,8 +49,10 @@ RankPlaces choose_places(RankGroup& ranks, const Topology& topology, std::uint32
 }
 
 std::vector<std::string> describe_places(RankGroup& ranks, const RankPlaces& places, bool pinned) {
-    std::string line = fmt::format("rank {} on {}: {} {}", index(ranks.rank()), ranks.host(),
-                                   places.workers, places.workers == 1 ? "worker" : "workers");
+    const std::string host = ranks.host();
+    std::string line =
+        fmt::format("rank {}{}{}: {} {}", index(ranks.rank()), host.empty() ? "" : " on ", host,
+                    places.workers, places.workers == 1 ? "worker" : "workers");
     if (pinned) {
         line += ", (core, node):";
         for (const Place& place : places.places)
