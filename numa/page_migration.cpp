@@ -1,7 +1,6 @@
 #include "numa/page_migration.hpp"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
+#include "base/signals_blocked.hpp"
 
 namespace nw {
 namespace {
@@ -24,25 +24,6 @@ Status try_to_move_a_page(Os& os) {
     if (const Status status = os.query_pages(pages, where); status != 0) return status;
     return os.move_pages(pages, where[0] >= 0 ? NodeId{where[0]} : os.nodes().front(), where);
 }
-
-// While this lives, threads are born with all signals blocked but those that a fault of their own
-// would raise.
-class SignalsBlocked {
-  public:
-    SignalsBlocked() noexcept {
-        sigset_t blocked;
-        sigfillset(&blocked);
-        for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
-            sigdelset(&blocked, fault);
-        pthread_sigmask(SIG_SETMASK, &blocked, &before_);
-    }
-    ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    SignalsBlocked(const SignalsBlocked&) = delete;
-    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
-  private:
-    sigset_t before_;
-};
 
 }  // namespace
 

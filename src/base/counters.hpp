@@ -26,7 +26,7 @@ namespace nw {
     ROW(failed_speculations,"events",     "",       "handlers that threw or crashed and were undone later") \
     ROW(gvt_rounds,         "rounds",     "",       "completed GVT computations")                  \
     ROW(idle_turns,         "turns",      "",       "worker turns that found nothing to do")       \
-    ROW(window_stops,       "turns",      "",       "worker turns that ended at the optimism window") \
+    ROW(window_stops,       "turns",      "",       "worker turns that ended at the window, in time or in generations") \
     ROW(memory_stops,       "rounds",     "memory", "GVT rounds in which a worker was held back near --memory-cap") \
     ROW(events_crossed,     "events",     "",       "events and anti-messages passed between workers of one rank") \
     ROW(events_sent,        "events",     "mpi",    "events and anti-messages sent to other ranks") \

@@ -9,6 +9,7 @@
 #include <metis.h>
 
 #include "base/check.hpp"
+#include "base/signals_blocked.hpp"
 
 namespace nw {
 namespace {
@@ -28,7 +29,8 @@ std::uint32_t choose_lps_per_group(std::uint32_t lps, std::uint32_t workers) {
 }
 
 // Puts these signals' actions back. METIS takes both while it works, for its own errors, and gives them
-// back by signal(2) as its C library has it: to be followed once only, and then the signal kills.
+// back by signal(2) as its C library has it: to be followed once only, and then the signal kills. One
+// that comes meanwhile must wait: METIS would take it for an error of its own.
 class KeepSignals {
   public:
     KeepSignals() {
@@ -44,6 +46,7 @@ class KeepSignals {
 
   private:
     static constexpr std::array signals{SIGTERM, SIGABRT};
+    SignalsBlocked blocked_;
     std::array<struct sigaction, signals.size()> actions_{};
 };
 

@@ -177,7 +177,7 @@ void RunSaver::close() {
     if (signal_ != 0) throw MachineError("--checkpoint: " + outcome.failure);
     if (run_.ranks.is_first() && run_.progress.warn)
         run_.progress.warn("--checkpoint: " + outcome.failure +
-                           "; the run goes on, and earlier checkpoints are as they were");
+                           "; the run goes on, and no earlier checkpoint is lost");
 }
 
 void RunSaver::complete(std::vector<SavedPart> parts) {

@@ -186,6 +186,8 @@ std::string SavedRunFolder::begin() {
     } catch (const fs::filesystem_error& error) {
         throw MachineError(error.what());
     }
+    if (!is_synced_) sync_folder(directory_);  // before the one that latest.json named goes
+    is_synced_ = true;
     std::uint32_t highest = 0;
     std::error_code error;
     for_each_saved(directory_, [&](const fs::path& folder, std::uint32_t number) {
@@ -224,7 +226,9 @@ void SavedRunFolder::complete(const SavedRun& run) {
         throw MachineError(fmt::format("{} cannot be written: {}",
                                        (directory / latest_file).string(), error.message()));
     latest_ = std::exchange(new_name_, {});  // not to be abandoned any more
+    is_synced_ = false;
     sync_folder(directory_);
+    is_synced_ = true;
     for_each_saved(directory_, [&](const fs::path& other, std::uint32_t) {
         if (other.filename() != *latest_) remove_saved(other);
     });

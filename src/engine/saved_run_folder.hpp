@@ -23,7 +23,7 @@ namespace nw {
 // in it; a file system without locks is taken at its word.
 class FolderLock {
   public:
-    // Throws SetupError, which names who has it, if another process has, and keeps it for seconds.
+    // Throws SetupError, which names who has it, if another has and keeps it for some seconds.
     FolderLock(const std::string& option, const std::string& directory);
     ~FolderLock();
     FolderLock(const FolderLock&) = delete;
@@ -58,6 +58,7 @@ class SavedRunFolder {
     std::string directory_;
     std::optional<std::string> latest_;  // once it was looked up, or written
     std::string new_name_;
+    bool is_synced_ = true;  // what latest.json says is on the disk
 };
 
 }  // namespace nw

@@ -208,10 +208,11 @@ bool Worker::execute_batch() {
     for (; left > 0; --left) {
         const PendingEntry* top = pending_.top();
         if (top == nullptr) break;
-        if (top->time >= horizon_ || (top->generation > generations_ &&
-                                      (top->time != gvt_ || top->generation > generation_limit_)))
+        const bool is_beyond = top->time >= horizon_;
+        if (is_beyond || (top->generation > generations_ &&
+                          (top->time != gvt_ || top->generation > generation_limit_)))
             [[unlikely]] {
-            if (horizon_ < plan_.until) ++counters_[Counter::window_stops];
+            if (!is_beyond || horizon_ < plan_.until) ++counters_[Counter::window_stops];
             break;
         }
         const PendingEntry entry = *top;
@@ -358,7 +359,7 @@ void Worker::cut() {
     epochs_.cut(top != nullptr ? EventBound(top->time, top->generation) : EventBound(), slot);
     slot.lead = lead_;
     slot.executed = counters_[Counter::executed_events];
-    slot.rolled_back = counters_[Counter::rolled_back_events];
+    slot.rolled_back = counters_[Counter::rolled_back_events] - rolled_back_by_pauses_;
     slot.committed = counters_[Counter::committed_events];
     if (self_.worker == 0) slot.resident_bytes = rank_.memory_budget().used_bytes();
     slot.not_ended = lps_not_ended_;

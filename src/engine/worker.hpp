@@ -282,6 +282,7 @@ class alignas(64) Worker final : private detail::EventSink {
     VirtualTime last_committed_time_ = 0;
     std::uint32_t draining_since_ = 0;  // rounds done when the end, or a pause, was seen
     bool nothing_in_flight_ = false;
+    std::uint64_t rolled_back_by_pauses_ = 0;
     GvtRounds::Clock::time_point save_due_ = GvtRounds::Clock::time_point::max();
     EventKey save_key_{};      // of a pause: what is before it is final
     bool commit_done_ = true;  // nothing of the commit under way is left

@@ -21,6 +21,7 @@ void Worker::begin_pause(const GvtResult& result) {
     save_key_ = {result.gvt, result.generation, 0, 0};
     save_due_ = GvtRounds::Clock::time_point::max();
     draining_since_ = epochs_.seen();
+    const std::uint64_t rolled_back = counters_[Counter::rolled_back_events];
     for (const std::vector<LpRecord*>* lps : {&uncommitted_, &committing_}) {
         for (LpRecord* lp : *lps) {
             History::Ordinal position = lp->history.tail();
@@ -32,6 +33,7 @@ void Worker::begin_pause(const GvtResult& result) {
             cancel_processed();
         }
     }
+    rolled_back_by_pauses_ += counters_[Counter::rolled_back_events] - rolled_back;
     lead_ = gvt_;
     begin_final_commit();
 }

@@ -15,7 +15,7 @@ struct WorkerPlaces {
     std::vector<Place> places;  // by worker
     bool pin = true;
     bool local_memory = true;  // bound workers take memory from their own nodes
-    bool share_cpus = false;   // there are more threads of the run than CPUs
+    bool share_cpus = false;   // a worker that waits gives its CPU to another thread of the run
 };
 
 // Runs body(w) on thread w for each place and joins them. Before body, the thread is bound to its

@@ -41,6 +41,8 @@ void WindowControl::steer_generations(double efficiency) noexcept {
         generations_ = std::max(1u, generations_ / 2);
     } else if (efficiency > 0.95) {
         generations_ = std::min(generations_max, generations_ * 2);
+    } else {
+        generations_ = std::min(generations_max, generations_ + 1);
     }
 }
 

@@ -35,14 +35,17 @@ std::string quoted(const std::string& word) {
 
 }  // namespace
 
-std::vector<std::unique_ptr<FolderLock>> prepare_long_run(Settings& settings, RunIdentity identity,
-                                                          bool is_first) {
+std::unique_ptr<FolderLock> lock_restart_folder(const Settings& settings) {
+    const std::string& directory = settings.restart_directory;
+    if (directory.empty() || !SavedRunFolder(directory).has_saved_run()) return nullptr;
+    return std::make_unique<FolderLock>("restart", directory);
+}
+
+std::unique_ptr<FolderLock> prepare_long_run(Settings& settings, RunIdentity identity,
+                                             bool is_first) {
     Config& config = settings.config;
-    std::vector<std::unique_ptr<FolderLock>> locks;
     if (!settings.restart_directory.empty()) {
         require_time_warp("restart", config);
-        if (is_first && SavedRunFolder(settings.restart_directory).has_saved_run())
-            locks.push_back(std::make_unique<FolderLock>("restart", settings.restart_directory));
         config.restart_from = std::make_shared<const SavedRun>(
             SavedRunFolder(settings.restart_directory).read(identity));
         const std::uint32_t lps_per_group = config.restart_from->partition.lps_per_group;
@@ -56,7 +59,7 @@ std::vector<std::unique_ptr<FolderLock>> prepare_long_run(Settings& settings, Ru
         if (config.save.every_given)
             throw SetupError(
                 "--checkpoint-every-seconds: nothing is saved; legal: with --checkpoint DIR");
-        return locks;
+        return nullptr;
     }
     require_time_warp("checkpoint", config);
     const SavedRunFolder folder(config.save.directory);
@@ -65,15 +68,16 @@ std::vector<std::unique_ptr<FolderLock>> prepare_long_run(Settings& settings, Ru
     const bool is_ours =
         config.restart_from &&
         std::filesystem::equivalent(config.save.directory, settings.restart_directory, ignored);
+    std::unique_ptr<FolderLock> lock;
     if (is_first && !is_ours)
-        locks.push_back(std::make_unique<FolderLock>("checkpoint", config.save.directory));
+        lock = std::make_unique<FolderLock>("checkpoint", config.save.directory);
     if (folder.has_saved_run() && !is_ours)
         throw SetupError(fmt::format(
             "--checkpoint {0}: there is a checkpoint of an earlier run; legal: --restart "
             "{0} to go on with that one, or an empty folder",
             config.save.directory));
     config.save.identity = std::move(identity);
-    return locks;
+    return lock;
 }
 
 std::string how_to_go_on(const std::string& program, const std::vector<std::string>& arguments,

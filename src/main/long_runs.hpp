@@ -12,12 +12,18 @@
 
 namespace nw {
 
-// Checks the folders, and finds the saved run to go on from (settings.config.restart_from).
-// `identity`: what must be alike for that. The first rank keeps the folders for this run: hold what is
-// returned until it is over. Throws SetupError. Changes nothing on the disk but that the folder of
-// --checkpoint is made.
-std::vector<std::unique_ptr<FolderLock>> prepare_long_run(Settings& settings, RunIdentity identity,
-                                                          bool is_first);
+// The first rank keeps the folders of --restart and --checkpoint for this run: hold what is returned until
+// it is over. Null where there is nothing to keep.
+
+// Of --restart. On the first rank, before any of them reads what is there: whoever has it may be about to
+// save once more. Throws SetupError.
+std::unique_ptr<FolderLock> lock_restart_folder(const Settings& settings);
+
+// Finds the saved run to go on from (settings.config.restart_from); `identity` is what must be alike for
+// that. Makes, checks and keeps the folder of --checkpoint, unless it is that of --restart. Throws
+// SetupError.
+std::unique_ptr<FolderLock> prepare_long_run(Settings& settings, RunIdentity identity,
+                                             bool is_first);
 
 // The line for a user whose run was saved and has ended. `arguments`: those of the command line.
 std::string how_to_go_on(const std::string& program, const std::vector<std::string>& arguments,

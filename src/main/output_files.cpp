@@ -58,7 +58,7 @@ fs::path follow_links(fs::path path) {
 }  // namespace
 
 void prepare_folder(std::string_view option, const std::string& path) {
-    std::error_code error;
+    std::error_code error, ignored;
     fs::create_directories(path, error);
     if (!error && !fs::is_directory(path)) error = std::make_error_code(std::errc::not_a_directory);
     if (!error) {
@@ -69,7 +69,7 @@ void prepare_folder(std::string_view option, const std::string& path) {
         if (const int number = try_to_create(probe); number != 0)
             error = std::error_code(number, std::generic_category());
         else
-            fs::remove(probe);
+            fs::remove(probe, ignored);
     }
     if (error)
         throw SetupError(fmt::format("--{} {}: must be a folder that can be written: {}", option,

@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/signals_blocked.hpp"
 #include "main/human.hpp"
 
 namespace nw {
@@ -125,6 +126,7 @@ ProgressLine::ProgressLine(ProgressMode mode, VirtualTime until, const LiveProgr
     if (mode == ProgressMode::off) return;
     const double first_seconds =
         mode == ProgressMode::on ? first_asked_for_seconds : first_unasked_seconds;
+    const SignalsBlocked blocked;
     thread_ = std::thread([this, terminal = is_terminal(), first_seconds] {
         terminal ? redraw_often() : print_rarely(first_seconds);
     });

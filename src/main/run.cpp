@@ -151,25 +151,24 @@ class RankRun {
           table_(settings_, model) {}
 
     int run() {
-        Failure failure;
-        try {
+        int code = agreed([&] {
             read_command_line(arguments_, table_, settings_);
-            if (!asks_for_text()) prepare();
-        } catch (...) {
-            failure = current_failure();
-        }
-        const Agreement agreement = agree(
-            ranks_, failure.code, failure.message,
-            failure.code == exit_done ? facts_of(model_, setup_, table_, settings_) : SetupFacts{});
-        if (agreement.exit_code != exit_done) {
-            if (ranks_.is_first()) fail(ExitCode{agreement.exit_code}, agreement.message);
-            return agreement.exit_code;
-        }
+            if (!asks_for_text() && ranks_.is_first())
+                restart_lock_ = lock_restart_folder(settings_);
+            return SetupFacts{};
+        });
+        if (code == exit_done)
+            code = agreed([&] {
+                if (!asks_for_text()) prepare();
+                return facts_of(model_, setup_, table_, settings_);
+            });
+        if (code != exit_done) return code;
         if (asks_for_text()) {
             if (ranks_.is_first())
                 fmt::print("{}", settings_.help ? help_text(model_, table_) : version_text(model_));
             return exit_done;
         }
+        Failure failure;
         try {
             return simulate_and_report();
         } catch (...) {
@@ -184,13 +183,29 @@ class RankRun {
     }
 
   private:
+    // A step that all ranks make and that returns what must be alike: the exit code of all.
+    template <class Step>
+    int agreed(Step&& step) {
+        Failure failure;
+        SetupFacts facts;
+        try {
+            facts = step();
+        } catch (...) {
+            failure = current_failure();
+        }
+        const Agreement agreement = agree(ranks_, failure.code, failure.message, facts);
+        if (agreement.exit_code != exit_done && ranks_.is_first())
+            fail(ExitCode{agreement.exit_code}, agreement.message);
+        return agreement.exit_code;
+    }
+
     bool asks_for_text() const { return settings_.help || settings_.version; }
 
     void prepare() {
         setup_ = model_.setup();
         check_setup(model_, setup_, settings_.config);
-        locks_ = prepare_long_run(settings_, identity_of(model_, setup_, table_, settings_),
-                                  ranks_.is_first());
+        checkpoint_lock_ = prepare_long_run(
+            settings_, identity_of(model_, setup_, table_, settings_), ranks_.is_first());
         // On one rank simulate() says the same, and there is nobody to agree with.
         if (ranks_.ranks() > 1) check_run(setup_, settings_.config, ranks_.ranks());
         if (!settings_.config.output_directory.empty())
@@ -244,15 +259,16 @@ class RankRun {
     Settings settings_;
     const OptionTable table_;
     Setup setup_;
-    std::vector<std::unique_ptr<FolderLock>> locks_;  // the first rank's
-    std::optional<WholeFile> stats_file_;             // the first rank's
+    std::unique_ptr<FolderLock> restart_lock_;     // the first rank's
+    std::unique_ptr<FolderLock> checkpoint_lock_;  // the first rank's
+    std::optional<WholeFile> stats_file_;          // the first rank's
 };
 
 }  // namespace
 
 int run(int argc, char** argv, Model& model) {
     try {
-        std::optional<StopSignals> signals;  // to the very end: one that comes late kills nobody
+        std::optional<StopSignals> signals;  // also while all is taken down
         const std::unique_ptr<RankGroup> ranks = join_ranks();
         return RankRun(argc > 0 ? argv[0] : model.name(),
                        std::vector<std::string>(argv + std::min(argc, 1), argv + argc), model,

@@ -45,9 +45,9 @@ struct Contribution {
     // elder once those are empty.
     Transit elder;
     Transit younger;
-    VirtualTime lead = 0;        // largest time executed
-    std::uint64_t executed = 0;  // running totals of the worker
-    std::uint64_t rolled_back = 0;
+    VirtualTime lead = 0;           // largest time executed
+    std::uint64_t executed = 0;     // running totals of the worker
+    std::uint64_t rolled_back = 0;  // but for what a pause takes back, which says nothing
     std::uint64_t committed = 0;
     std::uint64_t resident_bytes = 0;  // of the rank, from one of its workers; 0 from the others
     std::uint64_t not_ended = 0;  // LPs whose can_end() has not been true yet (see EndCondition)

@@ -64,7 +64,7 @@ lines = errors.splitlines()
 expect(run.returncode == 0 and result(stats) == reference, f"it comes to its end: {run.returncode}")
 expect(len(lines) > 0 and all(line.startswith("numawarp: --checkpoint: ")
                               and "No space left on device" in line
-                              and line.endswith("earlier checkpoints are as they were") for line in lines),
+                              and line.endswith("no earlier checkpoint is lost") for line in lines),
        f"{len(lines)} lines say that there is no room: {lines[:1]}")
 first = latest(checkpoint)
 expect(first is not None and first["gvt"] > 0, f"the first one counts: {first and first['gvt']}")

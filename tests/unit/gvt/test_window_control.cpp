@@ -24,6 +24,7 @@ class Feeder {
         control_.update(gvt_, sums_);
         return control_.width();
     }
+    std::uint32_t generations() const { return control_.generations(); }
 
   private:
     WindowControl control_;
@@ -83,6 +84,22 @@ TEST_CASE("in between the window climbs by about one per cent a round") {
         const VirtualTime width = feeder.round(0.8 + 0.01 * (i % 3));
         CHECK(std::abs(width / before - 1) == Approx(0.01).margin(0.0002));
         before = width;
+    }
+}
+
+TEST_CASE("generations fall with efficiency, and grow again unless it is low, in every mode") {
+    for (const WindowControl& mode :
+         {WindowControl::off(), WindowControl::fixed(3), WindowControl::automatic()}) {
+        Feeder feeder(mode);
+        const std::uint32_t at_first = feeder.generations();
+        feeder.round(0.5);
+        CHECK(feeder.generations() == at_first / 2);
+        for (int i = 0; i < 10; ++i) feeder.round(0.2);
+        CHECK(feeder.generations() == 1);
+        for (int i = 0; i < 10; ++i) feeder.round(0.8);
+        CHECK(feeder.generations() == 11);
+        feeder.round(1);
+        CHECK(feeder.generations() == 22);
     }
 }
 
