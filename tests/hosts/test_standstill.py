@@ -71,7 +71,8 @@ with ranks.hosts as hosts:
                  "and the watchdog has said who was waited for")
 
     for what, name in [("a rank that dies", r"process rank 1 .*on node n2 exited on signal 9"),
-                       ("a host that dies", r"(Peer host:|on node) +n2")]:
+                       # Open MPI may know its address alone.
+                       ("a host that dies", r"(Peer host:|on node) +n2|connect\(\) to 10\.77\.0\.2:")]:
         with ranks.start(ranks.part(3, "phold", *OPTIONS)) as launch:
             launch.wait_until_under_way(3)
             began = time.monotonic()
