@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
-#include "base/signals_blocked.hpp"
+#include "numa/signals.hpp"
 
 namespace nw {
 namespace {

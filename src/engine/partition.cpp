@@ -1,15 +1,13 @@
 #include "engine/partition.hpp"
 
 #include <algorithm>
-#include <array>
-#include <csignal>
 #include <limits>
 #include <numeric>
 
 #include <metis.h>
 
 #include "base/check.hpp"
-#include "base/signals_blocked.hpp"
+#include "numa/signals.hpp"
 
 namespace nw {
 namespace {
@@ -27,28 +25,6 @@ std::uint32_t choose_lps_per_group(std::uint32_t lps, std::uint32_t workers) {
     const std::uint32_t wanted = lps / (workers * groups_per_worker);
     return std::clamp(wanted, 1u, lps_per_group_max);
 }
-
-// Puts these signals' actions back. METIS takes both while it works, for its own errors, and gives them
-// back by signal(2) as its C library has it: to be followed once only, and then the signal kills. One
-// that comes meanwhile must wait: METIS would take it for an error of its own.
-class KeepSignals {
-  public:
-    KeepSignals() {
-        for (std::size_t i = 0; i < signals.size(); ++i)
-            sigaction(signals[i], nullptr, &actions_[i]);
-    }
-    ~KeepSignals() {
-        for (std::size_t i = 0; i < signals.size(); ++i)
-            sigaction(signals[i], &actions_[i], nullptr);
-    }
-    KeepSignals(const KeepSignals&) = delete;
-    KeepSignals& operator=(const KeepSignals&) = delete;
-
-  private:
-    static constexpr std::array signals{SIGTERM, SIGABRT};
-    SignalsBlocked blocked_;
-    std::array<struct sigaction, signals.size()> actions_{};
-};
 
 // METIS k-way partition (Karypis and Kumar, "A fast and high quality multilevel scheme for
 // partitioning irregular graphs", 1998) of the model's links; deterministic for given input.
@@ -82,7 +58,11 @@ std::vector<std::uint32_t> metis_parts(std::uint32_t lps, const std::vector<Link
     idx_t options[METIS_NOPTIONS];
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = 1;
-    const KeepSignals keep_signals;
+    // METIS takes these signals while it works, for its own errors, and gives them back by signal(2)
+    // as its C library has it: to be followed once only, and then the signal kills. One of the user's
+    // that comes meanwhile must wait: METIS would take it for an error of its own.
+    const SignalsBlocked blocked;
+    const KeptSignalActions<SIGTERM, SIGABRT> kept;
     const int status = METIS_PartGraphKway(
         &vertices, &constraints, starts.data(), neighbours.data(), nullptr, nullptr, weights.data(),
         &part_count, nullptr, nullptr, options, &cut, part.data());

@@ -11,8 +11,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/signals_blocked.hpp"
 #include "main/human.hpp"
+#include "numa/signals.hpp"
 
 namespace nw {
 
