@@ -1,5 +1,8 @@
-// Goal: workers know whether they have CPUs of their own. Where several ranks run on the same CPUs, and
-// where ranks have different ones, is seen with real ranks (tests/mpi, tests/hosts).
+// Goal: workers know whether they have CPUs of their own, among all ranks that run on the same ones.
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "engine/rank_places.hpp"
 #include "numa/fake_os.hpp"
 #include "tests/support/catch.hpp"
@@ -7,15 +10,42 @@
 namespace nw::test {
 namespace {
 
-RankPlaces places_of(std::uint32_t workers_wanted) {
+// The last of some ranks, on the same machine or each on its own.
+class LastRank final : public RankGroup {
+  public:
+    LastRank(std::uint32_t ranks, bool together) : ranks_(ranks), together_(together) {}
+
+    RankId rank() const noexcept override { return RankId{ranks_ - 1}; }
+    std::uint32_t ranks() const noexcept override { return ranks_; }
+    std::string host() const override { return "here"; }
+    std::vector<std::string> share(const std::string& own) override {
+        std::vector<std::string> all(ranks_, together_ ? own : "elsewhere");
+        all.back() = own;
+        return all;
+    }
+    void send(RankId, const std::string&) override {}
+    std::string receive(RankId) override { return {}; }
+    std::unique_ptr<Transport> open_transport(std::size_t) override { return nullptr; }
+    void abort(int) noexcept override {}
+
+  private:
+    std::uint32_t ranks_;
+    bool together_;
+};
+
+// On two nodes with two CPUs each.
+RankPlaces places_of(std::uint32_t workers_wanted, std::uint32_t ranks = 1, bool together = true) {
     FakeOs os(2, 2);
-    SingleProcess alone;
-    return choose_places(alone, Topology(os), workers_wanted);
+    LastRank last(ranks, together);
+    return choose_places(last, Topology(os), workers_wanted);
 }
 
 TEST_CASE("workers share CPUs when there are more of them") {
     CHECK_FALSE(places_of(4).share_cpus);
     CHECK(places_of(5).share_cpus);
+    CHECK_FALSE(places_of(2, 2).share_cpus);
+    CHECK(places_of(3, 2).share_cpus);
+    CHECK_FALSE(places_of(3, 2, false).share_cpus);
 }
 
 TEST_CASE("without a wish there is a worker a core, and none is left") {
