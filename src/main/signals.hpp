@@ -1,7 +1,7 @@
-// SIGINT and SIGTERM (with --checkpoint SIGUSR1, too) become a request to end in order, which the engine reads between events. One
-// that comes half a second later or more kills the process, as if nobody had listened; what comes
-// sooner is the same request once more, since `timeout` and shells signal a process and then its
-// group.
+// SIGINT and SIGTERM (with --checkpoint SIGUSR1, too) become a request to end in order, which the
+// engine reads between events. One that comes half a second later or more kills the process, as if
+// nobody had listened; what comes sooner is the same request once more, since `timeout` and shells
+// signal a process and then its group.
 //
 // SIGUSR2 asks where the run's pages are. The answer is a line on standard error, given by whoever
 // watches placement, or by the signal handler itself where nobody does.

@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -76,7 +77,8 @@ double until_of(const Shape& shape) {
     return std::max(8.0, events_per_run / (double(shape.lps) * shape.events_per_lp));
 }
 
-double run_phold(const Shape& shape, EngineKind engine, std::uint32_t workers) {
+double run_phold(const Shape& shape, EngineKind engine, std::uint32_t workers,
+                 std::optional<VirtualTime> until = {}) {
     phold::Model model;
     const std::map<std::string, std::string> values = {
         {"lps", std::to_string(shape.lps)},
@@ -84,7 +86,7 @@ double run_phold(const Shape& shape, EngineKind engine, std::uint32_t workers) {
         {"remote", fmt::format("{}", shape.remote)},
         {"state", "16"}};
     Config config = config_of(engine, workers);
-    config.until = until_of(shape);
+    config.until = until.value_or(until_of(shape));
     return run(model, PresetOptions(values), config);
 }
 
@@ -324,6 +326,16 @@ int main_of(int argc, char** argv) {
             return run_phold(shape, Kind::timewarp, 2);
         });
         plan.push_back({row, {{"share of the speed kept", "alone", "beside", 0.4, 0}}});
+
+        // Few events at a time: workers wait for each other all the time.
+        const Shape small{64, 1, 0.5};
+        const std::string small_row = "foreign processes on all cores";
+        bench.add(small_row, "alone", [=] { return run_phold(small, Kind::timewarp, 2, 20'000); });
+        bench.add(small_row, "beside", [=] {
+            const ForeignLoad first(0), second(1);
+            return run_phold(small, Kind::timewarp, 2, 20'000);
+        });
+        plan.push_back({small_row, {{"share of the speed kept", "alone", "beside", 0.05, 0}}});
     }
 
     if (has("ranks")) add_ranks(bench, plan, launched);

@@ -35,7 +35,8 @@ PUBLIC = "src/include/numawarp"
 ONLY_PUBLIC = {"models"}
 
 # Headers of the system and of libraries, by folder. C++ has no dots in its headers' names; those
-# need no mention. Only numa/ speaks to the kernel, only mpi/ will speak MPI.
+# need no mention. Only numa/ speaks to the kernel, but for files, terminals and the program's own signals;
+# only mpi/ speaks MPI.
 FOREIGN = {
     PUBLIC: [],
     "src/base": ["fmt/*", "xxhash.h", "Random123/philox.h"],
