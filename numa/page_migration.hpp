@@ -37,7 +37,7 @@ class PageMigrationDaemon {
     // numbers of groups that differ by at most one. Requires: they outlive stop(). Thread: any.
     void serve(const std::vector<GroupMemory*>& groups);
     // Ends the threads, which do not wait for the end of their period. Requests that stand are
-    // dropped. Thread: the one that built this.
+    // dropped. Thread: one at a time.
     void stop() noexcept;
 
     std::size_t threads() const noexcept { return threads_.size(); }

@@ -75,9 +75,11 @@ void PlacementWatch::begin(const std::vector<GroupMemory*>& groups) {
 }
 
 void PlacementWatch::last_look() {
+    stop();
     if (!watched_) return;
     try {
         last_ = look(pages_of_last_look);
+        if (last_->status == 0) history_.add(sample_of(*last_, daemon_.figures()));
         pages_shared_ = pages_shared_between_groups(groups_);
     } catch (const std::bad_alloc&) {
         // The run is done; that nobody had memory to look at it must not make it fail.
@@ -85,7 +87,6 @@ void PlacementWatch::last_look() {
 }
 
 void PlacementWatch::finish(NumaReport& report, std::vector<std::string>& notices) {
-    stop();
     if (last_ && last_->status == 0) report.placement = last_;
     const std::vector<std::string> of_daemon = daemon_.notices();
     // Who may not move pages may not ask for them either: the daemon, which was not started then,
@@ -144,9 +145,13 @@ void PlacementWatch::sample() {
     // passes were over, and no more groups moved, when it was taken.
     const MigrationFigures figures = daemon_.figures();
     const Placement placement = look(pages_a_sample);
-    if (placement.status != 0) return;
-    history_.add({seconds(), progress_.groups_moved.load(std::memory_order_relaxed),
-                  figures.pages_moved, figures.passes, placement.remote_share()});
+    if (placement.status == 0) history_.add(sample_of(placement, figures));
+}
+
+PlacementSample PlacementWatch::sample_of(const Placement& placement,
+                                          const MigrationFigures& figures) const noexcept {
+    return {seconds(), progress_.groups_moved.load(std::memory_order_relaxed), figures.pages_moved,
+            figures.passes, placement.remote_share()};
 }
 
 double PlacementWatch::seconds() const noexcept {

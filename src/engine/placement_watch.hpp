@@ -7,7 +7,7 @@
 //
 //     main thread   constructor, finish
 //     one worker    begin, when every group exists; last_look, when nobody executes any more
-//     own thread    the rest
+//     own thread    the rest, until the last look
 #pragma once
 
 #include <chrono>
@@ -39,9 +39,10 @@ class PlacementWatch {
 
     // Requires: the groups outlive finish().
     void begin(const std::vector<GroupMemory*>& groups);
+    // Ends all threads. A sample of it is the history's last.
     void last_look();
 
-    // Ends all threads; the report and further notices are whole then.
+    // Requires: last_look() has been called.
     void finish(NumaReport& report, std::vector<std::string>& notices);
 
   private:
@@ -51,6 +52,8 @@ class PlacementWatch {
     void run();
     void answer_requests();
     void sample();
+    PlacementSample sample_of(const Placement& placement,
+                              const MigrationFigures& figures) const noexcept;
     double seconds() const noexcept;
     Placement look(std::size_t pages) const;
     std::string describe(const Placement& placement) const;
@@ -65,7 +68,7 @@ class PlacementWatch {
     std::vector<const GroupMemory*> groups_;  // written before begun_, read-only then
     Clock::time_point start_;                 // the same
     std::uint32_t requests_answered_ = 0;
-    SampleHistory<PlacementSample> history_;  // the own thread's until it ends
+    SampleHistory<PlacementSample> history_;  // the own thread's until that ends
     std::optional<Placement> last_;
     std::optional<std::uint64_t> pages_shared_;
 

@@ -264,8 +264,9 @@ constexpr Field fields_after_counters[] = {
      "threads",
      pagemigd},
     {"numa", "placement_history", "array",
-     "samples during the run, at most 1,000, with seconds (of the event loop), groups_moved, "
-     "pages_moved and passes of the daemon so far, remote_page_share",
+     "samples during the run, at most 1,000, the last of its end, with seconds (of the event "
+     "loop), "
+     "groups_moved, pages_moved and passes of the daemon so far, remote_page_share",
      placement_history},
     {"", "history", "array",
      "samples during the run, at most 1,001, the last of its end, with seconds (of the event "
