@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from processes import is_computing  # noqa: E402
 from programs import Programs  # noqa: E402
 
 UNAVAILABLE = 77
@@ -59,19 +60,6 @@ class Ended:
     def ours(self):
         """What we said on standard error; the launcher adds its own words when a rank fails."""
         return [line for line in self.stderr.splitlines() if line.startswith("numawarp: ")]
-
-
-def worker_seconds(pid):
-    """CPU time of a process's threads without its main one, which only waits while workers run."""
-    ticks = 0
-    for task in Path(f"/proc/{pid}/task").glob("[0-9]*"):
-        if task.name != str(pid):
-            try:
-                fields = (task / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue  # it has ended
-            ticks += int(fields[11]) + int(fields[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 class Launch:
@@ -134,7 +122,7 @@ class Launch:
         """Until the workers of so many ranks have been computing for a while."""
         def busy():
             pids = self.pids()
-            return len(pids) == ranks and all(worker_seconds(pid) > 0.3 for pid in pids.values())
+            return len(pids) == ranks and all(is_computing(pid) for pid in pids.values())
 
         self.wait_for(busy)
 

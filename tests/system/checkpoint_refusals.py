@@ -147,7 +147,7 @@ before = files_below(saved)
 elsewhere = programs.work / "elsewhere"
 stats = programs.work / "went-on.json"
 code, errors = run(*MODEL, "--quiet", "--workers", 3, *restart, "--checkpoint", elsewhere,
-                   "--checkpoint-every-seconds", "0.3", "--stats", stats)
+                   "--checkpoint-every-seconds", "0.1", "--stats", stats)
 expect((code, errors) == (0, ""), f"it goes on after all that: {code} {errors!r}")
 expect(files_below(saved) == before, "and leaves the checkpoint that it came from")
 expect(latest(elsewhere) is not None, "with its own elsewhere")

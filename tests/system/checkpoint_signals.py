@@ -12,6 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from checkpoints import contents, how_to_go_on, latest, result, wait_for_gvt  # noqa: E402
+from processes import wait_until_computing  # noqa: E402
 from programs import Programs  # noqa: E402
 
 MODEL = ["traffic", "--objects", 256, "--until", 12000]
@@ -90,7 +91,7 @@ for pause in [0.0, 0.05, 0.2]:
 
 for number in [signal.SIGTERM, signal.SIGUSR1]:
     run = start([programs.bin / "phold", "--until", "1e12", "--quiet"])
-    time.sleep(1)
+    wait_until_computing(run)
     run.send_signal(number)
     run.communicate(timeout=60)
     expect(run.returncode == (143 if number == signal.SIGTERM else -number),

@@ -7,10 +7,10 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from processes import wait_until_computing  # noqa: E402
 from programs import Programs  # noqa: E402
 
 programs = Programs()
@@ -22,7 +22,7 @@ for engine in ["sequential", "conservative", "timewarp"]:
         run = subprocess.Popen(
             [programs.bin / "phold", "--engine", engine, "--workers", "2", "--until", "1e12",
              "--stats", stats], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(1)
+        wait_until_computing(run, engine)
         run.send_signal(number)
         run.send_signal(number)
         try:

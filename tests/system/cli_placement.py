@@ -8,10 +8,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from processes import line_of, wait_until_computing  # noqa: E402
 from programs import Programs  # noqa: E402
 
 programs = Programs()
@@ -58,11 +58,11 @@ programs.expect("distances" in done.stdout and "MiB on" in done.stdout,
 
 run = subprocess.Popen([programs.bin / "phold", "--lps", "256", "--until", "1e12", "--workers", "2"],
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-time.sleep(1)
+wait_until_computing(run)
 run.send_signal(signal.SIGUSR2)
-time.sleep(1)
+errors = line_of(run.stderr)
 run.send_signal(signal.SIGINT)
-report, errors = run.communicate(timeout=60)
+errors += run.communicate(timeout=60)[1]
 programs.expect(run.returncode == 130, f"SIGUSR2 does not end the run: {run.returncode}")
 programs.expect(errors.startswith("numawarp: placement: ") and errors.count("\n") == 1,
                 f"SIGUSR2 is answered by one line: {errors!r}")

@@ -190,7 +190,7 @@ def stopped(number, folder, *options, until=1e12):
         while running.poll() is None and time.monotonic() < deadline and not (
                 (folder / "kinds.csv").exists()
                 and (folder / "kinds.csv").stat().st_size > 100_000):
-            time.sleep(0.05)
+            time.sleep(0.005)
         running.send_signal(number)
         running.communicate(timeout=120)
     return running.returncode

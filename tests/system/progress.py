@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from processes import line_of
 from programs import Programs
 
 programs = Programs()
@@ -24,9 +25,11 @@ LINE = re.compile(r"at ([\d.e+]+)/([\d.e+]+) \(([\d.]+) %\) \| .* events/s \| ef
 
 
 class Terminal:
-    """A run on a terminal of so many columns: what was drawn when, and what stands there at the end."""
+    """A run on a terminal of so many columns: what was drawn when, and what stands there at the end.
+    Interrupted after so many seconds or lines."""
 
-    def __init__(self, program, *arguments, columns=80, kind="xterm", interrupt_after=None):
+    def __init__(self, program, *arguments, columns=80, kind="xterm", interrupt_after=None,
+                 interrupt_after_lines=None):
         end, inner = pty.openpty()
         fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         self.columns, self.drawn, self.rows, self._row = columns, [], [], ""
@@ -37,9 +40,10 @@ class Terminal:
             os.close(inner)
             self.text = ""
             while time.monotonic() - started < 120:
-                if interrupt_after and time.monotonic() - started > interrupt_after:
+                if (interrupt_after and time.monotonic() - started > interrupt_after
+                        or interrupt_after_lines and len(self.drawn) >= interrupt_after_lines):
                     run.send_signal(signal.SIGINT)
-                    interrupt_after = None
+                    interrupt_after = interrupt_after_lines = None
                 if not select.select([end], [], [], 0.05)[0]:
                     continue
                 try:
@@ -128,7 +132,7 @@ programs.expect(run.status == 0 and run.is_clean() and any("digest" in line for 
 # --- terminals -------------------------------------------------------------------------------------
 
 endless = ["phold", "--until", 1e12, "--workers", 2]
-run = Terminal(*endless, columns=30, interrupt_after=2)
+run = Terminal(*endless, columns=30, interrupt_after_lines=5)
 programs.expect(run.drawn and all(len(line) < 30 for _, line in run.drawn),
                 f"a narrow terminal gets a short line: {run.drawn[-1:]}")
 programs.expect(run.status == 130 and run.is_clean(), "nothing is left of an interrupted run's")
@@ -139,7 +143,7 @@ for options, kind in [(["--quiet"], "xterm"), (["--progress", "off"], "xterm"), 
 run = Terminal("phold", "--until", -1)
 programs.expect(run.status == 2 and "\x1b" not in run.text, "none before the run has begun")
 
-run = Terminal("no_end", "--goal", 10 ** 12, "--workers", 2, interrupt_after=3)
+run = Terminal("no_end", "--goal", 10 ** 12, "--workers", 2, interrupt_after_lines=10)
 lines = [line for _, line in run.drawn if line.startswith("at ")]
 programs.expect(len(lines) > 5 and all(re.fullmatch(
     r"at [\d.e+]+( \| [\d. kMG]+ events/s \| efficiency \d+ %)?", line) for line in lines),
@@ -156,14 +160,16 @@ if mpirun:
                              *alone, "--progress", "on"]
 runs = {name: subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                env=environment) for name, command in commands.items()}
-time.sleep(16)
+time.sleep(10)
+said_so_far = {name: line_of(run.stderr) for name, run in runs.items() if name != "not asked for"}
+time.sleep(5)
 for name, run in runs.items():
     run.send_signal(signal.SIGINT)
-    _, said = run.communicate(timeout=60)
+    said = said_so_far.get(name, "") + run.communicate(timeout=60)[1]
     lines = [line for line in said.splitlines() if " events/s" in line]
     wanted = 0 if name == "not asked for" else 1
     programs.expect(len(lines) == wanted and "\x1b" not in said and "\r" not in said
                     and all(line.startswith("numawarp: at ") for line in lines),
-                    f"a log of 16 s, {name}: {wanted} lines: {lines}")
+                    f"a log of 15 s, {name}: {wanted} lines: {lines}")
 
 programs.leave()

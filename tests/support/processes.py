@@ -1,0 +1,47 @@
+"""What the tests that send signals share: when a process has come so far."""
+
+import os
+import select
+import time
+from pathlib import Path
+
+
+def cpu_seconds(pid, without_main=False):
+    """CPU time of a process's threads; 0 if it is gone."""
+    ticks = 0
+    for task in Path(f"/proc/{pid}/task").glob("[0-9]*"):
+        if not (without_main and task.name == str(pid)):
+            try:
+                fields = (task / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue  # it has ended
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def is_computing(pid, engine="timewarp"):
+    """Whether it has been executing events for a while. The main thread of a parallel engine only waits
+    while workers run."""
+    return cpu_seconds(pid, without_main=engine != "sequential") > 0.3
+
+
+def wait_until_computing(process, engine="timewarp", timeout=60):
+    """Until it executes events, or has ended."""
+    deadline = time.monotonic() + timeout
+    while process.poll() is None and not is_computing(process.pid, engine):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"process {process.pid} has not computed anything in {timeout} s")
+        time.sleep(0.02)
+
+
+def line_of(stream, timeout=60):
+    """The next line of a pipe that nobody else reads; what there is of it if no more comes in time."""
+    line = b""
+    deadline = time.monotonic() + timeout
+    while not line.endswith(b"\n") and select.select(
+            [stream], [], [], max(0, deadline - time.monotonic()))[0]:
+        byte = os.read(stream.fileno(), 1)
+        if not byte:
+            break
+        line += byte
+    return line.decode()
