@@ -35,24 +35,26 @@ PUBLIC = "src/include/numawarp"
 ONLY_PUBLIC = {"models"}
 
 # Headers of the system and of libraries, by folder. C++ has no dots in its headers' names; those
-# need no mention. Only numa/ speaks to the kernel, but for files, terminals and the program's own signals;
+# need no mention, but for C_HEADERS. Only numa/ speaks to the kernel, but for files, terminals and the program's own signals;
 # only mpi/ speaks MPI.
 FOREIGN = {
     PUBLIC: [],
     "src/base": ["fmt/*", "xxhash.h", "Random123/philox.h"],
     "numa": ["fmt/*", "numa.h", "numaif.h", "hwloc.h", "sys/*", "sched.h", "unistd.h", "pthread.h",
              "errno.h", "fcntl.h", "malloc.h", "stdio_ext.h", "cxxabi.h", "dlfcn.h", "link.h",
-             "signal.h", "ucontext.h", "linux/*"],
+             "signal.h", "setjmp.h", "ucontext.h", "linux/*"],
     "src/event": ["fmt/*"],
     "src/lp": ["fmt/*"],
     "src/net": ["fmt/*"],
     "src/gvt": ["fmt/*"],
     "src/engine": ["fmt/*", "metis.h", "nlohmann/*", "fcntl.h", "sys/file.h", "unistd.h"],
-    "mpi": ["fmt/*", "mpi.h"],
+    "mpi": ["fmt/*", "mpi.h", "signal.h"],
     "models": ["fmt/*", "toml++/toml.h"],
     "src/main": ["fmt/*", "CLI/*", "nlohmann/*", "toml++/toml.h", "hdf5.h", "signal.h", "time.h",
                  "fcntl.h", "unistd.h", "sys/ioctl.h"],
 }
+
+C_HEADERS = {"csignal": "signal.h", "csetjmp": "setjmp.h"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 SUFFIXES = {".hpp", ".cpp", ".h", ".c", ".ipp"}
@@ -86,6 +88,7 @@ def breach(root, path, bracket, name):
         else:
             return "no such file of ours"
     if target is None:
+        name = C_HEADERS.get(name, name)
         if "." not in name and "/" not in name:
             return None
         if any(fnmatch(name, pattern) for pattern in FOREIGN[here]):
@@ -143,6 +146,8 @@ PLANTED = [
     ("models/phold/main.cpp", "#include <numawarp/model.hpp>", None),
     ("src/engine/worker.hpp", "#include <mpi.h>", "foreign"),
     ("src/gvt/gvt.cpp", "#include <sys/mman.h>", "foreign"),
+    ("src/gvt/signals.cpp", "#include <csignal>", "foreign"),
+    ("src/main/signals.cpp", "#include <csignal>", None),
     ("numa/os.cpp", "#include <sys/mman.h>", None),
     ("src/odd.hpp", "", "no floor"),
 ]

@@ -137,6 +137,30 @@ def check_facts():
     programs.expect(done.stdout.startswith("time integer real "), f"a line reads it: {done.stdout}")
 
 
+def check_r():
+    """The lines of docs/how-to/output.md, where there is an R that has what they need."""
+    if shutil.which("Rscript") is None or subprocess.run(
+            ["Rscript", "-e", "loadNamespace('hdf5r')"], capture_output=True).returncode != 0:
+        print("skipped  R: no hdf5r here (Debian: r-cran-hdf5r)")
+        return
+    document = (root / "docs/how-to/output.md").read_text()
+    lines = document.split("```r\n")[1].split("```")[0]
+    folder = programs.work / "results"
+    run(1, "traffic", "--objects", 140, "--until", 7_300, "--output", folder, "--output-format", "both")
+    done = subprocess.run(
+        ["Rscript", "-e", f"{lines}\nwrite.csv(roads, 'read.csv', row.names = FALSE)"],
+        cwd=programs.work, capture_output=True, text=True, timeout=120)
+    programs.expect(done.returncode == 0, f"R reads a table: {done.stderr}")
+    if done.returncode == 0:
+        (names, rows), (read_names, read) = map(csv_table, (folder / "roads.csv",
+                                                            programs.work / "read.csv"))
+        # R's CSV has fifteen digits of a number.
+        same_rows = all(a == b or math.isclose(float(a), float(b), rel_tol=1e-14)
+                        for ours, theirs in zip(rows, read) for a, b in zip(ours, theirs))
+        programs.expect(read_names == names and len(read[0]) == len(rows[0]) > 0 and same_rows,
+                        f"R has the same {len(read[0])} rows of {len(read)} columns")
+
+
 def check_refusals():
     folder = programs.work / "refused"
     blocked = programs.work / "blocked"
@@ -248,6 +272,7 @@ def check_death_at_the_end():
 
 check_models(1)
 check_facts()
+check_r()
 check_stops()
 check_restart()
 check_death_at_the_end()
