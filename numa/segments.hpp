@@ -7,8 +7,8 @@
 // Entries are dense: entry i is active iff i < entries().size().
 //
 // Address space is cut from the group's slot (slot_layout.hpp) by one cursor for both kinds, so that a
-// small group needs few page-table pages; released ranges are discarded, merged and reused first-fit, by state
-// only when the slot has nothing fresh left.
+// small group needs few page-table pages; released ranges are discarded, merged and reused
+// first-fit, by state only when the slot has nothing fresh left.
 // One owner thread. It may be called with an LP heap current: its own tables are libc's. Others may
 // copy the table out (copy_entries): the owner holds a lock while it changes an entry, they hold it
 // while they copy, and never while they use what they copied.

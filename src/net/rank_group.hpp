@@ -41,8 +41,8 @@ class RankGroup {
     // the wire.
     virtual std::unique_ptr<Transport> open_transport(std::size_t largest_event) = 0;
 
-    // Not collective. Ends all ranks at once: one of them cannot go on and the others may be anywhere. Returns only
-    // where there are no others.
+    // Not collective. Ends all ranks at once: one of them cannot go on and the others may be anywhere.
+    // Returns only where there are no others.
     virtual void abort(int exit_code) noexcept = 0;
 };
 

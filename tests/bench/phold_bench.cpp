@@ -1,7 +1,8 @@
 // The speed of the engines, as ratios within one run of one program: PHOLD beside a plain sequential
 // loop (limit.hpp), one worker beside two, traffic beside its sequential engine, more workers than
-// cores, a foreign process on one of the cores, and MPI ranks beside workers. Every row is measured in turn, round after round,
-// so that a noisy machine hits all of them; medians over the rounds are compared.
+// cores, a foreign process on one of the cores, and MPI ranks beside workers. Every row is measured in
+// turn, round after round, so that a noisy machine hits all of them; medians over the rounds are
+// compared.
 //
 //     phold_bench [--rounds N] [--sections rows,remote,traffic,crowd,foreign,ranks] [--json FILE]
 //                 [--launch jobs/lib/launch.py]

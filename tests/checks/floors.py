@@ -35,8 +35,8 @@ PUBLIC = "src/include/numawarp"
 ONLY_PUBLIC = {"models"}
 
 # Headers of the system and of libraries, by folder. C++ has no dots in its headers' names; those
-# need no mention, but for C_HEADERS. Only numa/ speaks to the kernel, but for files, terminals and the program's own signals;
-# only mpi/ speaks MPI.
+# need no mention, but for C_HEADERS. Only numa/ speaks to the kernel, but for files, terminals and the
+# program's own signals; only mpi/ speaks MPI.
 FOREIGN = {
     PUBLIC: [],
     "src/base": ["fmt/*", "xxhash.h", "Random123/philox.h"],
@@ -54,6 +54,7 @@ FOREIGN = {
                  "fcntl.h", "unistd.h", "sys/ioctl.h"],
 }
 
+# C++'s names of headers to which POSIX adds.
 C_HEADERS = {"csignal": "signal.h", "csetjmp": "setjmp.h"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

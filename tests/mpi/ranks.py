@@ -29,9 +29,10 @@ MODELS = {
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1",
                "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
-# With more ranks than cores a rank that waits must give its core away: a collective takes 40 ms
-# instead of some microseconds where it does not.
-SHARED_CORES = ["--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
+# Open MPI sees whether there are more ranks than cores, and only then gives a core away when it waits.
+# It must not always do so: beside another program a rank would run for some microseconds of each of the
+# scheduler's time slices.
+SHARED_CORES = ["--oversubscribe", "--bind-to", "none"]
 
 
 def skip(reason):

@@ -156,8 +156,7 @@ alone = [programs.bin / "phold", "--until", "1e12", "--workers", "1"]
 commands = {"asked for": [*alone, "--progress", "on"], "not asked for": alone}
 mpirun = shutil.which("mpirun")
 if mpirun:
-    commands["two ranks"] = [mpirun, "--oversubscribe", "-np", "2", "--mca", "mpi_yield_when_idle", "1",
-                             *alone, "--progress", "on"]
+    commands["two ranks"] = [mpirun, "--oversubscribe", "-np", "2", *alone, "--progress", "on"]
 runs = {name: subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                env=environment) for name, command in commands.items()}
 time.sleep(10)

@@ -155,8 +155,8 @@ mpirun = shutil.which("mpirun")
 if mpirun:
     stats = programs.work / "ranks.json"
     environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    subprocess.run([mpirun, "--oversubscribe", "-np", "2", "--mca", "mpi_yield_when_idle", "1",
-                    programs.bin / "phold", "--lps", "64", "--until", "10", "--workers", "1", "--quiet",
+    subprocess.run([mpirun, "--oversubscribe", "-np", "2", programs.bin / "phold",
+                    "--lps", "64", "--until", "10", "--workers", "1", "--quiet",
                     "--stats", stats], check=True, env=environment, timeout=120)
     ranks = json.loads(stats.read_text())
     cells = ranks["communication"]

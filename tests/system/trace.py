@@ -166,8 +166,8 @@ for name, options in [("two ranks", []), ("two ranks, net thread", ["--net-threa
         continue
     file, stats_file = programs.work / "ranks.trace", programs.work / "ranks.json"
     environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    subprocess.run([mpirun, "--oversubscribe", "-np", "2", "--mca", "mpi_yield_when_idle", "1",
-                    programs.bin / "phold", "--lps", "64", "--until", "30", "--workers", "2", "--quiet",
+    subprocess.run([mpirun, "--oversubscribe", "-np", "2", programs.bin / "phold",
+                    "--lps", "64", "--until", "30", "--workers", "2", "--quiet",
                     *options, "--stats", stats_file, "--trace", file],
                    check=True, env=environment, timeout=120)
     trace, stats = Trace(name, file), json.loads(stats_file.read_text())
