@@ -146,8 +146,8 @@ def undone(run):
 
 def few_lps(run):
     """A large part of what was undone was undone at a handful of LPs."""
-    undone_events, lps = run.count("rolled_back_events"), run.count("lps")
-    if undone_events < 0.03 * run.count("executed_events"):
+    undone_events, lps = run.count_here("rolled_back_events"), run.count("lps")
+    if not undone_events or undone_events < 0.03 * run.count_here("executed_events"):
         return None
     named, total = [], 0
     for spot in run.rows("rollback_spots", "lp", "rolled_back_events")[:NAMED_MAX]:

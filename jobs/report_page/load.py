@@ -76,8 +76,18 @@ class Run:
     def began_seconds(self):
         """0, if it did not go on from another."""
         samples = self.rows("history", "seconds")
-        restarted = self.number("run_checkpoints.restarted_at") is not None
-        return samples[0]["seconds"] if restarted and samples else 0
+        return samples[0]["seconds"] if self.restarted and samples else 0
+
+    @property
+    def restarted(self):
+        return self.number("run_checkpoints.restarted_at") is not None
+
+    def count_here(self, name):
+        """Of what this process did itself, where it went on from another: some tables are of that alone.
+        For what the history tells."""
+        samples = self.rows("history", name)
+        before = samples[0][name] if self.restarted and samples else 0
+        return max(0, self.count(name) - before)
 
     @property
     def parallel(self):

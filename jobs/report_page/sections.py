@@ -83,20 +83,21 @@ def rollback_part(run):
     rows = run.rows("rollback_lengths", "events_max", "rollbacks")
     total = sum(row["rollbacks"] for row in rows)
     if not total:
-        counted = run.count("rollbacks")
+        counted = 0 if run.restarted else run.count("rollbacks")
         return section("rollbacks", heading, absent(
             f"This file does not say how long its {plain(counted)} rollbacks were." if counted
-            else "No rollbacks."))
+            else "No rollbacks since the run went on." if run.restarted else "No rollbacks."))
     bars, low = [], 0
     for row in rows:
         high = int(row["events_max"])
         bars.append((plain(high) if high <= low + 1 else f"{short(low + 1)}–{short(high)}",
                      row["rollbacks"]))
         low = high
-    undone, executed = run.count("rolled_back_events"), run.count("executed_events")
+    undone, executed = run.count_here("rolled_back_events"), run.count_here("executed_events")
     title = "Rollbacks by the number of events that each undid"
     words = (f"{many(total, 'rollback')} undid {plain(undone)} of {plain(executed)} executed events, "
-             f"{plain(round(undone / total, 1))} in the mean.")
+             f"{plain(round(undone / total, 1))} in the mean{', since the run went on' * run.restarted}.")
+    executed = run.count("executed_events")
     figures = [charts.figure(title, charts.columns(bars, title), note=words)]
     where = [("undone", run.count("rolled_back_events")),
              ("executed again", run.count("coasted_events")),
@@ -112,7 +113,7 @@ def rollback_part(run):
 def spots(run):
     """The LPs that were set back most, of several: as a second chart beneath another."""
     worst = run.rows("rollback_spots", "lp", "worker", "rolled_back_events")[:SPOTS_SHOWN]
-    undone = run.count("rolled_back_events")
+    undone = run.count_here("rolled_back_events")
     if not worst or not undone or run.count("lps") <= len(worst):
         return ""
     ranks = run.count("ranks")

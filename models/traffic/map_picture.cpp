@@ -1,12 +1,13 @@
 #include "models/traffic/map_picture.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <sstream>
-#include <stdexcept>
+#include <system_error>
 
 #include "models/traffic/map_sheet.hpp"
 
@@ -316,7 +317,7 @@ void write_map(const std::string& file, const Network& network, const RoadPlan& 
     std::ofstream out(file);
     out << draw_map(network, plan, rows);
     out.close();
-    if (!out) throw std::runtime_error(file + ": cannot be written");
+    if (!out) throw std::system_error(errno, std::generic_category(), file + ": cannot be written");
 }
 
 }  // namespace traffic

@@ -15,7 +15,7 @@ namespace traffic {
 std::string draw_map(const Network& network, const RoadPlan& plan,
                      const std::vector<RoadRow>& rows);
 
-// Throws std::runtime_error if the file cannot be written.
+// Throws std::system_error if the file cannot be written.
 void write_map(const std::string& file, const Network& network, const RoadPlan& plan,
                const std::vector<RoadRow>& rows);
 

@@ -258,7 +258,12 @@ Network parse_network(std::string_view text, const std::string& source) {
 
 Network read_network(const std::string& file) {
     std::ifstream in(file, std::ios::binary);
-    const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    std::string text;
+    try {
+        text.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+    } catch (const std::ios_base::failure&) {  // a folder
+        in.setstate(std::ios::failbit);
+    }
     if (!in) {
         throw nw::SetupError("--network " + file +
                              ": cannot be read; a TOML file with [[junction]] and [[route]] is "

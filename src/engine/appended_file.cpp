@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/check.hpp"
+#include "engine/section_file.hpp"
 
 namespace nw {
 namespace {
@@ -62,7 +63,7 @@ void AppendedFile::flush() {
 void AppendedFile::sync() {
     flush();
     // EINVAL: a pipe or a device, which holds nothing back.
-    if (fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail("writing");
+    if (sync_descriptor(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail("writing");
 }
 
 void AppendedFile::truncate(std::uint64_t bytes) {

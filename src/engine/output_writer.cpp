@@ -5,8 +5,10 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/check.hpp"
+#include "engine/section_file.hpp"
 
 namespace nw {
 namespace {
@@ -160,6 +162,9 @@ OutputPosition OutputWriter::sync(VirtualTime bound) {
 void OutputWriter::finish() {
     write_waiting(time_infinity);
     flush();
+    for (const auto& file : files_) file->sync();
+    // A folder that one may write to but not read cannot be synced.
+    if (!files_.empty() && access(directory_.c_str(), R_OK) == 0) sync_folder(directory_);
 }
 
 void OutputWriter::flush() {

@@ -74,7 +74,8 @@ class OutputWriter {
     // With a spool: as far as the spool, and the position is empty.
     OutputPosition sync(VirtualTime bound);
 
-    // Writes all that was handed over.
+    // Writes all that was handed over, and waits until the disk has the tables: who says afterwards that
+    // the run is over may be believed, also after a power cut.
     void finish();
 
     // Of what was written to tables, also before this goes on.

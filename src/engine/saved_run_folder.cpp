@@ -83,20 +83,30 @@ std::uint32_t number_of(std::string_view name) noexcept {
     return trouble == std::errc{} && end == name.data() + name.size() ? number : 0;
 }
 
+// Calls visit(entry) for all that is in the folder, or until that cannot be read.
+template <class Visit>
+std::error_code for_each_entry(const fs::path& directory, Visit visit) {
+    std::error_code error;
+    for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
+         entry.increment(error))
+        visit(*entry);
+    return error;
+}
+
 // Calls visit(path, number) for each folder that has the name of a saved run.
 template <class Visit>
-void for_each_saved(const std::string& directory, Visit visit) {
-    std::error_code ignored;
-    for (const fs::directory_entry& entry : fs::directory_iterator(directory, ignored)) {
+std::error_code for_each_saved(const std::string& directory, Visit visit) {
+    return for_each_entry(directory, [&](const fs::directory_entry& entry) {
         const std::uint32_t number = number_of(entry.path().filename().string());
         if (number > 0) visit(entry.path(), number);
-    }
+    });
 }
 
 bool is_file_of_ours(const fs::directory_entry& entry) {
     const std::string name = entry.path().filename().string();
     const bool ours = name == manifest_file || name == latest_file || name.starts_with("groups-");
-    return ours && entry.symlink_status().type() == fs::file_type::regular;
+    std::error_code ignored;
+    return ours && entry.symlink_status(ignored).type() == fs::file_type::regular;
 }
 
 // Unless there is anything else in it.
@@ -104,10 +114,12 @@ void remove_saved(const fs::path& folder) noexcept {
     std::error_code ignored;
     if (fs::symlink_status(folder, ignored).type() != fs::file_type::directory) return;
     std::vector<fs::path> files;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-        if (!is_file_of_ours(entry)) return;
+    bool all_ours = true;
+    const std::error_code error = for_each_entry(folder, [&](const fs::directory_entry& entry) {
+        all_ours &= is_file_of_ours(entry);
         files.push_back(entry.path());
-    }
+    });
+    if (error || !all_ours) return;
     for (const fs::path& file : files) fs::remove(file, ignored);
     fs::remove(folder, ignored);
 }
@@ -181,6 +193,7 @@ std::string SavedRunFolder::latest_name() const {
 
 // Without a latest.json a folder with a manifest is somebody's last checkpoint for all we know.
 std::string SavedRunFolder::begin() {
+    new_name_.clear();
     try {
         if (!latest_) latest_ = latest_name();
     } catch (const fs::filesystem_error& error) {
@@ -190,15 +203,21 @@ std::string SavedRunFolder::begin() {
     is_synced_ = true;
     std::uint32_t highest = 0;
     std::error_code error;
-    for_each_saved(directory_, [&](const fs::path& folder, std::uint32_t number) {
-        const bool is_left_over = !latest_->empty() || !fs::exists(folder / manifest_file, error);
-        if (folder.filename() != *latest_ && is_left_over) remove_saved(folder);
-        if (fs::exists(folder, error)) highest = std::max(highest, number);
-    });
-    new_name_ = fmt::format("{}{:0{}}", prefix, highest + 1, number_digits);
-    const fs::path folder = fs::path(directory_) / new_name_;
+    const std::error_code unread =
+        for_each_saved(directory_, [&](const fs::path& folder, std::uint32_t number) {
+            const bool is_left_over =
+                !latest_->empty() || !fs::exists(folder / manifest_file, error);
+            if (folder.filename() != *latest_ && is_left_over) remove_saved(folder);
+            if (fs::exists(folder, error)) highest = std::max(highest, number);
+        });
+    if (unread)
+        throw MachineError(fmt::format("{} cannot be read: {}", directory_, unread.message()));
+    const std::string name = fmt::format("{}{:0{}}", prefix, highest + 1, number_digits);
+    const fs::path folder = fs::path(directory_) / name;
     if (!fs::create_directory(folder, error))
-        throw MachineError(fmt::format("{} cannot be made: {}", folder.string(), error.message()));
+        throw MachineError(fmt::format("{} cannot be made: {}", folder.string(),
+                                       error ? error.message() : "it is there already"));
+    new_name_ = name;  // ours, to be abandoned if need be
     return folder.string();
 }
 

@@ -43,7 +43,8 @@ Section SectionWriter::end_section() {
 }
 
 void SectionWriter::finish() {
-    if (std::fflush(file_.get()) != 0 || fsync(fileno(file_.get())) != 0) fail_writing(path_);
+    if (std::fflush(file_.get()) != 0 || sync_descriptor(fileno(file_.get())) != 0)
+        fail_writing(path_);
 }
 
 SectionReader::SectionReader(std::string path)
@@ -82,10 +83,18 @@ void SectionReader::refuse() const {
         fmt::format("--restart: {} is damaged; legal: a checkpoint that is whole", path_));
 }
 
+int sync_descriptor(int descriptor) noexcept {
+    int status = 0;
+    do {
+        status = fsync(descriptor);
+    } while (status != 0 && errno == EINTR);
+    return status;
+}
+
 void sync_folder(const std::string& path) {
     const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) fail_writing(path);
-    const int status = fsync(folder);
+    const int status = sync_descriptor(folder);
     // Some network file systems sync folders by themselves, and say that one cannot.
     const bool failed = status != 0 && errno != EINVAL;
     close(folder);

@@ -64,6 +64,9 @@ class SectionReader {
     detail::OpenFile file_;
 };
 
+// As fsync(), but that it is not interrupted: file systems in user space may be, by any signal.
+int sync_descriptor(int descriptor) noexcept;
+
 // Throws MachineError. What stands in the folder under a name is then on the disk under that name.
 void sync_folder(const std::string& path);
 

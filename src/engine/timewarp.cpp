@@ -196,7 +196,7 @@ void run_timewarp(EngineRun& run) {
             guarded([&] { make_groups(rank, w); });
             barrier.arrive_and_wait();  // every group exists: events may be sent
             if (w == 0) guarded([&] { begin_output(run); });
-            if (w == 0) net_thread.begin();
+            if (w == 0) guarded([&] { net_thread.begin(); });
             if (w == 0) guarded([&] { placement.begin(memory_of_groups(rank)); });
             if (!run.plan.config.restart_from) guarded([&] { worker.start(); });
             barrier.arrive_and_wait();

@@ -6,8 +6,8 @@
 // the end is that what still arrives is kept.
 
 #include <cmath>
+#include <optional>
 #include <string>
-#include <unordered_map>
 
 #include "engine/saved_run_folder.hpp"
 #include "engine/worker.hpp"
@@ -126,15 +126,19 @@ SavedPart Worker::save(SectionWriter& file, std::uint32_t file_number) {
 // --- Going on --------------------------------------------------------------------------------------
 
 void Worker::read_groups(const SavedRun& saved) {
-    std::unordered_map<std::uint32_t, SectionReader> files;
+    // One is open at a time: a run of very many workers may go on with on few.
+    std::optional<SectionReader> file;
+    std::uint32_t number = 0;
     for (std::uint32_t g = 0; g < plan_.partition.groups(); ++g) {
         if (!(plan_.partition.first_owner(g) == self_)) continue;
         Group& group = build_group(g);
         const SavedGroup& from = saved.groups[g];
-        SectionReader& file =
-            files.try_emplace(from.file, saved.folder + "/" + saved.files[from.file]).first->second;
-        file.open(from.section);
-        for (EventRecord* event : read_group(group, file)) pending_.push(event->entry());
+        if (!file || number != from.file) {
+            number = from.file;
+            file.emplace(saved.folder + "/" + saved.files[number]);
+        }
+        file->open(from.section);
+        for (EventRecord* event : read_group(group, *file)) pending_.push(event->entry());
         lps_not_ended_ += not_ended(group);
         for (std::uint32_t i = 0; i < group.count; ++i) {
             keeper_.begin(group.lps[i]);

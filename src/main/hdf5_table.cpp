@@ -103,6 +103,8 @@ class Column {
         checked_hdf5(H5Pset_chunk(properties, 1, &chunk_rows), path_);
         checked_hdf5(H5Pset_shuffle(properties), path_);
         checked_hdf5(H5Pset_deflate(properties, deflate_level), path_);
+        // Equal tables, equal files.
+        checked_hdf5(H5Pset_obj_track_times(properties, false), path_);
         return {H5Dcreate2(group, name_.c_str(), memory_type_, space, H5P_DEFAULT, properties,
                            H5P_DEFAULT),
                 H5Dclose, path_};

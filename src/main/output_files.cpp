@@ -6,6 +6,7 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <random>
 #include <string_view>
 #include <system_error>
@@ -13,8 +14,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
-
-#include <numawarp/model.hpp>
 
 #include "base/check.hpp"
 
@@ -76,6 +75,27 @@ void prepare_folder(std::string_view option, const std::string& path) {
                                      path, error.message()));
 }
 
+void check_different_files(const Setup& setup, const Settings& settings) {
+    std::map<fs::path, std::string> options;  // by what they write to
+    const auto add = [&](const std::string& option, const fs::path& path) {
+        std::error_code error;
+        // What is no regular file takes what several write to it, as /dev/null and a pipe do.
+        if (path.empty() || (fs::exists(path, error) && !fs::is_regular_file(path, error))) return;
+        const fs::path place = fs::weakly_canonical(fs::absolute(path, error), error);
+        if (const auto [other, is_new] = options.emplace(place, option); !is_new)
+            throw SetupError(
+                fmt::format("--{} {}: --{} is written there, too; must be a file of its own",
+                            option, path.string(), other->second));
+    };
+    const std::string& folder = settings.config.output_directory;
+    if (!folder.empty())
+        for (const OutputTable& table : setup.outputs)
+            for (const char* ending : {".csv", ".h5"})
+                add("output", fs::path(folder) / (table.name + ending));
+    add("stats", settings.stats_file);
+    add("trace", settings.trace_file);
+}
+
 WholeFile::WholeFile(std::string option, std::string path)
     : option_(std::move(option)), path_(std::move(path)) {
     if (path_.empty()) return;
@@ -109,25 +129,29 @@ WholeFile::~WholeFile() {
 
 void WholeFile::write(const std::string& text) {
     if (path_.empty()) return;
-    if (!(descriptor_ >= 0 ? write_to_descriptor(text) : write_to_part(text)))
-        throw MachineError(fmt::format("--{} {}: cannot be written", option_, path_));
+    const int trouble = descriptor_ >= 0 ? write_to_descriptor(text) : write_to_part(text);
+    if (trouble != 0)
+        throw MachineError(
+            fmt::format("--{} {}: cannot be written: {}", option_, path_, std::strerror(trouble)));
     if (part_) part_->complete();
 }
 
-bool WholeFile::write_to_descriptor(const std::string& text) const {
+int WholeFile::write_to_descriptor(const std::string& text) const {
     for (std::string_view rest = text; !rest.empty();) {
         const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
-        if (written < 0 && errno != EINTR) return false;
+        if (written < 0 && errno != EINTR) return errno;
         if (written > 0) rest.remove_prefix(static_cast<std::size_t>(written));
     }
     return true;
 }
 
-bool WholeFile::write_to_part(const std::string& text) const {
+int WholeFile::write_to_part(const std::string& text) const {
+    errno = 0;
     std::ofstream file(part_->path(), std::ios::binary | std::ios::trunc);
     file << text;
     file.close();
-    return !file.fail();
+    if (!file.fail()) return 0;
+    return errno != 0 ? errno : EIO;
 }
 
 }  // namespace nw

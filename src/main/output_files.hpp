@@ -6,6 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include <numawarp/model.hpp>
+
+#include "main/option_table.hpp"
 #include "main/part_file.hpp"
 
 namespace nw {
@@ -13,6 +16,9 @@ namespace nw {
 // Creates the folder with its parents, and tries that a file can be made in it. Several ranks may do so
 // at a time. `option` is what error messages call it. Throws SetupError.
 void prepare_folder(std::string_view option, const std::string& path);
+
+// Throws SetupError where --stats or --trace would be written over each other, or over a table.
+void check_different_files(const Setup& setup, const Settings& settings);
 
 // A file that is there as a whole or not at all, also after a power cut: written beside its place and
 // renamed into it. A symbolic link keeps its place, and what it leads to is written. Devices, pipes and
@@ -32,8 +38,9 @@ class WholeFile {
 
   private:
     int prepare();  // 0, or what errno says
-    bool write_to_descriptor(const std::string& text) const;
-    bool write_to_part(const std::string& text) const;
+    // 0, or what errno says.
+    int write_to_descriptor(const std::string& text) const;
+    int write_to_part(const std::string& text) const;
 
     std::string option_;
     std::string path_;              // as the user wrote it

@@ -63,7 +63,7 @@ int sync_file(const std::string& path) {
     const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (file < 0) return errno;
     // Some file systems say that there is nothing to do.
-    const int trouble = fsync(file) != 0 && errno != EINVAL && errno != EROFS ? errno : 0;
+    const int trouble = sync_descriptor(file) != 0 && errno != EINVAL && errno != EROFS ? errno : 0;
     close(file);
     return trouble;
 }

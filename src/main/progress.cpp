@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "main/human.hpp"
+#include "main/say.hpp"
 #include "numa/signals.hpp"
 
 namespace nw {
@@ -145,12 +146,12 @@ ProgressLine::~ProgressLine() {
 void ProgressLine::say(std::string_view message) {
     const std::lock_guard lock(writing_);
     erase();
-    fmt::print(stderr, "{}\n", message);
+    nw::say(fmt::format("{}\n", message));
 }
 
 // Requires: writing_ is held.
 void ProgressLine::erase() {
-    if (drawn_) fmt::print(stderr, "\r\x1b[K");
+    if (drawn_) nw::say("\r\x1b[K");
     drawn_ = false;
 }
 
@@ -160,7 +161,7 @@ void ProgressLine::redraw_often() {
         const std::size_t columns = terminal_columns();
         const std::lock_guard lock(writing_);
         // In the last column some terminals go on to the next line.
-        fmt::print(stderr, "\r{}\x1b[K", meter_.line(columns - 1));
+        nw::say(fmt::format("\r{}\x1b[K", meter_.line(columns - 1)));
         drawn_ = true;
     }
     const std::lock_guard lock(writing_);

@@ -158,6 +158,7 @@ std::string report_text(const RunFacts& facts) {
         line(out, "output", "{}", facts.settings.config.output_directory);
     if (!facts.settings.stats_file.empty())
         line(out, "statistics", "{}", facts.settings.stats_file);
+    if (!facts.settings.trace_file.empty()) line(out, "trace", "{}", facts.settings.trace_file);
     text += placement_table(facts);
     write_workers(out, facts);
     if (facts.settings.verbose) write_counters(out, facts);

@@ -1,15 +1,19 @@
 // nw::run: from the command line to the exit code. The one place that prints errors and decides what
 // the process ends with.
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <new>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -29,6 +33,7 @@
 #include "main/progress.hpp"
 #include "main/rank_agreement.hpp"
 #include "main/report.hpp"
+#include "main/say.hpp"
 #include "main/setup_rules.hpp"
 #include "main/signals.hpp"
 #include "main/statistics.hpp"
@@ -45,8 +50,15 @@ int fail(ExitCode code, std::string message) {
     std::replace_if(
         message.begin(), message.end(),
         [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, ' ');
-    fmt::print(stderr, "numawarp: {}\n", message);
+    say(fmt::format("numawarp: {}\n", message));
     return code;
+}
+
+// On standard output. Throws MachineError.
+void print(const std::string& text) {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+        throw MachineError(
+            fmt::format("standard output cannot be written: {}", std::strerror(errno)));
 }
 
 // What must be alike on all ranks. Where files lie and what is printed may differ, but not whether there
@@ -80,14 +92,15 @@ SetupFacts facts_of(const Model& model, const Setup& setup, const OptionTable& t
 RunIdentity identity_of(const Model& model, const Setup& setup, const OptionTable& table,
                         const Settings& settings) {
     const Config& config = settings.config;
-    RunIdentity identity{{"the program", program_fingerprint()},
-                         {"the model", model.name()},
-                         {"the number of LPs", std::to_string(setup.lps)},
-                         {"the end time", fmt::format("{}", config.until.value_or(setup.until))},
+    // The first that differs is named: what the user wrote before what follows from it.
+    RunIdentity identity{{"the model", model.name()},
+                         {"the program", program_fingerprint()},
                          {"--seed", std::to_string(config.seed)},
                          {"--output", config.output_directory.empty() ? "off" : "on"}};
     for (const OptionSpec& spec : table.model_specs())
         if (spec.value) identity.emplace_back("--" + spec.name, spec.value().dump());
+    identity.emplace_back("the number of LPs", std::to_string(setup.lps));
+    identity.emplace_back("the end time", fmt::format("{}", config.until.value_or(setup.until)));
     return identity;
 }
 
@@ -109,6 +122,8 @@ Failure current_failure() {
         return {exit_machine_error, error.what()};
     } catch (const std::bad_alloc&) {
         return {exit_machine_error, "out of memory"};
+    } catch (const std::system_error& error) {
+        return {exit_machine_error, error.what()};
     } catch (const InternalError& error) {
         return {exit_internal_error, fmt::format("internal error: {}", error.what())};
     } catch (const std::exception& error) {
@@ -135,6 +150,34 @@ RunResult simulate_with_progress(Model& model, const Setup& setup, const Setting
         live.announce = [&](const std::string& line) { progress.say("numawarp: " + line); };
     return simulate(model, setup, settings.config, ranks, live, signals.received());
 }
+
+// Steps of which each is made, whatever became of those before.
+class Attempts {
+  public:
+    template <class Step>
+    void make(Step&& step) {
+        try {
+            step();
+        } catch (...) {
+            if (!first_failure_) first_failure_ = std::current_exception();
+        }
+    }
+    bool all_well() const noexcept { return !first_failure_; }
+    void rethrow_first_failure() const {
+        if (first_failure_) std::rethrow_exception(first_failure_);
+    }
+    // In words. Requires: there was one.
+    std::string first_failure() const {
+        try {
+            std::rethrow_exception(first_failure_);
+        } catch (...) {
+            return current_failure().message;
+        }
+    }
+
+  private:
+    std::exception_ptr first_failure_;
+};
 
 // From the command line to the exit code, on one of the ranks. What goes wrong before all have agreed
 // is said once, by the first; what goes wrong later ends all of them, and is said by who met it.
@@ -165,7 +208,7 @@ class RankRun {
         if (code != exit_done) return code;
         if (asks_for_text()) {
             if (ranks_.is_first())
-                fmt::print("{}", settings_.help ? help_text(model_, table_) : version_text(model_));
+                print(settings_.help ? help_text(model_, table_) : version_text(model_));
             return exit_done;
         }
         Failure failure;
@@ -208,13 +251,27 @@ class RankRun {
             settings_, identity_of(model_, setup_, table_, settings_), ranks_.is_first());
         // On one rank simulate() says the same, and there is nobody to agree with.
         if (ranks_.ranks() > 1) check_run(setup_, settings_.config, ranks_.ranks());
-        if (!settings_.config.output_directory.empty())
-            prepare_folder("output", settings_.config.output_directory);
+        if (const std::string& output = settings_.config.output_directory; !output.empty()) {
+            // The first rank's tables are there, or the run cannot go on: no new folder for that.
+            if (settings_.config.restart_from && ranks_.is_first() &&
+                !std::filesystem::is_directory(output))
+                throw SetupError(
+                    fmt::format("--output {}: is not there; legal with --restart: the folder with "
+                                "what the saved run has written",
+                                output));
+            prepare_folder("output", output);
+        }
         check_hdf5_output(setup_, settings_);
         settings_.config.trace = !settings_.trace_file.empty();
         if (settings_.config.trace && settings_.config.engine != EngineKind::timewarp)
             throw SetupError("--trace: only --engine timewarp writes one; must be left out here");
+        check_different_files(setup_, settings_);
         if (!ranks_.is_first()) return;
+        if (settings_.config.restart_from && !restart_lock_)
+            throw SetupError(
+                fmt::format("--restart {}: another run has just saved there; legal: one run at a "
+                            "time in a folder",
+                            settings_.restart_directory));
         stats_file_.emplace("stats", settings_.stats_file);
         // Only to find out beforehand that it can be written.
         const WholeFile trace_file("trace", settings_.trace_file);
@@ -225,29 +282,41 @@ class RankRun {
         const RunResult result =
             simulate_with_progress(model_, setup_, settings_, ranks_, *signals_);
         const bool interrupted = result.reason == EndReason::interrupted;
-        if (settings_.config.trace) write_trace(ranks_, settings_.trace_file, result);
+        // What one file has no room for is no reason to lose the others, or the report.
+        Attempts attempts;
+        if (settings_.config.trace)
+            attempts.make([&] { write_trace(ranks_, settings_.trace_file, result); });
         const bool saved = interrupted && settings_.config.save.on();
         const int code = !interrupted || (saved && result.signal != SIGINT)
                              ? exit_done
                              : exit_signal_base + result.signal;
-        if (!ranks_.is_first()) return code;
-        if (!interrupted)
-            model_.finished({.end_time = result.end_time,
-                             .committed_events = result.totals[Counter::committed_events],
-                             .output_directory = settings_.config.output_directory});
-        // A run that goes on later goes on with its CSV files.
-        if (!saved)
-            write_hdf5_output(setup_, settings_, result.column_kinds,
-                              {model_.name(), settings_.config.seed, result.digest.hex()});
-
-        const RunFacts facts{model_, settings_, table_, result};
-        stats_file_->write(statistics_json(facts));
-        if (!saved) remove_unwanted_csv(setup_, settings_);
-        if (!settings_.quiet) fmt::print("{}", report_text(facts));
-        if (saved)
-            fmt::print(
-                stderr, "numawarp: {}\n",
-                how_to_go_on(program_, arguments_, settings_, result.end_time, ranks_.ranks()));
+        if (ranks_.is_first()) {
+            if (!interrupted)
+                attempts.make([&] {
+                    model_.finished({.end_time = result.end_time,
+                                     .committed_events = result.totals[Counter::committed_events],
+                                     .output_directory = settings_.config.output_directory});
+                });
+            // A run that goes on later goes on with its CSV files.
+            if (!saved)
+                attempts.make([&] {
+                    write_hdf5_output(setup_, settings_, result.column_kinds,
+                                      {model_.name(), settings_.config.seed, result.digest.hex()});
+                });
+            const RunFacts facts{model_, settings_, table_, result};
+            attempts.make([&] { stats_file_->write(statistics_json(facts)); });
+            if (!saved && attempts.all_well())
+                attempts.make([&] { remove_unwanted_csv(setup_, settings_); });
+            if (!settings_.quiet) attempts.make([&] { print(report_text(facts)); });
+        }
+        if (saved && ranks_.is_first()) {
+            // It can go on, whatever has not been written of how far it came.
+            if (!attempts.all_well()) fail(exit_machine_error, attempts.first_failure());
+            say(fmt::format("numawarp: {}\n", how_to_go_on(program_, arguments_, settings_,
+                                                           result.end_time, ranks_.ranks())));
+        } else {
+            attempts.rethrow_first_failure();
+        }
         return code;
     }
 

@@ -1,9 +1,12 @@
 #include "main/trace_file.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -209,9 +212,13 @@ void write_trace(RankGroup& ranks, const std::string& path, const RunResult& res
     // No comma behind the last one.
     file << R"({"ph":"M","pid":1,"name":"process_labels","args":{"labels":"numawarp"}})"
             "\n]}\n";
-    file.flush();
-    if (!file.good())
-        throw MachineError(fmt::format("--trace {}: writing failed; is the disk full?", path));
+    file.close();
+    if (!file.good()) {
+        const std::string reason = std::strerror(errno);
+        std::error_code ignored;
+        if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
+        throw MachineError(fmt::format("--trace {}: cannot be written: {}", path, reason));
+    }
 }
 
 }  // namespace nw

@@ -44,6 +44,15 @@ for count, rank in [(8, 1), (2, 0)]:
                      and not ended.stdout and ended.seconds < SECONDS_TO_END,
                      f"{breach} on {count} ranks: exit code {ended.exit_code}: {ended.ours}")
 
+# An LP cannot be built, on the second rank, when the first has sent to it already.
+for net_thread in ["off", "on"]:
+    ended = ranks.launch(ranks.part(2, "rule_breaker", "--breach", "constructor", "--workers", 4,
+                                    "--lps-per-group", 1, "--net-thread", net_thread))
+    ranks.expect(ended.exit_code == 2 and len(ended.ours) == 1
+                 and ended.ours[0].startswith("numawarp: rank 1: ")
+                 and "the model's own words" in ended.ours[0],
+                 f"a constructor, --net-thread {net_thread}: exit code {ended.exit_code}: {ended.ours}")
+
 # A signal to any one rank.
 for stop in [signal.SIGINT, signal.SIGTERM]:
     stats = ranks.work / "interrupted.json"

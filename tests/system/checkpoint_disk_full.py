@@ -4,6 +4,7 @@ and a run that is to end with a checkpoint and cannot write it ends with exit co
 
 The disk is a small one in memory, mounted where nobody else sees it."""
 
+import json
 import os
 import signal
 import subprocess
@@ -74,6 +75,24 @@ run = start("--restart", checkpoint, "--checkpoint", programs.work / "larger")
 errors = run.communicate(timeout=120)[1]
 expect((run.returncode, errors) == (0, "") and result(stats) == reference,
        f"gone on with to a larger disk it comes to the same end: {run.returncode} {errors!r}")
+
+# Results for which there is no room: the others are there nevertheless.
+full = disk / "full"
+with open(full, "wb") as file:
+    file.write(bytes(8 << 10))
+    room = os.statvfs(disk)
+    subprocess.run(["fallocate", "--length", str((room.f_bavail - 1) * room.f_bsize + (8 << 10)), full],
+                   check=True)
+for lost, found in [("trace", "stats"), ("stats", "trace")]:
+    files = {lost: disk / "lost.json", found: programs.work / "found.json"}
+    files[found].unlink(missing_ok=True)
+    done = programs.run("phold", "--lps", 256, "--until", 200, "--stats", files["stats"], "--trace",
+                        files["trace"])
+    expect(done.returncode == 4 and done.stderr.startswith(f"numawarp: --{lost} {files[lost]}: ")
+           and "No space left on device" in done.stderr and done.stderr.count("\n") == 1,
+           f"no room for --{lost}: {done.returncode} {done.stderr.strip()!r}")
+    expect("digest" in done.stdout and json.loads(files[found].read_text())
+           and not files[lost].exists(), f"the report and --{found} are there, and no half file")
 
 subprocess.run(["umount", disk], check=True)
 programs.leave()

@@ -70,15 +70,18 @@ with open(other, "ab") as file:
 for what, words, arguments in [
         ("another seed", "--seed is 2 here and was 1", ["--seed", 2]),
         ("another option of the model", "--inter-arrival is 30.0 here", ["--inter-arrival", 30]),
-        ("another number of LPs", "the number of LPs is 138", ["--objects", 138]),
+        ("another number of LPs", "--objects is 138 here", ["--objects", 138]),
         ("another end", "the end time is 20000", ["--until", 20000])]:
     expect_refused(what, words, *restart, *arguments)
 expect_refused("another division into groups", "--lps-per-group 3: groups are as they were saved",
                *restart, "--lps-per-group", 3)
+expect_refused("another output", "with what the saved run has written", "--output",
+               programs.work / "nowhere", "--restart", saved)
+expect(not (programs.work / "nowhere").exists(), "and no folder is made")
 expect_refused("without its output", "--output is off here", "--restart", saved)
 expect_refused("another build", "the program is", *restart, program=other)
 code, errors = run("--quiet", *restart, program=programs.bin / "phold")
-expect(code == 2 and "the program is" in errors, f"another program: {errors.strip()!r}")
+expect(code == 2 and "the model is phold here and was traffic" in errors, f"another model: {errors.strip()!r}")
 
 # --- not here ---
 

@@ -80,6 +80,17 @@ for arguments in [[], ["--workers", 1]]:
     expect(done.returncode == 0 and result(stats) == reference
            and contents(output) == contents(reference_output), f"once more {arguments}")
 
+# A log on a full disk: what was saved counts all the same, also for a batch system.
+logless = programs.work / "logless"
+with open("/dev/full", "w") as full:
+    run = subprocess.Popen([str(word) for word in [programs.bin / MODEL[0], *MODEL[1:], "--checkpoint",
+                                                   logless, "--checkpoint-every-seconds", "0.1"]],
+                           stdout=full, stderr=full, cwd=programs.work)
+    wait_for_gvt(run, logless)
+    run.terminate()
+    expect(run.wait(timeout=60) == 0 and latest(logless) is not None,
+           f"SIGTERM where nothing can be said: {run.returncode}")
+
 # A signal at the very beginning: the run is saved before its first event, or was not ready for it.
 early = programs.work / "early"
 for pause in [0.0, 0.05, 0.2]:

@@ -2,6 +2,7 @@
 """Every kind of wrong input ends with the contract's exit code and exactly one line on standard
 error, which names what is wrong; nothing goes to standard output. Shown on the programs themselves."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -51,6 +52,11 @@ refused(2, ["--check-rebind 0.5", "--rebind off"],
         "phold", "--check-rebind", "0.5", "--rebind", "off")
 refused(2, ["--trace", "timewarp"], "phold", "--trace", "t.json", "--engine", "sequential")
 refused(2, ["--trace", "nowhere"], "phold", "--trace", "nowhere/t.json")
+refused(2, ["--trace", "--stats is written there"],
+        "phold", "--stats", "same.json", "--trace", "./same.json")
+for option in ["--stats", "--trace"]:
+    refused(2, [option, "--output is written there"],
+            "queues", "--output", "tables", option, "tables/../tables/stations.csv")
 
 # The configuration file.
 refused(2, ["--config", "absent.toml"], "phold", "--config", "absent.toml")
@@ -96,6 +102,7 @@ length_km = 20.0
 lanes = 2
 """
 refused(2, ["--network absent.toml"], "traffic", "--network", "absent.toml")
+refused(2, ["--network ."], "traffic", "--network", ".")
 refused(2, ["--objects 100000000", "137"], "traffic", "--objects", "100000000")
 refused(2, ["net.toml", "lanes"], "traffic", "--network",
         file_with(JUNCTION.format("A").replace("lanes = 2\n", ""), "net.toml"))
@@ -112,5 +119,15 @@ for engine in ["sequential", "timewarp", "conservative"]:
                              ("null", ""), ("division", "")]:
         refused(3, ["LP 1", "time 3", fragment],
                 "rule_breaker", "--engine", engine, "--workers", "2", "--breach", breach)
+
+# Where nobody can be told, the exit code still says it; where results are wanted, that they are lost.
+with open("/dev/full", "w") as full:
+    done = subprocess.run([programs.bin / "phold", "--lps", "0"], stderr=full)
+    programs.expect(done.returncode == 2, f"standard error is full: {done.returncode}")
+    done = subprocess.run([programs.bin / "phold", "--lps", "64", "--until", "1"], stdout=full,
+                          stderr=subprocess.PIPE, text=True)
+    programs.expect(done.returncode == 4 and "standard output" in done.stderr
+                    and len(done.stderr.splitlines()) == 1,
+                    f"standard output is full: {done.returncode} {done.stderr.strip()}")
 
 programs.leave()

@@ -217,8 +217,15 @@ check_changed("a-file-of-a-parameter-sweep-with-lps=4096_remote=0.25_mean=1.5_se
 text = check_page("sweep", ["a-file-of-a-parameter-sweep-with-lps=4096_remote=0.25_mean=1.5_seed=17.json",
                             "timewarp.json"], 2)
 text = check_changed("restarted", run_checkpoints={"restarted_at": 100.0, "written": 3, "seconds": 0.1},
-                     history=[{**sample, "seconds": 50 + sample["seconds"]} for sample in samples],
-                     wall_seconds=50 + timewarp["wall_seconds"])
+                     history=[{**sample, "seconds": 50 + sample["seconds"], **{
+                         name: 1000 + sample[name] for name in ("executed_events", "rolled_back_events")}}
+                              for sample in samples],
+                     wall_seconds=50 + timewarp["wall_seconds"],
+                     executed_events=1000 + timewarp["executed_events"],
+                     rolled_back_events=1000 + timewarp["rolled_back_events"])
+programs.expect(f"undid {timewarp['rolled_back_events']:,} of {timewarp['executed_events']:,} executed events"
+                in text.replace("\u202f", ",").replace("\xa0", ",") and "since the run went on" in text,
+                "the lengths of its rollbacks are of what was done since")
 programs.expect("went on from a checkpoint at virtual time 100; 3 checkpoints" in text
                 and "after 50 s." in text, "a run that was restarted says so")
 
@@ -326,7 +333,7 @@ for said, tried, changes in expected:
 (programs.work / "bytes.json").write_bytes(b"\xff\xfe\x00")
 for arguments in [[], ["absent.json"], ["text.json"], ["list.json"], ["other.json"], ["deep.json"],
                   ["bytes.json"], ["."], ["hot.json", "--wrong"], ["hot.json", "-o"],
-                  ["hot.json", "-o", "nowhere/page.html"], ["hot.json", "text.json"]]:
+                  ["hot.json", "-o", "nowhere/page.html"], ["hot.json", "-o", "./hot.json"], ["hot.json", "text.json"]]:
     done = report(*arguments)
     one_line = done.stderr.count("\n") == 1 and done.stderr.startswith("numawarp: ")
     programs.expect(done.returncode == 2 and one_line and not done.stdout,

@@ -1,22 +1,35 @@
-// A model that keeps all rules until LP 1 breaks one of them at time 3: what a run then says and ends
+// A model that keeps all rules until LP 1 breaks one of them at time 3, or LP 7 before all: what a run then says and ends
 // with is tested by cli_bad_input.py.
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include <numawarp/model.hpp>
 
 namespace {
 
 constexpr nw::VirtualTime lookahead = 0.5;
+constexpr std::uint32_t lps = 8;
+constexpr nw::LpId last{lps - 1};
 
 class Process final : public nw::LogicalProcess {
   public:
-    Process(nw::LpId, const std::string* breach) : breach_(breach) {}
+    Process(nw::LpId lp, const std::string* breach) : breach_(breach) {
+        if (*breach == "constructor" && lp == last) {
+            // Time for other ranks to send to it.
+            std::this_thread::sleep_for(std::chrono::milliseconds(300));
+            throw std::runtime_error("the model's own words");
+        }
+    }
 
-    void on_start(nw::Context& context) override { context.schedule(context.self(), 1, 0); }
+    void on_start(nw::Context& context) override {
+        context.schedule(context.self(), 1, 0);
+        if (*breach_ == "constructor") context.schedule(last, 1, 0);
+    }
 
     void on_event(nw::Context& context, const nw::Event&) override {
         context.schedule(context.self(), 1, 0);
@@ -51,15 +64,16 @@ class RuleBreaker final : public nw::Model {
     RuleBreaker() : Model("rule_breaker", "breaks one rule, for tests") {}
 
     void options(nw::Options& options) override {
-        options.add_choice("breach", breach_,
-                           {"past", "nan", "infinite", "lookahead", "lp", "payload", "columns",
-                            "exception", "null", "division"},
-                           "the rule that LP 1 breaks at time 3");
+        options.add_choice(
+            "breach", breach_,
+            {"past", "nan", "infinite", "lookahead", "lp", "payload", "columns", "exception",
+             "null", "division", "constructor"},
+            "the rule that LP 1 breaks at time 3, or the last one in its constructor");
     }
 
     nw::Setup setup() override {
         nw::Setup setup;
-        setup.lps = 8;
+        setup.lps = lps;
         setup.until = 100;
         setup.lookahead = lookahead;
         setup.payload_bytes_max = 8;

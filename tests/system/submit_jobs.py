@@ -128,6 +128,11 @@ def check_program_of_long_run():
     done = job("other", 2)
     programs.expect(len(done.stderr.splitlines()) == 1 and "is a run of one, not of other" in done.stderr,
                     f"another model: {done.stderr}")
+    stats = folder / "results/italy/stats.json"
+    stats.write_text('{"end_reason": "until"}')
+    programs.expect("finished before" in job("one", 0).stdout, "it is over")
+    programs.expect("is a run of one" in job("other", 2).stderr, "another model, when it is over")
+    stats.unlink()
     latest.unlink()
     programs.expect("other --output" in job("other", 1).stdout, "another model, no checkpoint: it runs")
 
@@ -143,6 +148,11 @@ def check_bad_values():
                         and not done.stdout and all(word in done.stderr for word in legal),
                         f"slurm {' '.join(arguments)}: exit code {done.returncode}: "
                         f"{done.stderr.strip()}")
+    for words in (["--print"], ["--ranks", "2"]):
+        done = subprocess.run([shutil.which("bash"), root / "jobs/run", *words, "slurm", "node"], text=True,
+                              capture_output=True, env={"PATH": str(nothing)})
+        programs.expect(done.returncode == 2 and f"{words[0]}" in done.stderr and not done.stdout,
+                        f"{' '.join(words)} in front: {done.returncode} {done.stderr.strip()}")
     done = jobs_run("--help", path=nothing)
     programs.expect(done.returncode == 0 and all(name in done.stdout for name in NAMES), "--help")
 
