@@ -59,6 +59,7 @@ run_slurm() {
     case ${1-} in
         --help | -h) slurm_usage; exit 0 ;;
         */* | *.sbatch) script=$(realpath --canonicalize-missing "$1") ;;
+        *) [[ -f $script || ! -f ${1-} ]] || script=$(realpath "$1") ;;
     esac
     [[ -f $script ]] || fail_usage "slurm: unknown script '${1-}'; one of: $(slurm_scripts)," \
         "or the path of a file"

@@ -51,7 +51,8 @@ SectionReader::SectionReader(std::string path)
     : path_(std::move(path)), file_(std::fopen(path_.c_str(), "rb")) {
     if (file_ == nullptr)
         throw SetupError(
-            fmt::format("--restart: {} cannot be read: {}", path_, std::strerror(errno)));
+            fmt::format("--restart: {} cannot be read: {}; legal: a checkpoint that is whole",
+                        path_, std::strerror(errno)));
 }
 
 void SectionReader::seek(std::uint64_t offset) {

@@ -142,7 +142,7 @@ int WholeFile::write_to_descriptor(const std::string& text) const {
         if (written < 0 && errno != EINTR) return errno;
         if (written > 0) rest.remove_prefix(static_cast<std::size_t>(written));
     }
-    return true;
+    return 0;
 }
 
 int WholeFile::write_to_part(const std::string& text) const {

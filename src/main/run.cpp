@@ -26,10 +26,10 @@
 #include "engine/simulation.hpp"
 #include "main/command_line.hpp"
 #include "main/exit_codes.hpp"
+#include "main/fingerprint.hpp"
 #include "main/hdf5_output.hpp"
 #include "main/long_runs.hpp"
 #include "main/output_files.hpp"
-#include "main/program_fingerprint.hpp"
 #include "main/progress.hpp"
 #include "main/rank_agreement.hpp"
 #include "main/report.hpp"
@@ -97,8 +97,16 @@ RunIdentity identity_of(const Model& model, const Setup& setup, const OptionTabl
                          {"the program", program_fingerprint()},
                          {"--seed", std::to_string(config.seed)},
                          {"--output", config.output_directory.empty() ? "off" : "on"}};
-    for (const OptionSpec& spec : table.model_specs())
-        if (spec.value) identity.emplace_back("--" + spec.name, spec.value().dump());
+    for (const OptionSpec& spec : table.model_specs()) {
+        if (!spec.value) continue;
+        const nlohmann::json value = spec.value();
+        identity.emplace_back("--" + spec.name, value.dump());
+        std::error_code ignored;
+        if (value.is_string() &&
+            std::filesystem::is_regular_file(value.get<std::string>(), ignored))
+            identity.emplace_back("the content of --" + spec.name,
+                                  file_fingerprint(value.get<std::string>()));
+    }
     identity.emplace_back("the number of LPs", std::to_string(setup.lps));
     identity.emplace_back("the end time", fmt::format("{}", config.until.value_or(setup.until)));
     return identity;

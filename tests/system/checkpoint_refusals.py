@@ -83,6 +83,24 @@ expect_refused("another build", "the program is", *restart, program=other)
 code, errors = run("--quiet", *restart, program=programs.bin / "phold")
 expect(code == 2 and "the model is phold here and was traffic" in errors, f"another model: {errors.strip()!r}")
 
+own_network = programs.work / "own.toml"
+JUNCTION = '[[junction]]\nname = "{}"\nlatitude = 45.0\nlongitude = 9.0\ninter_arrival_s = 30.0\n' \
+           'leave_probability = 0.5\nlength_km = 1.0\nlanes = {}\n'
+ROUTE = '[[route]]\nmotorway = "A1"\nfrom = "A"\nto = "B"\nlength_km = 20.0\nlanes = 2\n'
+own_network.write_text(JUNCTION.format("A", 2) + JUNCTION.format("B", 2) + ROUTE)
+files = programs.work / "of-own-network"
+own = ["--network", own_network, "--objects", 100, "--until", 1e9, "--quiet"]
+run_of_own = subprocess.Popen(list(map(str, [traffic, *own, "--checkpoint", files,
+                                             "--checkpoint-every-seconds", 0.05])),
+                              stderr=subprocess.PIPE, text=True, cwd=programs.work)
+expect(wait_for_gvt(run_of_own, files), "a run with a network of its own is under way")
+run_of_own.terminate()
+expect(run_of_own.wait(timeout=60) == 0, f"and saved: {run_of_own.stderr.read()}")
+own_network.write_text(own_network.read_text().replace("lanes = 2", "lanes = 3"))
+code, errors = run(*own, "--restart", files)
+expect(code == 2 and "the content of --network is" in errors and errors.count("\n") == 1,
+       f"another content of a file: {code} {errors.strip()!r}")
+
 # --- not here ---
 
 expect_refused("--engine sequential", "--engine timewarp", *restart, "--engine", "sequential")

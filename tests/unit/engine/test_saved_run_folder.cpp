@@ -7,6 +7,9 @@
 #include <string>
 #include <vector>
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "base/check.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -229,6 +232,37 @@ TEST_CASE(
     f.folder.begin();
     fs::remove_all(f.path);
     CHECK_THROWS_AS(f.folder.complete(run_at(1)), MachineError);
+}
+
+// As many files may be opened as are open: the folder cannot be listed.
+class NoMoreFiles {
+  public:
+    NoMoreFiles() {
+        getrlimit(RLIMIT_NOFILE, &usual_);
+        const int lowest_free = dup(0);
+        close(lowest_free);
+        const rlimit none{static_cast<rlim_t>(lowest_free), usual_.rlim_max};
+        setrlimit(RLIMIT_NOFILE, &none);
+    }
+    ~NoMoreFiles() { setrlimit(RLIMIT_NOFILE, &usual_); }
+    NoMoreFiles(const NoMoreFiles&) = delete;
+    NoMoreFiles& operator=(const NoMoreFiles&) = delete;
+
+  private:
+    rlimit usual_{};
+};
+
+TEST_CASE("saved run folder: one that cannot be listed loses nothing") {
+    Folder f;
+    f.save(1);
+    {
+        const NoMoreFiles no_more_files;
+        CHECK_THROWS_AS(f.folder.begin(), MachineError);
+    }
+    f.folder.abandon();
+    CHECK(f.saved_gvt() == 1);
+    f.save(2);
+    CHECK(f.saved_gvt() == 2);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "main/program_fingerprint.hpp"
+#include "main/fingerprint.hpp"
 
 #include <cstddef>
 #include <fstream>
@@ -8,8 +8,8 @@
 
 namespace nw {
 
-std::string program_fingerprint() {
-    std::ifstream file("/proc/self/exe", std::ios::binary);
+std::string file_fingerprint(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
     if (!file) return "unknown";
     Digest digest;
     std::vector<char> chunk(std::size_t{1} << 20);
@@ -18,5 +18,7 @@ std::string program_fingerprint() {
                       static_cast<std::size_t>(file.gcount()));
     return digest.hex();
 }
+
+std::string program_fingerprint() { return file_fingerprint("/proc/self/exe"); }
 
 }  // namespace nw
