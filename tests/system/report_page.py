@@ -333,7 +333,8 @@ for said, tried, changes in expected:
 (programs.work / "bytes.json").write_bytes(b"\xff\xfe\x00")
 for arguments in [[], ["absent.json"], ["text.json"], ["list.json"], ["other.json"], ["deep.json"],
                   ["bytes.json"], ["."], ["hot.json", "--wrong"], ["hot.json", "-o"],
-                  ["hot.json", "-o", "nowhere/page.html"], ["hot.json", "-o", "./hot.json"], ["hot.json", "text.json"]]:
+                  ["hot.json", "-o", "nowhere/page.html"], ["hot.json", "-o", "./hot.json"],
+                  ["hot.json", "text.json"]]:
     done = report(*arguments)
     one_line = done.stderr.count("\n") == 1 and done.stderr.startswith("numawarp: ")
     programs.expect(done.returncode == 2 and one_line and not done.stdout,

@@ -1,5 +1,5 @@
-// A model that keeps all rules until LP 1 breaks one of them at time 3, or LP 7 before all: what a run then says and ends
-// with is tested by cli_bad_input.py.
+// A model that keeps all rules until LP 1 breaks one of them at time 3, or cannot build its last LP.
+// What a run then says and ends with is tested by cli_bad_input.py and tests/mpi/test_failures.py.
 #include <array>
 #include <chrono>
 #include <cstdint>

@@ -1,7 +1,7 @@
 """--trace: the file is in the Trace Event Format that Perfetto and chrome://tracing read, tells what the
 statistics tell, and stays bounded.
 
-Neither viewer runs here without a network. So the format's own rules are checked, and those by which
+No viewer runs in a test. So the format's own rules are checked, and those by which
 viewers draw: spans of a thread nest, an outer one stands before what it holds, and nothing has the
 process or thread 0, which Perfetto keeps for the kernel."""
 
