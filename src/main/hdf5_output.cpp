@@ -8,19 +8,12 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
+#include "main/output_files.hpp"
 #include "main/part_file.hpp"
 
 namespace nw {
 
-namespace {
-
 namespace fs = std::filesystem;
-
-fs::path file_of(const OutputTable& table, const Settings& settings, const char* ending) {
-    return fs::path(settings.config.output_directory) / (table.name + ending);
-}
-
-}  // namespace
 
 void check_hdf5_output(const Setup& setup, const Settings& settings) {
     if (settings.output_format == OutputFormat::csv) return;
@@ -42,7 +35,7 @@ void check_hdf5_output(const Setup& setup, const Settings& settings) {
                     "--output-format {}: column \"{}\" of table {}: HDF5 wants names that differ, "
                     "with no / in them; legal for this model: csv",
                     format, name, table.name));
-        const fs::path path = file_of(table, settings, ".h5");
+        const fs::path path = table_file(table, settings, ".h5");
         std::error_code ignored;
         if (fs::is_directory(path, ignored))
             throw SetupError(fmt::format("--output {}: {} is a folder; legal: a folder without it",
@@ -55,9 +48,8 @@ void write_hdf5_output(const Setup& setup, const Settings& settings, const Colum
     if (settings.output_format == OutputFormat::csv) return;
     for (std::size_t t = 0; t < setup.outputs.size(); ++t) {
         const OutputTable& table = setup.outputs[t];
-        PartFile part(file_of(table, settings, ".h5"));
-        write_hdf5_table(part.path(), file_of(table, settings, ".csv").string(), table, kinds[t],
-                         origin);
+        PartFile part(table_file(table, settings, ".h5"));
+        write_hdf5_table(part.path(), table_file(table, settings, ".csv"), table, kinds[t], origin);
         part.complete();
     }
 }
@@ -66,7 +58,7 @@ void remove_unwanted_csv(const Setup& setup, const Settings& settings) {
     if (settings.output_format != OutputFormat::hdf5) return;
     for (const OutputTable& table : setup.outputs) {
         std::error_code error;
-        const fs::path path = file_of(table, settings, ".csv");
+        const fs::path path = table_file(table, settings, ".csv");
         fs::remove(path, error);
         if (error)
             throw MachineError(

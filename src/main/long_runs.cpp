@@ -54,6 +54,14 @@ std::unique_ptr<FolderLock> prepare_long_run(Settings& settings, RunIdentity ide
                 "--lps-per-group {}: groups are as they were saved; legal with this --restart: {}, "
                 "or auto",
                 config.lps_per_group, lps_per_group));
+        // The first rank's tables are there, or the run cannot go on: no new folder for that.
+        const std::string& output = config.output_directory;
+        std::error_code ignored;
+        if (is_first && !output.empty() && !std::filesystem::is_directory(output, ignored))
+            throw SetupError(
+                fmt::format("--output {}: is not there; legal with --restart: the folder with what "
+                            "the saved run has written",
+                            output));
     }
     if (!config.save.on()) {
         if (config.save.every_given)

@@ -17,6 +17,9 @@ namespace nw {
 // at a time. `option` is what error messages call it. Throws SetupError.
 void prepare_folder(std::string_view option, const std::string& path);
 
+// DIR/<table><ending>, where --output DIR is given.
+std::string table_file(const OutputTable& table, const Settings& settings, std::string_view ending);
+
 // Throws SetupError where --stats or --trace would be written over each other, or over a table.
 void check_different_files(const Setup& setup, const Settings& settings);
 

@@ -255,20 +255,15 @@ class RankRun {
     void prepare() {
         setup_ = model_.setup();
         check_setup(model_, setup_, settings_.config);
+        // Files are read for it, and only these runs need it.
+        const bool is_long = settings_.config.save.on() || !settings_.restart_directory.empty();
         checkpoint_lock_ = prepare_long_run(
-            settings_, identity_of(model_, setup_, table_, settings_), ranks_.is_first());
+            settings_, is_long ? identity_of(model_, setup_, table_, settings_) : RunIdentity{},
+            ranks_.is_first());
         // On one rank simulate() says the same, and there is nobody to agree with.
         if (ranks_.ranks() > 1) check_run(setup_, settings_.config, ranks_.ranks());
-        if (const std::string& output = settings_.config.output_directory; !output.empty()) {
-            // The first rank's tables are there, or the run cannot go on: no new folder for that.
-            if (settings_.config.restart_from && ranks_.is_first() &&
-                !std::filesystem::is_directory(output))
-                throw SetupError(
-                    fmt::format("--output {}: is not there; legal with --restart: the folder with "
-                                "what the saved run has written",
-                                output));
-            prepare_folder("output", output);
-        }
+        if (!settings_.config.output_directory.empty())
+            prepare_folder("output", settings_.config.output_directory);
         check_hdf5_output(setup_, settings_);
         settings_.config.trace = !settings_.trace_file.empty();
         if (settings_.config.trace && settings_.config.engine != EngineKind::timewarp)
@@ -290,42 +285,44 @@ class RankRun {
         const RunResult result =
             simulate_with_progress(model_, setup_, settings_, ranks_, *signals_);
         const bool interrupted = result.reason == EndReason::interrupted;
+        const bool saved = interrupted && settings_.config.save.on();
         // What one file has no room for is no reason to lose the others, or the report.
         Attempts attempts;
+        if (ranks_.is_first()) write_results(result, saved, attempts);
         if (settings_.config.trace)
             attempts.make([&] { write_trace(ranks_, settings_.trace_file, result); });
-        const bool saved = interrupted && settings_.config.save.on();
-        const int code = !interrupted || (saved && result.signal != SIGINT)
-                             ? exit_done
-                             : exit_signal_base + result.signal;
-        if (ranks_.is_first()) {
-            if (!interrupted)
-                attempts.make([&] {
-                    model_.finished({.end_time = result.end_time,
-                                     .committed_events = result.totals[Counter::committed_events],
-                                     .output_directory = settings_.config.output_directory});
-                });
-            // A run that goes on later goes on with its CSV files.
-            if (!saved)
-                attempts.make([&] {
-                    write_hdf5_output(setup_, settings_, result.column_kinds,
-                                      {model_.name(), settings_.config.seed, result.digest.hex()});
-                });
-            const RunFacts facts{model_, settings_, table_, result};
-            attempts.make([&] { stats_file_->write(statistics_json(facts)); });
-            if (!saved && attempts.all_well())
-                attempts.make([&] { remove_unwanted_csv(setup_, settings_); });
-            if (!settings_.quiet) attempts.make([&] { print(report_text(facts)); });
-        }
-        if (saved && ranks_.is_first()) {
+        if (!saved || !ranks_.is_first()) {
+            attempts.rethrow_first_failure();
+        } else {
             // It can go on, whatever has not been written of how far it came.
             if (!attempts.all_well()) fail(exit_machine_error, attempts.first_failure());
             say(fmt::format("numawarp: {}\n", how_to_go_on(program_, arguments_, settings_,
                                                            result.end_time, ranks_.ranks())));
-        } else {
-            attempts.rethrow_first_failure();
         }
-        return code;
+        return !interrupted || (saved && result.signal != SIGINT)
+                   ? exit_done
+                   : exit_signal_base + result.signal;
+    }
+
+    void write_results(const RunResult& result, bool saved, Attempts& attempts) {
+        if (result.reason != EndReason::interrupted)
+            attempts.make([&] {
+                model_.finished({.end_time = result.end_time,
+                                 .committed_events = result.totals[Counter::committed_events],
+                                 .output_directory = settings_.config.output_directory});
+            });
+        // A run that goes on later goes on with its CSV files.
+        if (!saved)
+            attempts.make([&] {
+                write_hdf5_output(setup_, settings_, result.column_kinds,
+                                  {model_.name(), settings_.config.seed, result.digest.hex()});
+            });
+        const RunFacts facts{model_, settings_, table_, result};
+        // Who sees them believes that the tables are there, and does not go on from a checkpoint.
+        if (attempts.all_well()) attempts.make([&] { stats_file_->write(statistics_json(facts)); });
+        if (!saved && attempts.all_well())
+            attempts.make([&] { remove_unwanted_csv(setup_, settings_); });
+        if (!settings_.quiet) attempts.make([&] { print(report_text(facts)); });
     }
 
     const std::string program_;

@@ -265,8 +265,7 @@ constexpr Field fields_after_counters[] = {
      pagemigd},
     {"numa", "placement_history", "array",
      "samples during the run, at most 1,000, the last of its end, with seconds (of the event "
-     "loop), "
-     "groups_moved, pages_moved and passes of the daemon so far, remote_page_share",
+     "loop), groups_moved, pages_moved and passes of the daemon so far, remote_page_share",
      placement_history},
     {"", "history", "array",
      "samples during the run, at most 1,001, the last of its end, with seconds (of the event "

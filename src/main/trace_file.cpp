@@ -202,22 +202,27 @@ void write_trace(RankGroup& ranks, const std::string& path, const RunResult& res
         return;
     }
     std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
-    const auto write = [&](const std::string& text) { file << text; };
+    int trouble = 0;  // what errno said when it first failed
+    const auto write = [&](std::string_view text) {
+        file << text;
+        if (!file && trouble == 0) trouble = errno != 0 ? errno : EIO;
+    };
+    write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
     RankPart(0, result, origin, write);
     for (std::uint32_t r = 1; r < ranks.ranks(); ++r)
         for (std::string text = ranks.receive(RankId{r}); !text.empty();
              text = ranks.receive(RankId{r}))
             write(text);
     // No comma behind the last one.
-    file << R"({"ph":"M","pid":1,"name":"process_labels","args":{"labels":"numawarp"}})"
-            "\n]}\n";
+    write(R"({"ph":"M","pid":1,"name":"process_labels","args":{"labels":"numawarp"}})"
+          "\n]}\n");
     file.close();
-    if (!file.good()) {
-        const std::string reason = std::strerror(errno);
+    if (!file && trouble == 0) trouble = errno != 0 ? errno : EIO;
+    if (trouble != 0) {
         std::error_code ignored;
         if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
-        throw MachineError(fmt::format("--trace {}: cannot be written: {}", path, reason));
+        throw MachineError(
+            fmt::format("--trace {}: cannot be written: {}", path, std::strerror(trouble)));
     }
 }
 

@@ -93,6 +93,17 @@ for lost, found in [("trace", "stats"), ("stats", "trace")]:
            f"no room for --{lost}: {done.returncode} {done.stderr.strip()!r}")
     expect("digest" in done.stdout and json.loads(files[found].read_text())
            and not files[lost].exists(), f"the report and --{found} are there, and no half file")
+# Who sees the statistics believes that all tables are there.
+folder = disk / "tables"
+folder.mkdir()
+(folder / "stations.csv").symlink_to(programs.work / "stations.csv")
+stats.unlink(missing_ok=True)
+done = programs.run("queues", "--until", 200, "--stats", stats, "--output", folder, "--output-format",
+                    "hdf5")
+expect(done.returncode == 4 and done.stderr.count("\n") == 1 and "digest" in done.stdout,
+       f"no room for a table: {done.returncode} {done.stderr.strip()!r}")
+expect(not stats.exists() and (programs.work / "stations.csv").stat().st_size > 0,
+       "no statistics, and its rows are there")
 
 subprocess.run(["umount", disk], check=True)
 programs.leave()

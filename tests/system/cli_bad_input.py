@@ -55,8 +55,9 @@ refused(2, ["--trace", "nowhere"], "phold", "--trace", "nowhere/t.json")
 refused(2, ["--trace", "--stats is written there"],
         "phold", "--stats", "same.json", "--trace", "./same.json")
 for option in ["--stats", "--trace"]:
-    refused(2, [option, "--output is written there"],
-            "queues", "--output", "tables", option, "tables/../tables/stations.csv")
+    for table, more in [("stations.csv", []), ("stations.h5", ["--output-format", "hdf5"])]:
+        refused(2, [option, "--output is written there"], "queues", "--output", "tables", *more,
+                option, f"tables/../tables/{table}")
 
 # The configuration file.
 refused(2, ["--config", "absent.toml"], "phold", "--config", "absent.toml")
