@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""docs/how-to/reverse-handlers.md is true: its program is reverse_example.cpp, runs with rollbacks to the
+sequential digest, and passes --check-rollback; with the mistake that the page speaks of
+(reverse_mistake) --check-rollback finds it."""
+
+import json
+import sys
+from pathlib import Path
+
+from document import CHECKOUT, Document
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from programs import Programs  # noqa: E402
+
+programs = Programs()
+page = CHECKOUT / "docs/how-to/reverse-handlers.md"
+example = (CHECKOUT / "tests/documents/reverse_example.cpp").read_text()
+models = [block.text for block in Document(page).blocks if block.language == "cpp"]
+programs.expect(models == [example], "its program is tests/documents/reverse_example.cpp")
+mistake = "free_at -= c.random().exponential(1.0);"
+programs.expect(f"`{mistake}`" in page.read_text(), f"it speaks of `{mistake}`")
+
+sequential = programs.statistics_of("reverse_example", "--engine", "sequential")["digest"]
+for rollback in ["reverse", "snapshot"]:
+    rollbacks = 0
+    for _ in range(20):
+        run = programs.statistics_of("reverse_example", "--rollback", rollback, "--workers", 4,
+                                     "--lps-per-group", 1, "--window", "off")
+        rollbacks += run["rollbacks"]
+        programs.expect(run["digest"] == sequential, f"{rollback}: the sequential digest")
+        if rollbacks:
+            break
+    programs.expect(rollbacks > 0, f"{rollback}: {rollbacks} rollbacks")
+
+run = programs.statistics_of("reverse_example", "--check-rollback", 1, "--until", 50)
+short = programs.statistics_of("reverse_example", "--engine", "sequential", "--until", 50)["digest"]
+programs.expect(run["digest"] == short and run["forced_rollbacks"] >= run["committed_events"],
+                f"--check-rollback: {run['forced_rollbacks']} forced rollbacks, nothing found")
+
+done = programs.run("reverse_mistake", "--check-rollback", 1, "--until", 50)
+line = done.stderr.strip()
+programs.expect(done.returncode == 3 and line.startswith("numawarp: LP ") and "--check-rollback" in line,
+                f"the mistake: exit code {done.returncode}: {line}")
+programs.leave()

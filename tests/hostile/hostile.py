@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+"""Whatever a handler does: out of order it is undone, and the run ends with the sequential digest; in
+order the run ends with the same single line on every engine. No run hangs, none takes more memory than
+its cap. The kinds of misbehaviour are those of the program `hostile` (hostile.cpp).
+
+usage: hostile.py FOLDER-OF-PROGRAMS [--only PATTERN] [--ranks SHARE] [--seed N] [--not-yet]
+
+  --only PATTERN  kinds whose name matches, as "loop-*"
+  --ranks SHARE   on two ranks run so many of the kinds, drawn by the seed (default 0.1; 1: all)
+  --seed N        of that draw; a new one each day if it is not given
+  --not-yet       run the kinds of not_yet.py, and nothing else, and say which come to what they must
+"""
+
+import argparse
+import fnmatch
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from not_yet import NOT_YET
+
+SECONDS_MAX = 10
+CAP_MIB = 256
+# The promise is 5 %, and what lies outside of the cap when it is measured: a page here and there.
+RESIDENT_MAX_KIB = CAP_MIB * 1024 * 1.06
+ATTEMPTS = 12
+
+# Groups of one LP, and a window that lets workers run ahead by ten numbers: disorder is likely, and
+# what one worker spoils does not keep the others busy for seconds.
+COMMON = ["--quiet", "--pin", "off", "--memory-cap", f"{CAP_MIB}M", "--lps-per-group", "1",
+          "--rebind", "off"]
+ENGINES = {
+    "sequential": ["--engine", "sequential"],
+    "conservative": ["--engine", "conservative", "--workers", "2"],
+    "2 workers": ["--workers", "2", "--window", "10"],
+    "4 workers": ["--workers", "4", "--window", "10"],
+    "2 ranks": ["--workers", "1", "--window", "10"],
+}
+MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", "2"]
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+@dataclass
+class Kind:
+    name: str
+    hook: str
+    traits: set
+    says: str  # "-": it does not end the run
+    sentence: str
+
+    def whens(self):
+        if self.hook in ("on_event", "can_end"):
+            yield "out-of-order"
+        if "only_out_of_order" not in self.traits:
+            yield "in-order"
+
+    def engines(self, on_ranks):
+        """(engine, rollback)"""
+        yield "sequential", None
+        if self.hook != "can_end":
+            yield "conservative", None
+        rollbacks = ["snapshot"] if "keeps_heap" in self.traits else ["snapshot", "copy"]
+        for engine in ["2 workers", "4 workers", *(["2 ranks"] if on_ranks else [])]:
+            for rollback in rollbacks:
+                yield engine, rollback
+
+
+@dataclass
+class Ended:
+    exit_code: int  # None: it hung
+    stdout: str
+    stderr: str
+    seconds: float
+    resident_kib: int
+    stats: dict
+    command: list
+
+    @property
+    def ours(self):
+        """What we said on standard error; on several ranks it names the rank."""
+        return [re.sub(r"^numawarp: rank \d+: ", "numawarp: ", line)
+                for line in self.stderr.split("\n") if line.startswith("numawarp: ")]
+
+    @property
+    def done(self):
+        """How often the misbehaviour happened, as the first rank knows."""
+        found = re.search(r"^done (\d+) times$", self.stdout, re.MULTILINE)
+        return int(found[1]) if found else 0
+
+
+@dataclass
+class Verdict:
+    kind: Kind
+    when: str
+    wrong: list = field(default_factory=list)  # (what, Ended)
+    runs: int = 0
+    done: int = 0
+    failed_speculations: int = 0
+
+
+class Runner:
+    """Runs the program, each time in a folder of its own and for so many seconds at most."""
+
+    def __init__(self, program, work):
+        self.program = program
+        self.work = work
+        self.lock = threading.Lock()
+        self.number = 0
+        self.seconds = 0
+        help_text = subprocess.run([program, "--help"], capture_output=True, text=True).stdout
+        # A handler that is certain and does not return is given up after so long.
+        self.limits = ["--handler-timeout", "0.5"] if "--handler-timeout" in help_text else []
+
+    def run(self, kind, when, engine, rollback):
+        with self.lock:
+            self.number += 1
+            folder = self.work / str(self.number)
+        folder.mkdir()
+        command = [*(MPIRUN if engine == "2 ranks" else []), self.program, "--do", kind.name,
+                   "--when", when, *COMMON, *self.limits, *ENGINES[engine], "--stats", "stats.json"]
+        if rollback:
+            command += ["--rollback", rollback]
+        # Rows must come to the same whether they are written or not.
+        if "writes_rows" in kind.traits and engine != "conservative":
+            command += ["--output", "rows"]
+        ended = self.wait(list(map(str, command)), folder)
+        shutil.rmtree(folder, ignore_errors=True)
+        with self.lock:
+            self.seconds += ended.seconds
+        return ended
+
+    def wait(self, command, folder):
+        began = time.monotonic()
+        with open(folder / "stdout", "wb") as stdout, open(folder / "stderr", "wb") as stderr:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stdout,
+                                       stderr=stderr, cwd=folder, env=ENVIRONMENT,
+                                       start_new_session=True)
+        hung = threading.Event()
+
+        def end_it():
+            hung.set()
+            os.killpg(process.pid, signal.SIGKILL)
+
+        timer = threading.Timer(SECONDS_MAX, end_it)
+        timer.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        timer.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        try:
+            os.killpg(process.pid, signal.SIGKILL)  # what it started and left behind
+        except ProcessLookupError:
+            pass
+        stats = {}
+        try:
+            stats = json.loads((folder / "stats.json").read_text())
+        except (OSError, ValueError):
+            pass
+        return Ended(None if hung.is_set() else process.returncode,
+                     (folder / "stdout").read_text(errors="replace"),
+                     (folder / "stderr").read_text(errors="replace"),
+                     time.monotonic() - began, usage.ru_maxrss, stats, command)
+
+
+def judge_any(ended):
+    """What no run may do."""
+    if ended.exit_code is None:
+        yield f"hung for {SECONDS_MAX} s"
+    elif ended.resident_kib > RESIDENT_MAX_KIB:
+        yield f"took {ended.resident_kib // 1024} MiB where {CAP_MIB} were allowed"
+
+
+def judge_failure(kind, ended):
+    """In order: one line, of the right event, with the right words."""
+    codes = (2, 3) if kind.hook in ("setup", "constructor", "finished") else (3,)
+    if ended.exit_code not in codes:
+        yield f"exit code {ended.exit_code}, not 3"
+    if len(ended.ours) != 1:
+        yield f"{len(ended.ours)} lines of ours"
+        return
+    if "talks" not in kind.traits and "mpirun" not in ended.command[0] \
+            and ended.stderr != ended.stderr.split("\n")[0] + "\n":
+        yield "more than one line on standard error"
+    place = "LP 7 at time 50.5, event of type 1 from LP 1: " if kind.hook in (
+        "on_event", "can_end", "on_commit") else ""
+    if not ended.ours[0].startswith("numawarp: " + place):
+        yield "the line names another event"
+    if kind.says not in ended.ours[0]:
+        yield f"the line does not say {kind.says!r}"
+
+
+def judge_success(ended, reference):
+    if ended.exit_code != 0:
+        yield f"exit code {ended.exit_code}, not 0"
+    elif ended.stats.get("digest") is None:
+        yield "no statistics"
+    elif reference and ended.stats["digest"] != reference.stats.get("digest"):
+        yield "another digest than the sequential run's"
+
+
+def judge(kind, when, runner, on_ranks):
+    verdict = Verdict(kind, when)
+    fails = when == "in-order" and kind.says != "-"
+    reference = None
+    for engine, rollback in kind.engines(on_ranks):
+        done = failed = 0
+        for attempt in range(ATTEMPTS):
+            ended = runner.run(kind, when, engine, rollback)
+            verdict.runs += 1
+            wrong = list(judge_any(ended))
+            if not wrong and fails:
+                wrong += judge_failure(kind, ended)
+                if reference and ended.ours != reference.ours:
+                    wrong.append(f"another line than the sequential run's: {reference.ours}")
+            elif not wrong:
+                wrong += judge_success(ended, reference)
+            verdict.wrong += [(f"{engine}, {rollback}: {what}", ended) for what in wrong]
+            if wrong or fails:
+                break
+            done += ended.done
+            failed += ended.stats["failed_speculations"]
+            expected = when == "in-order" or rollback is not None
+            if engine == "sequential" and when == "out-of-order" and done:
+                verdict.wrong.append((f"{engine}: misbehaved in order", ended))
+            # How far threads drift apart is the machine's affair.
+            if not expected or (done or engine == "2 ranks") and (
+                    failed or when == "in-order" or kind.says == "-"):
+                break
+        else:
+            verdict.wrong.append((f"{engine}, {rollback}: happened {done} times, and {failed} "
+                                  f"speculations failed, in {ATTEMPTS} runs", ended))
+        verdict.done += done
+        verdict.failed_speculations += failed
+        if verdict.wrong:
+            break
+        if engine == "sequential":
+            reference = ended
+    return verdict
+
+
+def said(verdict):
+    for what, ended in verdict.wrong:
+        yield f"FAILED  {verdict.kind.name} {verdict.when}: {what}"
+        yield f"          {' '.join(ended.command)}"
+        for line in ended.stderr.splitlines()[:4]:
+            yield f"          {line[:300]}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("programs", type=Path)
+    parser.add_argument("--only", default="*")
+    parser.add_argument("--ranks", type=float, default=0.1)
+    parser.add_argument("--seed", type=int, default=int(time.time()) // 86400)
+    parser.add_argument("--not-yet", action="store_true")
+    arguments = parser.parse_args()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    program = arguments.programs.resolve() / "hostile"
+    listed = subprocess.run([program, "--list"], capture_output=True, text=True, check=True).stdout
+    kinds = [Kind(name, hook, set(traits.split()), says, sentence) for name, hook, traits, says,
+             sentence in (line.split("\t") for line in listed.splitlines())]
+    names = [kind.name for kind in kinds]
+    assert len(set(names)) == len(names), "two kinds have one name"
+    known = {*names, *(f"{kind.name} {when}" for kind in kinds for when in kind.whens())}
+    assert NOT_YET <= known, f"not_yet.py: {NOT_YET - known}"
+
+    drawn = random.Random(arguments.seed)
+    has_ranks = shutil.which("mpirun") is not None
+    on_ranks = {kind.name for kind in kinds if has_ranks and drawn.random() < arguments.ranks}
+    cases = []
+    for kind in kinds:
+        for when in kind.whens() if fnmatch.fnmatch(kind.name, arguments.only) else ():
+            waits = kind.name in NOT_YET or f"{kind.name} {when}" in NOT_YET
+            if waits == arguments.not_yet:
+                cases.append((kind, when))
+    print(f"{len(kinds)} kinds, {len(cases)} cases; on two ranks by seed {arguments.seed}: "
+          f"{', '.join(sorted(on_ranks)) or 'none'}", flush=True)
+
+    began = time.monotonic()
+    verdicts = []
+    with tempfile.TemporaryDirectory(prefix="numawarp-hostile-") as work:
+        runner = Runner(program, Path(work))
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            for verdict in pool.map(lambda case: judge(*case, runner, case[0].name in on_ranks),
+                                    cases):
+                verdicts.append(verdict)
+                for line in said(verdict):
+                    print(line)
+                if arguments.not_yet and not verdict.wrong:
+                    print(f"now well: {verdict.kind.name} {verdict.when}")
+                sys.stdout.flush()
+    wrong = [f"{v.kind.name} {v.when}" for v in verdicts if v.wrong]
+    print(f"{sum(v.runs for v in verdicts)} runs in {time.monotonic() - began:.0f} s, misbehaved "
+          f"{sum(v.done for v in verdicts)} times, {sum(v.failed_speculations for v in verdicts)} "
+          f"failed speculations; wrong: {len(wrong)} of {len(cases)} cases; "
+          f"{len(NOT_YET)} entries in not_yet.py")
+    sys.exit(1 if wrong and not arguments.not_yet else 0)
+
+
+if __name__ == "__main__":
+    main()
