@@ -157,6 +157,17 @@ bool LargeBlocks::equals_image(const std::byte* image, std::uint32_t count) cons
     return true;
 }
 
+void LargeBlocks::for_each_saved_chunk(
+    const std::byte* image, std::uint32_t count,
+    const std::function<void(const std::byte*, std::size_t, const std::byte*)>& visit) const {
+    for (; count != 0; --count) {
+        Snapshot::LargeImage head{};
+        std::memcpy(&head, image, sizeof head);
+        visit(entries_[head.index].block->data(), head.bytes, image + sizeof head);
+        image += sizeof head + padded(head.bytes);
+    }
+}
+
 void LargeBlocks::validate(const LpHeap& owner) const {
     NW_CHECK(count_ <= capacity_);
     std::size_t live_bytes = 0;

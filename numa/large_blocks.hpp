@@ -46,6 +46,10 @@ class LargeBlocks {
     std::byte* write_image(std::byte* image) const noexcept;
     void restore_image(StateSpans& spans, const std::byte* image, std::uint32_t count) noexcept;
     bool equals_image(const std::byte* image, std::uint32_t count) const noexcept;
+    // Calls visit(address, bytes, saved bytes) for every chunk of the image.
+    void for_each_saved_chunk(
+        const std::byte* image, std::uint32_t count,
+        const std::function<void(const std::byte*, std::size_t, const std::byte*)>& visit) const;
 
     void validate(const LpHeap& owner) const;
 

@@ -93,6 +93,9 @@ class alignas(64) LpHeap {
     static void drop(Snapshot* snapshot, PlatformHeap& memory) noexcept {
         memory.free(snapshot, snapshot->bytes);
     }
+    // Calls visit(address, bytes, saved bytes) for every chunk that was in use at take().
+    using VisitSaved = std::function<void(const std::byte*, std::size_t, const std::byte*)>;
+    void for_each_saved_chunk(const Snapshot& snapshot, const VisitSaved& visit) const;
 
     // Calls visit(address, bytes) for every chunk in use, in no particular order.
     void for_each_chunk(const std::function<void(std::byte*, std::size_t)>& visit) const;

@@ -136,4 +136,23 @@ bool LpHeap::equals(const Snapshot& snapshot) const noexcept {
     return large_->equals_image(image, snapshot.large_count);
 }
 
+void LpHeap::for_each_saved_chunk(const Snapshot& snapshot, const VisitSaved& visit) const {
+    const auto* const table = reinterpret_cast<const std::uint32_t*>(&snapshot + 1);
+    const auto* image =
+        reinterpret_cast<const std::byte*>(table) + bin_table_bytes(snapshot.bin_count);
+    for (std::uint32_t b = 0; b < snapshot.bin_count; ++b) {
+        for (std::uint32_t j = 0; j < table[b]; ++j) {
+            const Block& block = *bins_[b].block(j);
+            const std::size_t bytes = small_classes[block.small_class].bytes;
+            const std::uint64_t free_mask = read_mask(image);
+            for (std::uint64_t used = block.full_mask() & ~free_mask; used != 0; used &= used - 1) {
+                visit(block.data() + static_cast<unsigned>(std::countr_zero(used)) * bytes, bytes,
+                      image);
+                image += bytes;
+            }
+        }
+    }
+    if (large_ != nullptr) large_->for_each_saved_chunk(image, snapshot.large_count, visit);
+}
+
 }  // namespace nw

@@ -1,12 +1,14 @@
 #include "models/traffic/network.hpp"
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <initializer_list>
 #include <iterator>
 #include <map>
 #include <numeric>
 #include <sstream>
+#include <system_error>
 
 #include <toml++/toml.h>
 
@@ -43,7 +45,7 @@ constexpr Legal any_length{0, lowest, 10'000, "km, > 0 and at most 10000"};
 constexpr Legal any_latitude{lowest, -90, 90, "degrees, -90 to 90"};
 constexpr Legal any_longitude{lowest, -180, 180, "degrees, -180 to 180"};
 
-std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
+std::string in_quotes(std::string_view text) { return '"' + std::string(text) + '"'; }
 
 class Reader {
   public:
@@ -100,7 +102,7 @@ class Reader {
                 known = known || key == legal;
                 list += (list.empty() ? "" : ", ") + std::string(legal);
             }
-            if (!known) place.fail("unknown key " + quoted(key) + "; legal are " + list);
+            if (!known) place.fail("unknown key " + in_quotes(key) + "; legal are " + list);
         }
     }
 
@@ -164,7 +166,7 @@ class Reader {
         Place place = place_of(table, "junction " + std::to_string(indices_.size() + 1));
         Junction result;
         result.name = text(table, "name", place);
-        place.entry = "junction " + quoted(result.name);
+        place.entry = "junction " + in_quotes(result.name);
         allow_only(table, place,
                    {"name", "latitude", "longitude", "inter_arrival_s", "leave_probability",
                     "length_km", "lanes", "label"});
@@ -183,7 +185,7 @@ class Reader {
             result.label = text(table, "label", place);
             if (result.label != "left" && result.label != "right" && result.label != "above" &&
                 result.label != "below") {
-                place.fail("label = " + quoted(result.label) +
+                place.fail("label = " + in_quotes(result.label) +
                            " is not legal: left, right, above or below");
             }
         }
@@ -194,7 +196,7 @@ class Reader {
         const std::string name = text(table, key, place);
         const auto found = indices_.find(name);
         if (found == indices_.end()) {
-            place.fail(std::string(key) + " = " + quoted(name) +
+            place.fail(std::string(key) + " = " + in_quotes(name) +
                        " is unknown: it must be the name of a [[junction]]");
         }
         return found->second;
@@ -229,8 +231,8 @@ class Reader {
         for (std::size_t i = 1; i < parent.size(); ++i) {
             if (root(i) == root(0)) continue;
             Place{source_, 0, ""}.fail("the network is disconnected: no route leads from " +
-                                       quoted(network.junctions[0].name) + " to " +
-                                       quoted(network.junctions[i].name) +
+                                       in_quotes(network.junctions[0].name) + " to " +
+                                       in_quotes(network.junctions[i].name) +
                                        "; every junction must be reachable");
         }
     }
@@ -257,17 +259,23 @@ Network parse_network(std::string_view text, const std::string& source) {
 }
 
 Network read_network(const std::string& file) {
-    std::ifstream in(file, std::ios::binary);
+    // A pipe that nobody writes to, or a device without an end, would be read for ever.
+    std::error_code error;
+    std::ifstream in;
+    if (std::filesystem::is_regular_file(file, error))
+        in.open(file, std::ios::binary);
+    else
+        in.setstate(std::ios::failbit);
     std::string text;
     try {
         text.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-    } catch (const std::ios_base::failure&) {  // a folder
+    } catch (const std::ios_base::failure&) {
         in.setstate(std::ios::failbit);
     }
     if (!in) {
-        throw nw::SetupError("--network " + file +
-                             ": cannot be read; a TOML file with [[junction]] and [[route]] is "
-                             "needed");
+        throw nw::SetupError(
+            "--network " + file +
+            ": cannot be read; must be a TOML file with [[junction]] and [[route]]");
     }
     return parse_network(text, file);
 }

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include <fmt/format.h>
 #include <metis.h>
 
 #include "base/check.hpp"
@@ -21,6 +22,10 @@ constexpr std::uint32_t no_lp = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t groups_per_worker = 4;
 constexpr std::uint32_t lps_per_group_max = 16384;
 
+// METIS counts and weighs in idx_t, which has 32 bits.
+constexpr std::uint32_t metis_vertices_max = std::numeric_limits<std::int32_t>::max() - 1;
+constexpr std::uint64_t metis_weight_max = std::uint64_t{1} << 30;  // of all links, both ways
+
 std::uint32_t choose_lps_per_group(std::uint32_t lps, std::uint32_t workers) {
     const std::uint32_t wanted = lps / (workers * groups_per_worker);
     return std::clamp(wanted, 1u, lps_per_group_max);
@@ -31,11 +36,15 @@ std::uint32_t choose_lps_per_group(std::uint32_t lps, std::uint32_t workers) {
 std::vector<std::uint32_t> metis_parts(std::uint32_t lps, const std::vector<Link>& links,
                                        std::uint32_t parts) {
     std::vector<std::vector<std::pair<idx_t, idx_t>>> adjacent(lps);
+    std::uint64_t sum = 0;
+    for (const Link& link : links) sum += 2 * std::uint64_t{link.weight};
+    const std::uint64_t unit = sum / metis_weight_max + 1;  // 1 but for absurd weights
     for (const Link& link : links) {
         const auto a = index(link.a), b = index(link.b);
-        if (a == b) continue;
-        adjacent[a].emplace_back(static_cast<idx_t>(b), static_cast<idx_t>(link.weight));
-        adjacent[b].emplace_back(static_cast<idx_t>(a), static_cast<idx_t>(link.weight));
+        const auto weight = static_cast<idx_t>((link.weight + unit - 1) / unit);
+        if (a == b || weight == 0) continue;
+        adjacent[a].emplace_back(static_cast<idx_t>(b), weight);
+        adjacent[b].emplace_back(static_cast<idx_t>(a), weight);
     }
     std::vector<idx_t> starts{0}, neighbours, weights;
     for (auto& list : adjacent) {
@@ -78,6 +87,10 @@ Partition::Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t work
     const std::uint32_t workers = ranks * workers_per_rank;
     set_lps_per_group(lps_per_group > 0 ? std::min(lps_per_group, setup.lps)
                                         : choose_lps_per_group(setup.lps, workers));
+    if ((lps_ - 1) / lps_per_group_ >= groups_max)
+        throw SetupError(fmt::format(
+            "--lps-per-group {}: makes {} groups of {} LPs; legal: at most {} groups, or auto",
+            lps_per_group_, (lps_ - 1) / lps_per_group_ + 1, lps_, groups_max));
     for (const Link& link : setup.links) {
         if (index(link.a) >= setup.lps || index(link.b) >= setup.lps)
             throw SetupError("the model's links name an LP that does not exist; legal: 0 to " +
@@ -87,10 +100,11 @@ Partition::Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t work
         std::vector<std::uint32_t> part = setup.parts;
         for (std::uint32_t& p : part) p %= workers;
         deal_by_parts(part, workers);
-    } else if (!setup.links.empty() && workers > 1 && workers <= setup.lps) {
+    } else if (!setup.links.empty() && workers > 1 && workers <= setup.lps &&
+               setup.lps <= metis_vertices_max) {
         deal_by_parts(metis_parts(lps_, setup.links, workers), workers);
     } else {
-        deal_blocks((lps_ + lps_per_group_ - 1) / lps_per_group_, workers);
+        deal_blocks((lps_ - 1) / lps_per_group_ + 1, workers);
     }
     divide_by_ranks(workers_per_rank);
 }
@@ -127,10 +141,11 @@ void Partition::deal_blocks(std::uint32_t groups, std::uint32_t workers) {
 }
 
 void Partition::deal_by_parts(const std::vector<std::uint32_t>& part, std::uint32_t workers) {
+    std::vector<std::vector<std::uint32_t>> lps_of(workers);
+    for (std::uint32_t lp = 0; lp < lps_; ++lp) lps_of[part[lp]].push_back(lp);
     slot_of_lp_.resize(lps_);
     for (std::uint32_t worker = 0; worker < workers; ++worker) {
-        for (std::uint32_t lp = 0; lp < lps_; ++lp) {
-            if (part[lp] != worker) continue;
+        for (const std::uint32_t lp : lps_of[worker]) {
             slot_of_lp_[lp] = static_cast<std::uint32_t>(lp_of_slot_.size());
             lp_of_slot_.push_back(lp);
         }
@@ -143,9 +158,9 @@ void Partition::deal_by_parts(const std::vector<std::uint32_t>& part, std::uint3
 std::vector<std::uint32_t> Partition::members(std::uint32_t group) const {
     std::vector<std::uint32_t> lps;
     for (std::uint32_t i = 0; i < lps_per_group_; ++i) {
-        const std::uint32_t slot = group * lps_per_group_ + i;
+        const std::uint64_t slot = std::uint64_t{group} * lps_per_group_ + i;
         if (slot_of_lp_.empty()) {
-            if (slot < lps_) lps.push_back(slot);
+            if (slot < lps_) lps.push_back(static_cast<std::uint32_t>(slot));
         } else if (lp_of_slot_[slot] != no_lp) {
             lps.push_back(lp_of_slot_[slot]);
         }

@@ -23,6 +23,11 @@ struct SavedPartition {
 
 class Partition {
   public:
+    // A group that is larger could not be moved, and its table of LPs would be no small thing.
+    static constexpr std::uint32_t lps_per_group_most = std::uint32_t{1} << 24;
+    // As many slots of 2 MiB as the region has (numa/region.hpp).
+    static constexpr std::uint32_t groups_max = std::uint32_t{1} << 24;
+
     // lps_per_group 0: the engine decides. Requires: setup.lps ≥ 1, ranks ≥ 1, workers ≥ 1.
     Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t workers_per_rank,
               std::uint32_t lps_per_group);

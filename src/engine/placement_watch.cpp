@@ -48,10 +48,6 @@ PlacementWatch::PlacementWatch(Os& os, const Config& config, const WorkerPlaces&
       watched_(pages_can_be_remote(where, nodes) || daemon_.threads() > 0),
       period_seconds_(daemon_.threads() > 0 ? config.pagemigd.period_seconds : sample_seconds),
       history_(std::max(period_seconds_, sample_seconds_least)) {
-    const bool asked_for = !config.pagemigd.automatic && config.pagemigd.threads > 0;
-    if (asked_for && config.memory == MemoryMode::libc)
-        notices.push_back(
-            "--pagemigd: there is no daemon with --memory libc, which places nothing");
     if (!watched_) return;
     try {
         thread_ = std::thread([this] { run(); });

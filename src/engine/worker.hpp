@@ -138,6 +138,9 @@ class alignas(64) Worker final : private detail::EventSink {
     void cancel_here(EventRecord& event);
     void cancel_processed();
     bool is_chosen_for_check(const EventRecord& event) const noexcept;
+    std::string difference_after_rollback(const LpRecord& lp, const Snapshot& before,
+                                          std::uint64_t random_counter,
+                                          std::uint32_t sequence) const;
     void check_rollback(Group& group, LpRecord& lp, EventRecord& event);
 
     // --- groups that come and go (worker_handover.cpp) ---

@@ -13,6 +13,7 @@
 #include "base/check.hpp"
 #include "engine/handler_call.hpp"
 #include "engine/worker.hpp"
+#include "lp/state_difference.hpp"
 
 namespace nw {
 namespace {
@@ -216,6 +217,23 @@ bool Worker::is_chosen_for_check(const EventRecord& event) const noexcept {
     return dice.chance(plan_.config.check_rollback);
 }
 
+// What is not as it was, in words; empty if all is.
+std::string Worker::difference_after_rollback(const LpRecord& lp, const Snapshot& before,
+                                              std::uint64_t random_counter,
+                                              std::uint32_t sequence) const {
+    if (!lp.heap->equals(before)) {
+        const std::string where =
+            describe_difference(*lp.heap, before, lp.process, plan_.setup.process.object_bytes);
+        return where.empty() ? "its heap" : where;
+    }
+    if (lp.random_counter != random_counter)
+        return fmt::format("{} random numbers were drawn and are {} now", random_counter,
+                           lp.random_counter);
+    if (lp.sequence != sequence)
+        return fmt::format("{} events were sent and are {} now", sequence, lp.sequence);
+    return {};
+}
+
 // Executes the event, takes it back, compares the LP with what it was. The event is pending again
 // afterwards and runs for good when it comes up next.
 void Worker::check_rollback(Group& group, LpRecord& lp, EventRecord& event) {
@@ -229,17 +247,17 @@ void Worker::check_rollback(Group& group, LpRecord& lp, EventRecord& event) {
         set_back(group, lp, lp.history.tail() - 1);
         cancel_processed();
         ++counters_[Counter::forced_rollbacks];
-        const bool equal = lp.heap->equals(*image) && lp.random_counter == random_counter &&
-                           lp.sequence == sequence;
-        if (!equal && plan_.rollback == Rollback::snapshot)
-            throw InternalError(
-                description +
-                "a rollback did not restore the LP's state (or the model keeps some "
-                "of it outside, or runs threads)");
-        if (!equal)
+        const std::string difference =
+            difference_after_rollback(lp, *image, random_counter, sequence);
+        if (!difference.empty() && plan_.rollback == Rollback::snapshot)
+            throw InternalError(description +
+                                "a rollback did not restore the LP's state: " + difference +
+                                " (or the model keeps some of it outside, or runs threads)");
+        if (!difference.empty())
             throw ModelError(description +
-                             "--check-rollback: the state after the rollback differs "
-                             "from the state before the event");
+                             "--check-rollback: the state after the rollback differs from the "
+                             "state before the event: " +
+                             difference);
     }
     LpHeap::drop(image, group.heap);
 }

@@ -1,6 +1,5 @@
-// From argv to settings. CLI11 splits the command line and lays out --help; what a value may be, and
-// what is said when it is not, is the option table's business, so that the command line and the
-// configuration file speak with one voice.
+// From argv to settings. What a value may be, and what is said when it is not, is the option table's
+// business, so that the command line and the configuration file speak with one voice.
 #pragma once
 
 #include <string>

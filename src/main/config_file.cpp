@@ -1,19 +1,20 @@
 #include "main/config_file.hpp"
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
+#include "main/input_file.hpp"
 #include "main/option_values.hpp"
 
 namespace nw {
 
 namespace {
+
+constexpr std::size_t file_bytes_max = std::size_t{4} << 20;
 
 // The value as it would be typed on the command line; nothing for arrays, tables and dates.
 std::optional<std::string> text_of(const toml::node& node) {
@@ -36,7 +37,7 @@ void apply_key(const std::string& path, const std::string& key, const toml::node
     const OptionSpec* spec = table.find(key);
     if (spec == nullptr || !spec->value) {
         const std::string near = nearest_word(key, legal_keys(table));
-        throw SetupError(fmt::format("{}: {}: unknown key{}", path, key,
+        throw SetupError(fmt::format("{}: {}: unknown key{}", path, shortened(key),
                                      near.empty() ? "" : fmt::format("; did you mean {}?", near)));
     }
     const std::optional<std::string> text = text_of(node);
@@ -45,25 +46,32 @@ void apply_key(const std::string& path, const std::string& key, const toml::node
     try {
         spec->set(*text);
     } catch (const IllegalValue& illegal) {
-        throw SetupError(fmt::format("{}: {} = {}: {}", path, key, *text, illegal.what()));
+        throw SetupError(
+            fmt::format("{}: {} = {}: {}", path, key, shortened(*text), illegal.what()));
     }
 }
 
 }  // namespace
 
-void apply_config_file(const std::string& path, const OptionTable& table) {
-    // A folder can be opened like a file, and fails only when it is read.
-    std::ifstream file(path);
-    if (!file || std::filesystem::is_directory(path))
-        throw SetupError(fmt::format("--config {}: must be a TOML file that can be read", path));
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
+void apply_config_file(const std::string& path, const OptionTable& table,
+                       std::set<std::string, std::less<>>& given) {
+    std::string text;
+    try {
+        text = read_input_file(path, file_bytes_max);
+    } catch (const std::system_error& error) {
+        throw SetupError(fmt::format("--config {}: must be a TOML file that can be read: {}",
+                                     shortened(path), error.code().message()));
+    }
     try {
         const toml::table keys = toml::parse(text, path);
-        for (const auto& [key, node] : keys)
-            apply_key(path, std::string(std::string_view(key)), node, table);
+        for (const auto& [toml_key, node] : keys) {
+            const std::string key(std::string_view{toml_key});
+            apply_key(path, key, node, table);
+            given.insert(key);
+        }
     } catch (const toml::parse_error& error) {
-        throw SetupError(
-            fmt::format("{}: line {}: {}", path, error.source().begin.line, error.description()));
+        throw SetupError(fmt::format("{}: line {}: {}; must be TOML", path,
+                                     error.source().begin.line, shortened(error.description())));
     }
 }
 

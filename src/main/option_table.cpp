@@ -1,27 +1,16 @@
 #include "main/option_table.hpp"
 
-#include <algorithm>
-#include <array>
 #include <limits>
-#include <utility>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
-
-#include "main/option_values.hpp"
+#include "engine/partition.hpp"
+#include "main/model_options.hpp"
+#include "main/option_builder.hpp"
 
 namespace nw {
 
 namespace {
 
 using nlohmann::json;
-
-template <class Enum>
-struct Word {
-    const char* text;
-    Enum value;
-};
 
 constexpr Word<EngineKind> engine_words[] = {{"sequential", EngineKind::sequential},
                                              {"conservative", EngineKind::conservative},
@@ -38,106 +27,7 @@ constexpr Word<OutputFormat> output_format_words[] = {
     {"csv", OutputFormat::csv}, {"hdf5", OutputFormat::hdf5}, {"both", OutputFormat::both}};
 constexpr Word<bool> switch_words[] = {{"on", true}, {"off", false}};
 
-template <class Enum, std::size_t N>
-std::string_view word_of(const Word<Enum> (&words)[N], Enum value) noexcept {
-    for (const auto& word : words)
-        if (word.value == value) return word.text;
-    return "?";
-}
-
-std::string bars(const std::vector<std::string>& words) {
-    return fmt::format("{}", fmt::join(words, "|"));
-}
-
-// What "auto" and the like are called in the statistics; everything else is a number there.
-json number_or(bool is_word, const char* word, const json& number) {
-    return is_word ? json(word) : number;
-}
-
-// Fills the table: one call an option. Groups are headings, set once and then kept.
-class Builder {
-  public:
-    explicit Builder(std::vector<OptionSpec>& specs) : specs_(specs) {}
-
-    void group(std::string heading) { group_ = std::move(heading); }
-
-    OptionSpec& add(std::string name, std::string values, std::string standard, std::string help) {
-        specs_.push_back({std::move(name),
-                          std::move(values),
-                          group_,
-                          std::move(help),
-                          std::move(standard),
-                          {},
-                          {}});
-        return specs_.back();
-    }
-
-    template <class Enum, std::size_t N>
-    OptionSpec& add_words(std::string name, Enum& target, const Word<Enum> (&words)[N],
-                          std::string help) {
-        std::vector<std::string> texts;
-        for (const auto& word : words) texts.emplace_back(word.text);
-        OptionSpec& spec =
-            add(std::move(name), bars(texts), std::string(word_of(words, target)), std::move(help));
-        spec.set = [&target, &words, texts](std::string_view text) {
-            target = words[parse_choice(text, texts)].value;
-        };
-        spec.value = [&target, &words] { return json(word_of(words, target)); };
-        return spec;
-    }
-
-    OptionSpec& add_flag(std::string name, bool& target, std::string help) {
-        OptionSpec& spec = add(std::move(name), "", target ? "on" : "", std::move(help));
-        spec.set = [&target](std::string_view text) {
-            target = parse_choice(text, {"on", "off"}) == 0;
-        };
-        spec.value = [&target] { return json(target); };
-        return spec;
-    }
-
-    // A share: a number from 0 to 1.
-    void add_share(std::string name, double& target, std::string help) {
-        OptionSpec& spec = add(std::move(name), "P", fmt::format("{}", target), std::move(help));
-        spec.set = [&target](std::string_view text) {
-            target = parse_number_in(text, 0, Bound::included, 1);
-        };
-        spec.value = [&target] { return json(target); };
-    }
-
-    OptionSpec& add_text(std::string name, std::string values, std::string& target,
-                         std::string help) {
-        OptionSpec& spec = add(std::move(name), std::move(values), target, std::move(help));
-        spec.set = [&target](std::string_view text) { target = text; };
-        spec.value = [&target] { return target.empty() ? json(nullptr) : json(target); };
-        return spec;
-    }
-
-    // A whole number from 1, or a word that stands for 0.
-    OptionSpec& add_count_or(std::string name, const char* word, std::uint32_t& target,
-                             std::uint32_t most, std::string help) {
-        OptionSpec& spec = add(std::move(name), fmt::format("N|{}", word), word, std::move(help));
-        spec.set = [&target, word, most](std::string_view text) {
-            target = text == word ? 0 : whole_or_word(text, word, most);
-        };
-        spec.value = [&target, word] { return number_or(target == 0, word, target); };
-        return spec;
-    }
-
-  private:
-    static std::uint32_t whole_or_word(std::string_view text, const char* word,
-                                       std::uint32_t most) {
-        try {
-            return static_cast<std::uint32_t>(parse_whole(text, 1, most));
-        } catch (const IllegalValue& illegal) {
-            throw IllegalValue(fmt::format("{}, or {}", illegal.what(), word));
-        }
-    }
-
-    std::vector<OptionSpec>& specs_;
-    std::string group_;
-};
-
-void add_engine(Builder& table, Config& config) {
+void add_engine(OptionBuilder& table, Config& config) {
     table.group("Engine");
     table.add_words("engine", config.engine, engine_words,
                     "who runs the model; all give the same result");
@@ -173,7 +63,7 @@ void add_engine(Builder& table, Config& config) {
     };
 }
 
-void add_time_warp(Builder& table, Config& config) {
+void add_time_warp(OptionBuilder& table, Config& config) {
     table.group("Time Warp");
     OptionSpec& rollback = table.add("rollback", "snapshot|copy|reverse", "what the model prefers",
                                      "how states are restored");
@@ -209,8 +99,7 @@ void add_time_warp(Builder& table, Config& config) {
         if (config.window_mode == WindowMode::fixed) return json(config.window);
         return json(config.window_mode == WindowMode::off ? "off" : "auto");
     };
-    table.add_count_or("lps-per-group", "auto", config.lps_per_group,
-                       std::numeric_limits<std::uint32_t>::max(),
+    table.add_count_or("lps-per-group", "auto", config.lps_per_group, Partition::lps_per_group_most,
                        "LPs that share memory pages and move together");
     OptionSpec& rebind =
         table.add("rebind", "SECONDS|off", fmt::format("{}", config.rebind_seconds),
@@ -234,7 +123,7 @@ std::string text_of(const PagemigdOptions& pagemigd) {
     return fmt::format("{}@{}", pagemigd.threads, pagemigd.period_seconds);
 }
 
-void add_memory(Builder& table, Config& config) {
+void add_memory(OptionBuilder& table, Config& config) {
     table.group("Memory");
     table.add_words("memory", config.memory, memory_words,
                     "segments placed by NUMA node, or plain malloc");
@@ -256,7 +145,7 @@ void add_memory(Builder& table, Config& config) {
     };
 }
 
-void add_long_runs(Builder& table, Settings& settings) {
+void add_long_runs(OptionBuilder& table, Settings& settings) {
     table.group("Long runs");
     table.add_text(
         "checkpoint", "DIR", settings.config.save.directory,
@@ -275,7 +164,7 @@ void add_long_runs(Builder& table, Settings& settings) {
                    "numbers of workers and ranks");
 }
 
-void add_output(Builder& table, Settings& settings) {
+void add_output(OptionBuilder& table, Settings& settings) {
     table.group("Output");
     table.add_text("stats", "FILE", settings.stats_file, "write the statistics as JSON");
     table.add_text("output", "DIR", settings.config.output_directory,
@@ -298,54 +187,10 @@ void add_output(Builder& table, Settings& settings) {
     table.add_flag("help", settings.help, "print this and leave").value = nullptr;
 }
 
-// The model's side of the table.
-class ModelOptions final : public Options {
-  public:
-    ModelOptions(Builder& table) : table_(table) {}
-
-    void add(const std::string& name, double& value, const std::string& help) override {
-        OptionSpec& spec = table_.add(name, "X", fmt::format("{}", value), help);
-        spec.set = [&value](std::string_view text) { value = parse_number(text); };
-        spec.value = [&value] { return json(value); };
-    }
-    void add(const std::string& name, std::uint32_t& value, const std::string& help) override {
-        add_whole(name, value, help);
-    }
-    void add(const std::string& name, std::uint64_t& value, const std::string& help) override {
-        add_whole(name, value, help);
-    }
-    void add(const std::string& name, std::string& value, const std::string& help) override {
-        table_.add_text(name, "TEXT", value, help);
-    }
-    void add_flag(const std::string& name, bool& value, const std::string& help) override {
-        table_.add_flag(name, value, help);
-    }
-    void add_choice(const std::string& name, std::string& value,
-                    const std::vector<std::string>& words, const std::string& help) override {
-        OptionSpec& spec = table_.add(name, bars(words), value, help);
-        spec.set = [&value, words](std::string_view text) {
-            value = words[parse_choice(text, words)];
-        };
-        spec.value = [&value] { return json(value); };
-    }
-
-  private:
-    template <class Whole>
-    void add_whole(const std::string& name, Whole& value, const std::string& help) {
-        OptionSpec& spec = table_.add(name, "N", fmt::format("{}", value), help);
-        spec.set = [&value](std::string_view text) {
-            value = static_cast<Whole>(parse_whole(text, 0, std::numeric_limits<Whole>::max()));
-        };
-        spec.value = [&value] { return json(value); };
-    }
-
-    Builder& table_;
-};
-
 }  // namespace
 
 OptionTable::OptionTable(Settings& settings) {
-    Builder table(specs_);
+    OptionBuilder table(specs_);
     add_engine(table, settings.config);
     add_time_warp(table, settings.config);
     add_memory(table, settings.config);
@@ -354,21 +199,13 @@ OptionTable::OptionTable(Settings& settings) {
 }
 
 OptionTable::OptionTable(Settings& settings, Model& model) : OptionTable(settings) {
-    Builder table(specs_);
+    OptionBuilder table(specs_);
     engine_options_ = specs_.size();
-    table.group("Model: " + model.name());
-    ModelOptions options(table);
-    model.options(options);
-    for (auto spec = specs_.begin(); spec != specs_.end(); ++spec)
-        if (find(spec->name) != &*spec)
-            throw SetupError(fmt::format("model {}: its option --{} has a name that is taken",
-                                         model.name(), spec->name));
+    add_model_options(table, model);
 }
 
 const OptionSpec* OptionTable::find(std::string_view name) const noexcept {
-    const auto found = std::find_if(specs_.begin(), specs_.end(),
-                                    [name](const OptionSpec& spec) { return spec.name == name; });
-    return found == specs_.end() ? nullptr : &*found;
+    return find_in(specs_, name);
 }
 
 std::vector<std::string> OptionTable::names() const {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +33,7 @@ struct Settings {
     bool verbose = false;
     bool help = false;
     bool version = false;
+    std::set<std::string, std::less<>> given;  // names of the options that the user wrote
 };
 
 struct OptionSpec {

@@ -111,6 +111,12 @@ std::size_t parse_choice(std::string_view text, const std::vector<std::string>& 
     return static_cast<std::size_t>(found - words.begin());
 }
 
+std::string shortened(std::string_view text) {
+    constexpr std::size_t shown = 200;
+    if (text.size() <= shown) return std::string(text);
+    return fmt::format("{}... ({} bytes)", text.substr(0, shown), text.size());
+}
+
 std::string enumerate(const std::vector<std::string>& words, std::string_view last_joint) {
     std::string text;
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -121,6 +127,9 @@ std::string enumerate(const std::vector<std::string>& words, std::string_view la
 }
 
 std::string nearest_word(std::string_view text, const std::vector<std::string>& words) {
+    // Longer than any word by more than half: nothing is near, and it might take seconds to find out.
+    constexpr std::size_t longest = 100;
+    if (text.size() > longest) return {};
     // One row of the table of distances between every prefix of `text` and one of `word`.
     const auto distance = [text](std::string_view word) {
         std::vector<std::size_t> row(text.size() + 1);

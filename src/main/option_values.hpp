@@ -43,6 +43,9 @@ std::uint64_t parse_size(std::string_view text, std::uint64_t least);
 // The index of `text` in `words`.
 std::size_t parse_choice(std::string_view text, const std::vector<std::string>& words);
 
+// For a message: a text of the user's, cut where it is long.
+std::string shortened(std::string_view text);
+
 // "sequential, conservative or timewarp"
 std::string enumerate(const std::vector<std::string>& words, std::string_view last_joint);
 

@@ -29,7 +29,10 @@ std::string options_reference() {
         "stand in a TOML file (`--config FILE.toml`) under the same names, without the dashes, as\n"
         "top-level keys; on and off may be said there as `true` and `false`. The command line "
         "wins\n"
-        "over the file. An option given twice has its last value.\n\n"
+        "over the file. An option given twice has its last value, and a flag may be taken back, as "
+        "in\n"
+        "`--quiet off`. An option that does nothing in a run, as `--window` does with `--engine\n"
+        "sequential`, is named in a notice.\n\n"
         "This page is printed by `numawarp-reference options`.\n";
     std::string group;
     for (const OptionSpec& spec : table.specs()) {

@@ -4,12 +4,14 @@
 #include <cstring>
 
 #include <charconv>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <random>
 #include <string_view>
 #include <system_error>
+#include <thread>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -29,6 +31,22 @@ int try_to_create(const std::string& path) {
     const std::ofstream file(path, std::ios::binary | std::ios::trunc);
     if (file) return 0;
     return errno != 0 ? errno : EIO;
+}
+
+// A device or a pipe; -1 and errno if it cannot be opened. Who reads from a pipe may come a little later,
+// but a run must not hang before it has begun because nobody does.
+int open_for_writing(const fs::path& path) {
+    constexpr int tries = 100;
+    constexpr std::chrono::milliseconds between{50};
+    int descriptor = -1;
+    for (int i = 0; i < tries; ++i) {
+        descriptor = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+        if (descriptor >= 0 || errno != ENXIO) break;
+        std::this_thread::sleep_for(between);
+    }
+    if (descriptor < 0) return -1;
+    fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
+    return descriptor;
 }
 
 // N, if this is /proc/self/fd/N or another name of it, else -1.
@@ -122,7 +140,7 @@ int WholeFile::prepare() {
         return descriptor_ >= 0 ? 0 : errno;
     }
     if (fs::exists(status) && !fs::is_regular_file(status)) {
-        descriptor_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+        descriptor_ = open_for_writing(target_);
         return descriptor_ >= 0 ? 0 : errno;
     }
     part_.emplace(target_);

@@ -28,7 +28,9 @@
 #include "main/exit_codes.hpp"
 #include "main/fingerprint.hpp"
 #include "main/hdf5_output.hpp"
+#include "main/idle_options.hpp"
 #include "main/long_runs.hpp"
+#include "main/model_hooks.hpp"
 #include "main/output_files.hpp"
 #include "main/progress.hpp"
 #include "main/rank_agreement.hpp"
@@ -36,8 +38,10 @@
 #include "main/say.hpp"
 #include "main/setup_rules.hpp"
 #include "main/signals.hpp"
+#include "main/standard_streams.hpp"
 #include "main/statistics.hpp"
 #include "main/trace_file.hpp"
+#include "main/utf8.hpp"
 #include "main/version.hpp"
 #include "mpi/session.hpp"
 
@@ -61,6 +65,12 @@ void print(const std::string& text) {
             fmt::format("standard output cannot be written: {}", std::strerror(errno)));
 }
 
+// An option's value, as JSON has it; different values have different texts, whatever bytes they hold.
+std::string text_of(const nlohmann::json& value) {
+    return value.is_string() ? nlohmann::json(as_utf8(value.get<std::string>())).dump()
+                             : value.dump();
+}
+
 // What must be alike on all ranks. Where files lie and what is printed may differ, but not whether there
 // is output that ranks gather.
 SetupFacts facts_of(const Model& model, const Setup& setup, const OptionTable& table,
@@ -71,7 +81,7 @@ SetupFacts facts_of(const Model& model, const Setup& setup, const OptionTable& t
     if (settings.help || settings.version) return facts;
     facts.emplace_back("program", program_fingerprint());
     facts.emplace_back("version", std::string(version) + " " + std::string(commit));
-    facts.emplace_back("model", model.name());
+    facts.emplace_back("model", as_utf8(model.name()));
     facts.emplace_back("LPs", std::to_string(setup.lps));
     const SavedRun* const saved = settings.config.restart_from.get();
     facts.emplace_back("the checkpoint", saved != nullptr ? saved->checksum : "none");
@@ -83,7 +93,7 @@ SetupFacts facts_of(const Model& model, const Setup& setup, const OptionTable& t
         if (!spec.value || std::find(std::begin(own_business), std::end(own_business), spec.name) !=
                                std::end(own_business))
             continue;
-        facts.emplace_back("--" + spec.name, spec.value().dump());
+        facts.emplace_back("--" + spec.name, text_of(spec.value()));
     }
     return facts;
 }
@@ -93,14 +103,14 @@ RunIdentity identity_of(const Model& model, const Setup& setup, const OptionTabl
                         const Settings& settings) {
     const Config& config = settings.config;
     // The first that differs is named: what the user wrote before what follows from it.
-    RunIdentity identity{{"the model", model.name()},
+    RunIdentity identity{{"the model", as_utf8(model.name())},
                          {"the program", program_fingerprint()},
                          {"--seed", std::to_string(config.seed)},
                          {"--output", config.output_directory.empty() ? "off" : "on"}};
     for (const OptionSpec& spec : table.model_specs()) {
         if (!spec.value) continue;
         const nlohmann::json value = spec.value();
-        identity.emplace_back("--" + spec.name, value.dump());
+        identity.emplace_back("--" + spec.name, text_of(value));
         std::error_code ignored;
         if (value.is_string() &&
             std::filesystem::is_regular_file(value.get<std::string>(), ignored))
@@ -198,12 +208,12 @@ class RankRun {
           arguments_(std::move(arguments)),
           model_(model),
           ranks_(ranks),
-          signals_(signals),
-          table_(settings_, model) {}
+          signals_(signals) {}
 
     int run() {
         int code = agreed([&] {
-            read_command_line(arguments_, table_, settings_);
+            call_hook(model_, ModelHook::options, [&] { table_.emplace(settings_, model_); });
+            read_command_line(arguments_, *table_, settings_);
             if (!asks_for_text() && ranks_.is_first())
                 restart_lock_ = lock_restart_folder(settings_);
             return SetupFacts{};
@@ -211,12 +221,12 @@ class RankRun {
         if (code == exit_done)
             code = agreed([&] {
                 if (!asks_for_text()) prepare();
-                return facts_of(model_, setup_, table_, settings_);
+                return facts_of(model_, setup_, *table_, settings_);
             });
         if (code != exit_done) return code;
         if (asks_for_text()) {
             if (ranks_.is_first())
-                print(settings_.help ? help_text(model_, table_) : version_text(model_));
+                print(settings_.help ? help_text(model_, *table_) : version_text(model_));
             return exit_done;
         }
         Failure failure;
@@ -253,12 +263,12 @@ class RankRun {
     bool asks_for_text() const { return settings_.help || settings_.version; }
 
     void prepare() {
-        setup_ = model_.setup();
+        call_hook(model_, ModelHook::setup, [&] { setup_ = model_.setup(); });
         check_setup(model_, setup_, settings_.config);
         // Files are read for it, and only these runs need it.
         const bool is_long = settings_.config.save.on() || !settings_.restart_directory.empty();
         checkpoint_lock_ = prepare_long_run(
-            settings_, is_long ? identity_of(model_, setup_, table_, settings_) : RunIdentity{},
+            settings_, is_long ? identity_of(model_, setup_, *table_, settings_) : RunIdentity{},
             ranks_.is_first());
         // On one rank simulate() says the same, and there is nobody to agree with.
         if (ranks_.ranks() > 1) check_run(setup_, settings_.config, ranks_.ranks());
@@ -282,8 +292,10 @@ class RankRun {
 
     int simulate_and_report() {
         signals_.emplace(settings_.config.save.on());
-        const RunResult result =
-            simulate_with_progress(model_, setup_, settings_, ranks_, *signals_);
+        RunResult result = simulate_with_progress(model_, setup_, settings_, ranks_, *signals_);
+        for (std::string& notice :
+             idle_notices(settings_, *table_, RunFacts{model_, settings_, *table_, result}.shape()))
+            result.notices.push_back(std::move(notice));
         const bool interrupted = result.reason == EndReason::interrupted;
         const bool saved = interrupted && settings_.config.save.on();
         // What one file has no room for is no reason to lose the others, or the report.
@@ -307,9 +319,11 @@ class RankRun {
     void write_results(const RunResult& result, bool saved, Attempts& attempts) {
         if (result.reason != EndReason::interrupted)
             attempts.make([&] {
-                model_.finished({.end_time = result.end_time,
-                                 .committed_events = result.totals[Counter::committed_events],
-                                 .output_directory = settings_.config.output_directory});
+                call_hook(model_, ModelHook::finished, [&] {
+                    model_.finished({.end_time = result.end_time,
+                                     .committed_events = result.totals[Counter::committed_events],
+                                     .output_directory = settings_.config.output_directory});
+                });
             });
         // A run that goes on later goes on with its CSV files.
         if (!saved)
@@ -317,7 +331,7 @@ class RankRun {
                 write_hdf5_output(setup_, settings_, result.column_kinds,
                                   {model_.name(), settings_.config.seed, result.digest.hex()});
             });
-        const RunFacts facts{model_, settings_, table_, result};
+        const RunFacts facts{model_, settings_, *table_, result};
         // Who sees them believes that the tables are there, and does not go on from a checkpoint.
         if (attempts.all_well()) attempts.make([&] { stats_file_->write(statistics_json(facts)); });
         if (!saved && attempts.all_well())
@@ -331,7 +345,7 @@ class RankRun {
     RankGroup& ranks_;
     std::optional<StopSignals>& signals_;
     Settings settings_;
-    const OptionTable table_;
+    std::optional<OptionTable> table_;
     Setup setup_;
     std::unique_ptr<FolderLock> restart_lock_;     // the first rank's
     std::unique_ptr<FolderLock> checkpoint_lock_;  // the first rank's
@@ -341,6 +355,7 @@ class RankRun {
 }  // namespace
 
 int run(int argc, char** argv, Model& model) {
+    secure_standard_streams();
     try {
         std::optional<StopSignals> signals;  // also while all is taken down
         const std::unique_ptr<RankGroup> ranks = join_ranks();

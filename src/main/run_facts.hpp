@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/simulation.hpp"
+#include "main/idle_options.hpp"
 #include "main/option_table.hpp"
 
 namespace nw {
@@ -19,6 +20,8 @@ struct RunFacts {
     std::size_t workers_per_rank() const noexcept {
         return result.ranks > 0 ? result.workers.size() / result.ranks : result.workers.size();
     }
+
+    RunShape shape() const noexcept { return {result.rollback, result.workers.size()}; }
 
     double events_per_second() const noexcept {
         return result.wall_seconds > 0

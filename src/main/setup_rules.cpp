@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <set>
+#include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -30,11 +32,23 @@ class Rules {
     const Model& model_;
 };
 
+bool is_one_of_ours(Rollback rollback) noexcept {
+    return rollback == Rollback::snapshot || rollback == Rollback::copy ||
+           rollback == Rollback::reverse;
+}
+
+// No folder in it, and no end of it where the kernel would see one.
+bool can_be_a_files(const std::string& name) noexcept {
+    return !name.empty() && name.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
+}
+
 void check_outputs(const Rules& rules, const std::vector<OutputTable>& tables) {
     std::set<std::string> names;
     for (const OutputTable& table : tables) {
-        rules.demand(!table.name.empty() && table.name.find('/') == std::string::npos,
-                     "output table \"{}\": must have a name that can be a file's", table.name);
+        // What ends a C string would end the message.
+        rules.demand(can_be_a_files(table.name),
+                     "output table \"{}\": must have a name that can be a file's",
+                     table.name.c_str());
         rules.demand(names.insert(table.name).second, "output table {}: must not be there twice",
                      table.name);
         rules.demand(!table.columns.empty(), "output table {}: must have at least one column",
@@ -81,6 +95,13 @@ void check_setup(const Model& model, const Setup& setup, const Config& config) {
     rules.demand(setup.payload_bytes_max <= payload_bytes_limit,
                  "payload_bytes_max {}: must be at most {}", setup.payload_bytes_max,
                  payload_bytes_limit);
+    rules.demand(process.state_bytes == 0 || process.state_of != nullptr,
+                 "process.state_of: must be set where state_bytes ({}) is not 0; nw::process<Lp>() "
+                 "sets both",
+                 process.state_bytes);
+    rules.demand(is_one_of_ours(setup.preferred_rollback),
+                 "preferred_rollback {}: must be snapshot, copy or reverse",
+                 static_cast<int>(setup.preferred_rollback));
     rules.demand(setup.preferred_rollback != Rollback::copy || process.state_bytes > 0,
                  "preferred_rollback copy: needs LPs derived from nw::PlainStateProcess");
     rules.demand(setup.preferred_rollback != Rollback::reverse || process.has_reverse,

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "main/idle_options.hpp"
 #include "main/machine_facts.hpp"
 #include "main/version.hpp"
 
@@ -41,6 +42,10 @@ Json options_used(const RunFacts& facts) {
     options["until"] = finite_or_null(result.until);
     options["rollback"] = word_for(result.rollback);
     options["lps-per-group"] = result.lps_per_group;
+    // Who reads them later takes them for what the run was made with. One worker there was, asked for
+    // or not.
+    for (const IdleOption& idle : idle_options(facts.settings, facts.shape()))
+        if (idle.name != "workers") options[idle.name] = nullptr;
     return options;
 }
 
@@ -297,7 +302,9 @@ constexpr Field fields_after_counters[] = {
     {"", "communication", "array",
      "events and anti-messages sent from rank (row) to rank (column); empty with one rank",
      communication},
-    {"", "options", "object", "every option of engine and model with the value that was in force",
+    {"", "options", "object",
+     "every option of engine and model with the value that was in force; null: there was none, or "
+     "the option did nothing in this run",
      options_used},
     {"", "workers_detail", "array",
      "for each worker rank, core, node (null: not pinned), lps, groups (both at the end), "
@@ -330,7 +337,8 @@ std::string statistics_json(const RunFacts& facts) {
         put(json, counter_table[i].section, counter_table[i].name, facts.count(Counter{i}));
     for (const Field& field : fields_after_counters)
         put(json, field.section, field.name, field.value(facts));
-    return json.dump(2) + "\n";
+    // A file's name may be no UTF-8.
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string statistics_reference() {

@@ -51,7 +51,7 @@ FOREIGN = {
     "mpi": ["fmt/*", "mpi.h", "signal.h"],
     "models": ["fmt/*", "toml++/toml.h"],
     "src/main": ["fmt/*", "CLI/*", "nlohmann/*", "toml++/toml.h", "hdf5.h", "signal.h", "time.h",
-                 "fcntl.h", "unistd.h", "sys/ioctl.h"],
+                 "fcntl.h", "unistd.h", "poll.h", "sys/ioctl.h"],
 }
 
 # C++'s names of headers to which POSIX adds.

@@ -275,6 +275,14 @@ TEST_CASE("--check-rollback finds a wrong on_reverse and a state that is not all
         CHECK(error.find("LP ") == 0);
         CHECK(error.find("--check-rollback: the state after the rollback differs") !=
               std::string::npos);
+        // Which member that is, its author can tell; how it was and is, too.
+        const std::size_t at = error.find(": byte ");
+        REQUIRE(at != std::string::npos);
+        const std::size_t offset = std::stoul(error.substr(at + 7));
+        CHECK(offset >= sizeof(void*));
+        CHECK(offset < sizeof(MistakenProcess));
+        CHECK(error.find(" of the LP's object (" + std::to_string(sizeof(MistakenProcess)) +
+                         " bytes) was 0x") != std::string::npos);
     }
 }
 

@@ -126,8 +126,8 @@ class Model {
     virtual Setup setup() = 0;
 
     // Called once after a completed run, on rank 0, with all output files closed. The tables are there
-    // as CSV, whatever the format they will be kept in. What it throws ends the program after the
-    // report, with exit code 4 if it is a std::system_error.
+    // as CSV, whatever the format they will be kept in. What it throws, or a crash, ends the program
+    // after the report, with exit code 3, or 4 if it is a std::system_error or std::bad_alloc.
     virtual void finished(const RunSummary&) {}
 
   private:

@@ -2,6 +2,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -10,7 +12,9 @@
 #include <nlohmann/json.hpp>
 
 #include "main/command_line.hpp"
+#include "main/idle_options.hpp"
 #include "main/option_values.hpp"
+#include "main/utf8.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/main/toy_model.hpp"
 
@@ -203,7 +207,8 @@ TEST_CASE("command line: what is refused is named with what would be legal") {
          "--cars 4294967296: must be a whole number from 0 to 4294967295"},
         {{"--day", "friday"}, "--day friday: must be monday or sunday"},
         {{"--config", "/nonexistent/a.toml"},
-         "--config /nonexistent/a.toml: must be a TOML file that can be read"},
+         "--config /nonexistent/a.toml: must be a TOML file that can be read: No such "
+         "file or directory"},
     };
     for (const Row& row : rows) CHECK(complaint(row.arguments) == row.message);
 }
@@ -286,6 +291,80 @@ TEST_CASE("configuration file: what is refused is named with file and key") {
     }
     const TemporaryFile broken("seed = 1\nworkers = = 2\n");
     CHECK(complaint({"--config", broken.path()}).find(broken.path() + ": line 2: ") == 0);
+}
+
+TEST_CASE("command line: a flag may be taken back, of the model's as of ours") {
+    struct Row {
+        std::vector<std::string> arguments;
+        bool value;
+    };
+    const std::vector<Row> rows = {{{"--accidents"}, true},
+                                   {{"--accidents", "on"}, true},
+                                   {{"--accidents", "off"}, false},
+                                   {{"--accidents", "--accidents=off"}, false},
+                                   {{"--accidents=off", "--accidents"}, true}};
+    for (const Row& row : rows) {
+        Program program;
+        program.read(row.arguments);
+        CHECK(program.model.accidents == row.value);
+        std::vector<std::string> ours = row.arguments;
+        for (std::string& text : ours)
+            if (text.starts_with("--accidents")) text.replace(2, 9, "quiet");
+        program.read(ours);
+        CHECK(program.settings.quiet == row.value);
+    }
+    CHECK(complaint({"--accidents", "off", "off"}) == "off: unexpected; options begin with --");
+    CHECK(complaint({"--accidents="}) == "--accidents: its value is missing: on|off");
+}
+
+TEST_CASE("command line: what the user wrote is remembered, in the file, too") {
+    const TemporaryFile file("seed = 9\n");
+    Program program;
+    program.read({"--workers", "2", "--config", file.path(), "--quiet", "off"});
+    CHECK(program.settings.given ==
+          std::set<std::string, std::less<>>{"config", "quiet", "seed", "workers"});
+}
+
+TEST_CASE("idle options: what does nothing is named with why, if the user wrote it") {
+    using Lines = std::vector<std::string>;
+    const auto notices = [](const std::vector<std::string>& arguments, nw::RunShape shape) {
+        Program program;
+        program.read(arguments);
+        return nw::idle_notices(program.settings, program.table, shape);
+    };
+    const nw::RunShape four{nw::Rollback::snapshot, 4};
+    CHECK(notices({"--window", "5", "--workers", "4"}, four) == Lines{});
+    CHECK(notices({"--engine", "sequential"}, four) == Lines{});
+    CHECK(notices({"--engine", "sequential", "--window", "off", "--workers", "1"}, four) ==
+          Lines{});
+    CHECK(notices({"--engine", "sequential", "--window", "5", "--workers", "2"}, four) ==
+          Lines{"--window 5.0: does nothing with --engine sequential",
+                "--workers 2: does nothing with --engine sequential"});
+    CHECK(notices({"--checkpoint-every", "7"}, {nw::Rollback::reverse, 4}) ==
+          Lines{"--checkpoint-every 7: does nothing with rollback by reverse"});
+    CHECK(notices({"--rebind", "1"}, {nw::Rollback::snapshot, 1}) ==
+          Lines{"--rebind 1.0: does nothing with one worker"});
+    CHECK(notices({"--quiet", "--verbose"}, four) ==
+          Lines{"--verbose on: does nothing with --quiet"});
+}
+
+TEST_CASE("as_utf8: writes out what is no character, and nothing else") {
+    const std::pair<const char*, const char*> rows[] = {
+        {"", ""},
+        {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x9a\x97", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x9a\x97"},
+        {"caf\xe9", "caf\\xe9"},
+        {"\xc3", "\\xc3"},
+        {"\xc0\x80", "\\xc0\\x80"},
+        {"\xe0\x80\x80", "\\xe0\\x80\\x80"},
+        {"\xed\xa0\x80", "\\xed\\xa0\\x80"},
+        {"\xf0\x80\x80\x80", "\\xf0\\x80\\x80\\x80"},
+        {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},
+        {"\xf5\x80\x80\x80", "\\xf5\\x80\\x80\\x80"},
+        {"\xe2\x82", "\\xe2\\x82"}};
+    for (const auto& [text, wanted] : rows) {
+        CHECK(nw::as_utf8(text) == wanted);
+        CHECK_NOTHROW(nlohmann::json(nw::as_utf8(text)).dump());
+    }
 }
 
 TEST_CASE("option table: an option of the model must not have an engine's name") {

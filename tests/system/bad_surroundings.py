@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Streams that are closed or full, limits of the shell, names with odd bytes, no home and no folder for
+temporary files: a run goes well, or ends with one line and the contract's exit code; never with a hang
+or a crash, and nothing that is written already is lost."""
+
+import json
+import os
+import resource
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from refusals import Refusals  # noqa: E402
+
+programs = Refusals()
+SHORT = ["--lps", 16, "--until", 2, "--workers", 2]
+
+
+def closed(*numbers):
+    return lambda: [os.close(number) for number in numbers]
+
+
+def limited(kind, value):
+    return lambda: resource.setrlimit(kind, (value, value))
+
+
+# Standard streams. What closed numbers are used for must not get what is printed.
+programs.accepted("phold", *SHORT, "--quiet", setup=closed(0))
+programs.refused(4, ["standard output cannot be written"], "phold", *SHORT, setup=closed(1))
+stats = programs.work / "s.json"
+for numbers in [(1,), (0, 1), (0, 1, 2)]:
+    stats.unlink(missing_ok=True)
+    done = programs.start("queues", "--until", 50, "--workers", 1, "--stats", stats, "--output", "tables",
+                          setup=closed(*numbers))
+    header = (programs.work / "tables" / "stations.csv").read_text().splitlines()
+    columns = {line.count(",") for line in header}
+    programs.cases += 1
+    programs.expect(done.returncode == 4 and json.loads(stats.read_text())["digest"]
+                    and len(columns) == 1,
+                    f"{numbers} closed: exit code {done.returncode}, statistics and table are whole")
+with open("/dev/full", "w") as full:
+    programs.cases += 2
+    done = programs.start("phold", "--lps", "0", setup=lambda: os.dup2(full.fileno(), 2))
+    programs.expect(done.returncode == 2, f"standard error is full: {done.returncode}")
+    done = programs.start("phold", *SHORT, "--stats", stats, stdout=full)
+    programs.expect(done.returncode == 4 and "standard output" in done.stderr
+                    and len(done.stderr.splitlines()) == 1 and json.loads(stats.read_text())["digest"],
+                    f"standard output is full: {done.returncode} {done.stderr.strip()}")
+programs.accepted("phold", *SHORT, "--quiet", stdin=None)
+
+# Homes, locales, terminals, and variables that hold anything.
+for environment in [{"HOME": ""}, {"HOME": "/nonexistent"}, {"TMPDIR": "/nonexistent"}, {"TERM": ""},
+                    {"TERM": "x" * 10_000}, {"LC_ALL": "de_DE.UTF-8"}, {"LC_ALL": "nonsense"},
+                    {"LANG": "\udcff"}, {"TZ": "Nowhere/Nothing"}, {"PATH": ""}, {"COLUMNS": "-1"},
+                    {"OMP_NUM_THREADS": "-5"}, {"SLURM_JOB_ID": "x"}]:
+    programs.accepted("phold", *SHORT, "--quiet", environment=environment)
+
+# Limits of the shell.
+programs.refused(4, ["File too large"], "queues", "--until", 500, "--stats", "big.json", "--quiet",
+                 setup=limited(resource.RLIMIT_FSIZE, 1024))
+programs.refused(4, ["File too large"], "queues", "--until", 5000, "--output", "big", "--quiet",
+                 setup=limited(resource.RLIMIT_FSIZE, 64))
+programs.accepted("phold", *SHORT, "--quiet", setup=limited(resource.RLIMIT_CORE, 0))
+programs.accepted("phold", *SHORT, "--quiet", setup=limited(resource.RLIMIT_STACK, 256 << 10))
+
+# Where nothing can be written, and to whom nobody listens.
+(programs.work / "folder").mkdir()
+os.mkfifo(programs.work / "pipe")
+(programs.work / "loop").symlink_to("loop")
+(programs.work / "dangling").symlink_to("nowhere/at/all")
+ETERNAL = ["--until", "1e300", "--lps", 16]
+for option in ["--stats", "--trace"]:
+    for path, why in [("folder", "directory"), ("loop", "symbolic"), ("dangling", "No such file"),
+                      ("nowhere/s", "No such file"), ("/proc/s", ""), ("/sys/s", ""),
+                      ("n" * 300, "too long"), ("s/", ""), (b"caf\xe9/s", "No such file"),
+                      ("pipe", "No such device")]:
+        programs.refused(2, [option, "can be written", why], "phold", *ETERNAL, option, path)
+for path in ["pipe", "loop", "dangling", "/dev/full", "/proc/out", "n" * 300, "folder/../pipe/x"]:
+    programs.refused(2, [f"--output {path[:30]}", "can be written"], "queues", "--until", "1e300",
+                     "--output", path)
+(programs.work / "taken" / "stations.csv").mkdir(parents=True)
+programs.refused(2, ["stations.csv"], "queues", "--until", "1e300", "--output", "taken")
+(programs.work / "taken-h5" / "stations.h5").mkdir(parents=True)
+programs.refused(2, ["stations.h5"], "queues", "--until", "1e300", "--output", "taken-h5",
+                 "--output-format", "hdf5")
+
+# Names that are no UTF-8: files get them, and what is said of them is valid JSON.
+name = b"caf\xe9 \xf0\x28\x8c"
+done = programs.start("queues", "--until", 20, "--workers", 2, "--output", name, "--stats", name + b".json",
+                      "--trace", name + b".trace", "--quiet")
+programs.cases += 1
+try:
+    text = (programs.work / os.fsdecode(name + b".json")).read_bytes().decode()
+    options = json.loads(text)["options"]
+    programs.expect(done.returncode == 0 and "caf" in options["output"]
+                    and os.path.exists(os.path.join(os.fsencode(programs.work), name, b"stations.csv")),
+                    f"names that are no UTF-8: {done.returncode}, {ascii(options['output'])}")
+except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    programs.expect(False, f"names that are no UTF-8: {done.returncode} {ascii(done.stderr)} {error}")
+(programs.work / os.fsdecode(b"caf\xe9.toml")).write_text("seed = 7\n")
+programs.accepted("phold", *SHORT, "--quiet", "--config", b"caf\xe9.toml")
+# A checkpoint keeps the options of the model, whatever bytes they hold.
+os.makedirs(programs.work / "saved", exist_ok=True)
+bytes_model = {"BAD_MODEL": "name-bytes"}
+programs.accepted("bad_model", "--quiet", "--checkpoint", "saved", "--workers", 1, environment=bytes_model)
+
+# Options that do nothing in a run are said once, in the report and in the statistics, and are not
+# listed as in force there.
+for arguments, idle in [
+        (["--engine", "sequential", "--rollback", "copy"], ["rollback"]),
+        (["--engine", "sequential", "--window", 1], ["window"]),
+        (["--engine", "sequential", "--workers", 2], ["workers"]),
+        (["--engine", "sequential", "--gvt-interval", 5], ["gvt-interval"]),
+        (["--engine", "sequential", "--checkpoint-every", 5], ["checkpoint-every"]),
+        (["--engine", "sequential", "--rebind", 1, "--check-rebind", 0.5], ["rebind", "check-rebind"]),
+        (["--engine", "sequential", "--net-thread", "on"], ["net-thread"]),
+        (["--engine", "sequential", "--watchdog", 5], ["watchdog"]),
+        (["--engine", "sequential", "--pagemigd", "1@1"], ["pagemigd"]),
+        (["--engine", "conservative", "--window", 1, "--rollback", "reverse"], ["window", "rollback"]),
+        (["--rollback", "reverse", "--checkpoint-every", 5], ["checkpoint-every"]),
+        (["--workers", 1, "--rebind", 1], ["rebind"]),
+        (["--memory", "libc", "--huge-pages", "on"], ["huge-pages"]),
+        (["--memory", "libc", "--pagemigd", "1@1"], ["pagemigd"]),
+        (["--engine", "sequential", "--window", "off", "--workers", 1], []),
+        (["--workers", 2, "--rollback", "copy", "--checkpoint-every", 5, "--window", 1], [])]:
+    programs.cases += 1
+    done = programs.start("phold", "--lps", 16, "--until", 2, *arguments, "--stats", stats)
+    statistics = json.loads(stats.read_text()) if done.returncode == 0 else {"notices": [], "options": {}}
+    said = [line for line in statistics["notices"] if "does nothing with" in line]
+    in_force = [name for name in idle if statistics["options"].get(name) and name != "workers"]
+    programs.expect(done.returncode == 0 and not in_force
+                    and sorted(line.split()[0] for line in said) == sorted("--" + n for n in idle)
+                    and done.stdout.count("does nothing with") == len(idle),
+                    f"{' '.join(map(str, arguments))}: {said} {in_force} {done.stderr}")
+
+# A flag of the model's own takes on and off, as our own do.
+for arguments in [["--flag"], ["--flag", "on"], ["--flag=off"], ["--flag", "off"], ["--flag", "--flag", "off"]]:
+    programs.cases += 1
+    done = programs.start("bad_model", "--quiet", "--workers", 1, *arguments, "--stats", stats)
+    wanted = arguments[-1] in ("--flag", "on")
+    got = json.loads(stats.read_text())["options"]["flag"] if done.returncode == 0 else done.stderr
+    programs.expect(got is wanted, f"{' '.join(arguments)}: {got}")
+programs.refused(2, ["off: unexpected"], "bad_model", "--flag=on", "off")
+programs.refused(2, ["--flag maybe", "on or off"], "bad_model", "--flag=maybe")
+
+programs.leave()
