@@ -23,7 +23,9 @@ inline void set_current_heap(LpHeap* heap) noexcept {
 
 class HeapScope {
   public:
-    explicit HeapScope(LpHeap& heap) noexcept : outer_(current_heap) { set_current_heap(&heap); }
+    // nullptr: libc's.
+    explicit HeapScope(LpHeap* heap) noexcept : outer_(current_heap) { set_current_heap(heap); }
+    explicit HeapScope(LpHeap& heap) noexcept : HeapScope(&heap) {}
     ~HeapScope() { set_current_heap(outer_); }
     HeapScope(const HeapScope&) = delete;
     HeapScope& operator=(const HeapScope&) = delete;

@@ -18,7 +18,7 @@ class Original {
   public:
     constexpr explicit Original(const char* name) noexcept : name_(name) {}
 
-    Result operator()(Arguments... arguments) noexcept {
+    Result operator()(Arguments... arguments) {
         using Function = Result (*)(Arguments...);
         void* address = address_.load(std::memory_order_relaxed);
         if (address == nullptr) [[unlikely]] {

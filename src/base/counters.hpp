@@ -24,6 +24,7 @@ namespace nw {
     ROW(anti_messages,      "messages",   "",       "sent events that were taken back")            \
     ROW(checkpoints,        "snapshots",  "",       "checkpoints taken of LP states")              \
     ROW(failed_speculations,"events",     "",       "handlers that threw or crashed and were undone later") \
+    ROW(interrupted_handlers,"events",    "",       "handlers that ran long out of order, were interrupted and run again when GVT had come to them") \
     ROW(gvt_rounds,         "rounds",     "",       "completed GVT computations")                  \
     ROW(idle_turns,         "turns",      "",       "worker turns that found nothing to do")       \
     ROW(window_stops,       "turns",      "",       "worker turns that ended at the window, in time or in generations") \

@@ -35,13 +35,15 @@ struct Config {
     std::string output_directory;        // empty: no output
     double check_rollback = 0;           // share of events, in [0, 1]
     PagemigdOptions pagemigd;
-    double rebind_seconds = 2;     // between two looks at the loads of groups; 0: off
-    bool net_thread = false;       // a thread of its own moves what goes between ranks
-    bool trace = false;            // gather what each thread does when
-    double watchdog_seconds = 10;  // of patience with a GVT round; 0: no end of it
-    SaveOptions save;              // of the whole run
+    double rebind_seconds = 2;           // between two looks at the loads of groups; 0: off
+    bool net_thread = false;             // a thread of its own moves what goes between ranks
+    bool trace = false;                  // gather what each thread does when
+    double watchdog_seconds = 10;        // of patience with a GVT round; 0: no end of it
+    double handler_timeout_seconds = 0;  // a certain handler may take; 0: any time
+    SaveOptions save;                    // of the whole run
     std::shared_ptr<const SavedRun> restart_from;  // null: from the beginning
-    double check_rebind = 0;  // share of groups moved at random at every such look, in [0, 1]
+    double check_interrupt = 0;  // share of events put aside as if their handlers had run long
+    double check_rebind = 0;     // share of groups moved at random at every such look, in [0, 1]
 };
 
 }  // namespace nw

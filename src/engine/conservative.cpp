@@ -100,8 +100,12 @@ void run_conservative(EngineRun& run) {
                      .gvt_rounds = executors[0]->counters()[Counter::gvt_rounds],
                      .resident_bytes = world.budget.used_bytes()});
     };
+    std::vector<WatchedThread*> threads;
+    for (const auto& executor : executors) threads.push_back(executor.get());
+    const HandlerWatch handlers(run.plan.config, threads, run.progress);
     const auto body = [&](std::uint32_t w) {
         FinalExecutor& executor = *executors[w];
+        const AdoptedThread adopted(executor);
         attempt(executor, [&] { executor.set_up(); });
         barrier.arrive_and_wait();  // every group exists, or somebody failed
         const bool all_built = !failure;
@@ -175,12 +179,12 @@ void run_conservative(EngineRun& run) {
     result.segments_bytes = run.memory.segment_bytes();
     run.output.finish();
     if (result.reason != EndReason::interrupted) {
-        FaultGuard signal_stack;  // this thread's; the workers' are gone with their threads
-        signal_stack.adopt_thread();
         for (std::uint32_t lp = 0; lp < run.plan.setup.lps; ++lp) {
             const Partition::Place place = run.plan.partition.place(lp);
-            executors[run.plan.partition.first_owner(place.group).worker]->run_on_end(
-                world.groups[place.group]->lps[place.index], result.end_time);
+            FinalExecutor& executor =
+                *executors[run.plan.partition.first_owner(place.group).worker];
+            const AdoptedThread adopted(executor);
+            executor.run_on_end(world.groups[place.group]->lps[place.index], result.end_time);
         }
     }
     for (std::uint32_t w = 0; w < workers; ++w) {
@@ -188,6 +192,10 @@ void run_conservative(EngineRun& run) {
         tallies[w].counters = executors[w]->counters();
         tallies[w].groups = &executors[w]->groups();
         report_worker(result, run.places, w, tallies[w]);
+    }
+    for (const auto& executor : executors) {
+        const AdoptedThread adopted(*executor);
+        executor->destroy_lps();
     }
 }
 

@@ -28,20 +28,57 @@ constexpr std::uint64_t releases_per_cap = 256;
 FinalExecutor::FinalExecutor(ExecutorWorld& world, std::uint32_t self)
     : world_(world), self_(self) {}
 
+// Of a run that has failed: what a destructor does then is not looked at.
 FinalExecutor::~FinalExecutor() {
-    for (Group* group : groups_) destroy_lps(*group);
+    guard_.adopt_thread();
+    for (Group* group : groups_) {
+        try {
+            nw::destroy_lps(*group, guard_);
+        } catch (const ModelError&) {
+        }
+    }
+}
+
+void FinalExecutor::adopt_thread() {
+    warm_up();
+    guard_.adopt_thread();
+    WatchedThread::adopt_thread();
+}
+
+void FinalExecutor::destroy_lps() {
+    hook_ = "its destructor";
+    for (Group* group : groups_) {
+        group_ = group;
+        nw::destroy_lps(*group, guard_);
+    }
+    group_ = nullptr;
+}
+
+// Whatever runs here is for good.
+RunningHandler FinalExecutor::running_handler() const noexcept {
+    RunningHandler handler{.hook = hook_, .time = key_.time, .certain = true};
+    if (group_ != nullptr) {
+        handler.lp = group_->lps[group_->count].id;
+    } else if (lp_ != nullptr) {
+        handler.lp = lp_->id;
+    }
+    if (event_ == nullptr) return handler;
+    handler.sender = event_->sender;
+    handler.type = event_->type;
+    return handler;
 }
 
 void FinalExecutor::set_up() {
-    warm_up();
-    guard_.adopt_thread();
+    hook_ = "its constructor";
     const Partition& partition = world_.plan.partition;
     for (std::uint32_t g = 0; g < partition.groups(); ++g) {
         if (partition.first_owner(g).worker != self_) continue;
         world_.groups[g] = std::make_unique<Group>(world_.memory, g);
         groups_.push_back(world_.groups[g].get());
-        build_lps(*groups_.back(), world_.plan, world_.budget);
+        group_ = groups_.back();
+        build_lps(*groups_.back(), world_.plan, world_.budget, guard_);
     }
+    group_ = nullptr;
 }
 
 void FinalExecutor::start() {
@@ -163,8 +200,8 @@ void FinalExecutor::execute(Group& group, LpRecord& lp, EventRecord& event) {
     lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
     last_time_ = event.time;
     if (process.has_commit) {
-        hook_ = "on_commit(): ";
-        if (!call_guarded(guard_, failure_, [&] { lp.process->on_commit(view); }))
+        hook_ = "on_commit()";
+        if (!call_guarded(guard_, nullptr, failure_, [&] { lp.process->on_commit(view); }))
             handler_failed(failure_);
         hook_ = "";
     }
@@ -179,8 +216,9 @@ void FinalExecutor::handler_failed(std::string_view what) {
     if (event_ == nullptr)
         throw ModelError(
             fmt::format("LP {} at time {} in {}: {}", lp_->id, key_.time, hook_, what));
-    throw ModelError(fmt::format("LP {} at time {}, event of type {} from LP {}: {}{}", lp_->id,
-                                 event_->time, event_->type, event_->sender, hook_, what));
+    throw ModelError(fmt::format("LP {} at time {}, event of type {} from LP {}: {}{}{}", lp_->id,
+                                 event_->time, event_->type, event_->sender, hook_,
+                                 *hook_ != '\0' ? ": " : "", what));
 }
 
 // --- Sends -----------------------------------------------------------------------------------------
@@ -190,6 +228,7 @@ void FinalExecutor::schedule(Context& context, LpId target, VirtualTime delay, E
     detail::check_schedule(world_.plan.rules, context.self(), context.now(), target, delay,
                            payload.size());
     if (!may_schedule_) throw ModelError("schedule() when the run is over");
+    const PlatformScope platform;
     const VirtualTime time = context.now() + delay;
     EventHeader header{};
     header.sequence = lp_->sequence++;
@@ -210,7 +249,6 @@ void FinalExecutor::schedule(Context& context, LpId target, VirtualTime delay, E
         event.next_sent = sent_;
         sent_ = &event;
     } else {
-        const PlatformScope platform;
         ++counters_[Counter::events_crossed];
         outbox_.append(WireEvent{header, 0, WireKind::event, {}}, payload.data());
     }

@@ -10,6 +10,7 @@
 
 #include "base/counters.hpp"
 #include "engine/group.hpp"
+#include "engine/handler_watch.hpp"
 #include "engine/memory_budget.hpp"
 #include "engine/output_writer.hpp"
 #include "engine/run_plan.hpp"
@@ -30,11 +31,13 @@ struct ExecutorWorld {
     MemoryBudget budget{plan, memory, 1};
 };
 
-class alignas(64) FinalExecutor final : private detail::EventSink {
+class alignas(64) FinalExecutor final : public WatchedThread, private detail::EventSink {
   public:
     FinalExecutor(ExecutorWorld& world, std::uint32_t self);
     ~FinalExecutor();
 
+    // Thread: its own, before anything else there; leave_thread() after all else.
+    void adopt_thread();
     void set_up();  // builds the groups that the partition gives this executor
     void start();   // on_start of its LPs
 
@@ -58,6 +61,8 @@ class alignas(64) FinalExecutor final : private detail::EventSink {
     void hand_over_output(VirtualTime bound);
 
     void run_on_end(LpRecord& lp, VirtualTime end_time);
+    // Calls the model's destructors. Throws ModelError.
+    void destroy_lps();
     void add_digest(Digest& sum) const noexcept;
     Counters& counters() noexcept { return counters_; }
     const EventKey& at() const noexcept { return key_; }  // of the event executed last
@@ -74,6 +79,7 @@ class alignas(64) FinalExecutor final : private detail::EventSink {
     EventRecord& new_event(Group& group, const EventHeader& header, const std::byte* payload);
     void release_sends();
     [[noreturn]] void handler_failed(std::string_view what);
+    RunningHandler running_handler() const noexcept override;
 
     ExecutorWorld& world_;
     std::uint32_t self_;
@@ -87,6 +93,7 @@ class alignas(64) FinalExecutor final : private detail::EventSink {
 
     // The handler that is running.
     LpRecord* lp_ = nullptr;
+    const Group* group_ = nullptr;        // while its LPs are built or destroyed
     const EventRecord* event_ = nullptr;  // null in on_start and on_end
     const char* hook_ = "";               // which handler, where it is not on_event
     EventKey key_{};

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <exception>
+#include <new>
 #include <string>
+#include <utility>
 
 #include "lp/lp_record.hpp"
 #include "numa/fault_guard.hpp"
@@ -12,52 +14,81 @@
 
 namespace nw {
 
-// Runs `body`, which calls into the model. Returns whether all went well; if not, `failure` says in
-// words what happened. A fault (bad pointer, division by zero) jumps to where the caller set
-// guard.env().
+// How a handler came back.
+enum class HandlerEnd : std::uint8_t { returned, out_of_memory, exception, unknown_exception };
+
+// Runs `body` with `heap` current (null: libc's) until it, and an exception that it throws, are gone.
+// The guard is armed all the while: what() of an exception is the model's code, and so is its
+// destructor. The words of an exception are then the guard's description.
 template <class Body>
-bool call_guarded(FaultGuard& guard, std::string& failure, Body&& body) {
-    bool threw = false;
+HandlerEnd run_armed(FaultGuard& guard, LpHeap* heap, Body&& body) {
+    const HeapScope scope(heap);
+    HandlerEnd end = HandlerEnd::returned;
+    guard.arm();
     try {
-        guard.arm();
         body();
-        guard.disarm();
     } catch (const PlatformOutOfMemory&) {
         guard.disarm();
         throw;
     } catch (const std::bad_alloc&) {
-        threw = true;
-        failure =
-            "out of memory (std::bad_alloc): the LP's allocation does not fit into its group's "
-            "slot or --memory-cap";
+        end = HandlerEnd::out_of_memory;
     } catch (const std::exception& error) {
-        threw = true;
-        failure = *error.what() != '\0' ? error.what() : "an exception without words";
+        end = HandlerEnd::exception;
+        const char* const what = error.what();
+        guard.note(what != nullptr && *what != '\0' ? what : "an exception without words");
     } catch (...) {
-        threw = true;
-        failure = "an exception that is not a std::exception";
+        end = HandlerEnd::unknown_exception;
     }
-    const HeapFault fault = take_heap_fault();
-    if (!threw && fault == HeapFault::none) [[likely]]
-        return true;
     guard.disarm();
-    if (!threw) failure = describe(fault);
+    return end;
+}
+
+// In words what went wrong, heap faults included.
+[[gnu::cold]] inline std::string words_of(const FaultGuard& guard, HandlerEnd end,
+                                          HeapFault fault) {
+    switch (end) {
+        case HandlerEnd::returned:
+            return describe(fault);
+        case HandlerEnd::out_of_memory:
+            return "out of memory (std::bad_alloc): the LP's allocation does not fit into its "
+                   "group's slot or --memory-cap";
+        case HandlerEnd::exception:
+            return guard.description();
+        case HandlerEnd::unknown_exception:
+            break;
+    }
+    return "an exception that is not a std::exception";
+}
+
+// After run_armed(). Returns whether all went well; if not, `failure` says in words what happened.
+inline bool describe_end(const FaultGuard& guard, HandlerEnd end, std::string& failure) {
+    guard.restore_float_environment();
+    const HeapFault fault = take_heap_fault();
+    if (end == HandlerEnd::returned && fault == HeapFault::none) [[likely]]
+        return true;
+    failure = words_of(guard, end, fault);
     return false;
+}
+
+// Runs `body`, which calls into the model. Returns whether all went well; if not, `failure` says in
+// words what happened. A fault (bad pointer, division by zero) jumps to where the caller set
+// guard.env().
+template <class Body>
+bool call_guarded(FaultGuard& guard, LpHeap* heap, std::string& failure, Body&& body) {
+    return describe_end(guard, run_armed(guard, heap, std::forward<Body>(body)), failure);
 }
 
 // The same for a handler of the LP: inside the LP's heap.
 template <class Body>
 bool call_handler_of(LpRecord& lp, FaultGuard& guard, std::string& failure, Body&& body) {
-    return call_guarded(guard, failure, [&] {
-        const HeapScope scope(*lp.heap);
-        body();
-    });
+    return call_guarded(guard, lp.heap, failure, std::forward<Body>(body));
 }
 
-// After a fault's jump: out of the LP's heap, and the description of what happened.
+// After a fault's jump: nothing of the handler is left in the thread. Returns what happened.
 inline std::string leave_crashed_handler(const FaultGuard& guard) {
     leave_heap();
     take_heap_fault();
+    guard.recover();
     return guard.description();
 }
 

@@ -4,48 +4,60 @@
 
 #include <fmt/format.h>
 
-#include "base/check.hpp"
-#include "numa/heap_scope.hpp"
+#include "engine/handler_call.hpp"
 
 namespace nw {
+namespace {
 
-void build_lps(Group& group, const RunPlan& plan, MemoryBudget& budget) {
+[[noreturn]] void fail_building(const LpRecord& lp, std::string_view what) {
+    throw SetupError(fmt::format("building LP {} failed: {}", lp.id, what));
+}
+
+// The LP is the group's last, and is counted when it is whole.
+void build_lp(LpRecord& record, const RunPlan& plan, FaultGuard& guard) {
+    std::string failure;
+    const HandlerEnd end = run_armed(
+        guard, record.heap, [&] { record.process = plan.setup.process.build(LpId{record.id}); });
+    if (end == HandlerEnd::out_of_memory)
+        throw MachineError(fmt::format(
+            "out of memory while LP {} of {} was built; legal: a smaller model, or more memory (a "
+            "larger `ulimit -v`, where there is one)",
+            record.id, plan.setup.lps));
+    if (!describe_end(guard, end, failure)) fail_building(record, failure);
+    if (record.process == nullptr)
+        fail_building(record, "the factory returned no object; legal: nw::process<Lp>()");
+}
+
+}  // namespace
+
+void build_lps(Group& group, const RunPlan& plan, MemoryBudget& budget, FaultGuard& guard) {
     const std::vector<std::uint32_t> members = plan.partition.members(group.mail.group());
     group.lps = static_cast<LpRecord*>(group.heap.allocate(members.size() * sizeof(LpRecord)));
+    if (sigsetjmp(guard.env(), 0) != 0)
+        fail_building(group.lps[group.count], leave_crashed_handler(guard));
     for (const std::uint32_t lp : members) {
         LpRecord& record = *new (&group.lps[group.count]) LpRecord{};
         record.id = lp;
         record.last_key.time = -1;
         record.heap = &group.memory.new_lp_heap();
-        std::string failure;
-        bool out_of_memory = false;
-        try {
-            const HeapScope scope(*record.heap);
-            record.process = plan.setup.process.build(LpId{lp});
-        } catch (const std::bad_alloc&) {
-            out_of_memory = true;
-        } catch (const std::exception& error) {
-            failure = error.what();
-        }
-        if (out_of_memory)
-            throw MachineError(fmt::format(
-                "out of memory while LP {} of {} was built; legal: a smaller model, or more memory "
-                "(a larger `ulimit -v`, where there is one)",
-                lp, plan.setup.lps));
-        if (!failure.empty())
-            throw SetupError(fmt::format("building LP {} failed: {}", lp, failure));
-        NW_CHECK(record.process != nullptr);
+        build_lp(record, plan, guard);
         ++group.count;
         budget.note_built();
     }
 }
 
-void destroy_lps(Group& group) noexcept {
-    for (std::uint32_t i = 0; i < group.count; ++i) {
-        const HeapScope scope(*group.lps[i].heap);
-        group.lps[i].process->~LogicalProcess();
+// A destructor runs once: the LP is no longer counted when it begins.
+void destroy_lps(Group& group, FaultGuard& guard) {
+    std::string failure;
+    if (sigsetjmp(guard.env(), 0) != 0) failure = leave_crashed_handler(guard);
+    while (failure.empty() && group.count > 0) {
+        LpRecord& lp = group.lps[--group.count];
+        call_guarded(guard, lp.heap, failure, [&] { lp.process->~LogicalProcess(); });
     }
+    if (failure.empty()) return;
+    const std::uint32_t failed = group.lps[group.count].id;
     group.count = 0;
+    throw ModelError(fmt::format("LP {} in its destructor: {}", failed, failure));
 }
 
 }  // namespace nw

@@ -4,15 +4,17 @@
 #include "engine/group.hpp"
 #include "engine/memory_budget.hpp"
 #include "engine/run_plan.hpp"
+#include "numa/fault_guard.hpp"
 
 namespace nw {
 
 // Thread: the worker that will own the group, already bound to its core, so that first touch puts
-// the pages on its node. Throws what the model's constructor throws, as SetupError, and
-// MachineError when the LPs exceed the budget.
-void build_lps(Group& group, const RunPlan& plan, MemoryBudget& budget);
+// the pages on its node. Throws SetupError when a constructor of the model throws or crashes, and
+// MachineError when the LPs exceed the budget. Requires: the thread has adopted the guard.
+void build_lps(Group& group, const RunPlan& plan, MemoryBudget& budget, FaultGuard& guard);
 
-// Calls the model's destructors.
-void destroy_lps(Group& group) noexcept;
+// Calls the model's destructors. Throws ModelError when one throws or crashes; the other LPs are gone
+// then, too, without theirs. Requires: the thread has adopted the guard.
+void destroy_lps(Group& group, FaultGuard& guard);
 
 }  // namespace nw

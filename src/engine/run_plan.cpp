@@ -20,17 +20,18 @@ Rollback choose_rollback(const Setup& setup, const Config& config) {
 
 }  // namespace
 
-RunPlan::RunPlan(const Setup& setup_, const Config& config_, std::uint32_t ranks,
+RunPlan::RunPlan(const Setup& setup_, const Config& config_, std::uint32_t ranks_,
                  std::uint32_t workers_)
     : setup(setup_),
       config(config_),
+      ranks(ranks_),
       workers(workers_),
       until(config_.until.value_or(setup_.until)),
       rollback(choose_rollback(setup_, config_)),
       rules{setup_.lps, setup_.payload_bytes_max, setup_.lookahead},
       state_keeping(StateKeepingRules::choose(rollback, setup_.process, config_.checkpoint_every)),
-      partition(config_.restart_from ? Partition(config_.restart_from->partition, ranks, workers_)
-                                     : Partition(setup_, ranks, workers_, config_.lps_per_group)) {
+      partition(config_.restart_from ? Partition(config_.restart_from->partition, ranks_, workers_)
+                                     : Partition(setup_, ranks_, workers_, config_.lps_per_group)) {
     if (config.check_rollback > 0 && config.engine != EngineKind::timewarp)
         throw SetupError("--check-rollback: only --engine timewarp rolls back; legal here: 0");
     if (config.engine != EngineKind::conservative) return;

@@ -20,6 +20,7 @@ struct RunPlan {
 
     const Setup& setup;
     const Config& config;
+    std::uint32_t ranks;
     std::uint32_t workers;  // in each rank
     VirtualTime until;
     Rollback rollback;

@@ -21,7 +21,9 @@ void run_sequential(EngineRun& run) {
     RunResult& result = run.result;
     WorkerTally tally;
     RunHistory history;
+    const HandlerWatch handlers(run.plan.config, {&executor}, run.progress);
     const auto body = [&](std::uint32_t) {
+        const AdoptedThread adopted(executor);
         executor.set_up();
         executor.start();
         const Stopwatch watch;
@@ -67,6 +69,7 @@ void run_sequential(EngineRun& run) {
             }
         }
         executor.add_digest(result.digest);
+        executor.destroy_lps();
     };
     run_worker_threads(run.memory.os(), run.places, body, result.notices);
     tally.counters = executor.counters();

@@ -188,6 +188,9 @@ void run_timewarp(EngineRun& run) {
             rank.fail(std::current_exception());
         }
     };
+    std::vector<WatchedThread*> threads;
+    for (std::uint32_t w = 0; w < workers; ++w) threads.push_back(&rank.worker(w));
+    const HandlerWatch watch(run.plan.config, threads, run.progress);
     run_worker_threads(
         run.memory.os(), run.places,
         [&](std::uint32_t w) {
@@ -200,7 +203,7 @@ void run_timewarp(EngineRun& run) {
             if (w == 0) guarded([&] { placement.begin(memory_of_groups(rank)); });
             if (!run.plan.config.restart_from) guarded([&] { worker.start(); });
             barrier.arrive_and_wait();
-            const Stopwatch watch;
+            const Stopwatch stopwatch;
             if (w == 0) {
                 const RunSample first = beginning_of(run.plan.config);
                 rank.history().begin(RunHistory::Clock::now(), first);
@@ -215,12 +218,13 @@ void run_timewarp(EngineRun& run) {
                 if (!is_to_be_saved) break;
                 saver.save(w);
             }
-            if (w == 0) result.wall_seconds = watch.wall_seconds();
-            tallies[w].busy_seconds = watch.thread_cpu_seconds();
+            if (w == 0) result.wall_seconds = stopwatch.wall_seconds();
+            tallies[w].busy_seconds = stopwatch.thread_cpu_seconds();
             if (w == 0) guarded([&] { placement.last_look(); });
             barrier.arrive_and_wait();  // what was looked at may go
             if (rank.failed()) worker.report_earlier_failures();
             guarded([&] { worker.wind_up(); });
+            worker.leave_thread();
         },
         result.notices);
     net_thread.end();
@@ -241,12 +245,11 @@ void run_timewarp(EngineRun& run) {
     result.segments_bytes = run.memory.segment_bytes();
     run.output.finish();
     if (result.reason != EndReason::interrupted) {
-        FaultGuard signal_stack;  // this thread's; the workers' are gone with their threads
-        signal_stack.adopt_thread();
         for (std::uint32_t lp = 0; lp < run.plan.setup.lps; ++lp) {
             const Partition::Owner owner = rank.owner(run.plan.partition.place(lp).group);
             if (owner.rank != index(rank.id())) continue;
             Worker& worker = rank.worker(owner.worker);
+            const AdoptedThread adopted(worker);
             worker.run_on_end(worker.lp(lp), result.end_time);
         }
     }
@@ -264,6 +267,11 @@ void run_timewarp(EngineRun& run) {
         result.numa.memory += worker.memory_kinds();
         report_worker(result, run.places, w, tallies[w]);
         keep_track(result, fmt::format("worker {}", w), worker.trace());
+    }
+    // The last of the model's code, when all that is to be known of the LPs is.
+    for (std::uint32_t w = 0; w < workers; ++w) {
+        const AdoptedThread adopted(rank.worker(w));
+        rank.worker(w).destroy_lps();
     }
     keep_track(result, "GVT rounds", rank.trace());
     keep_track(result, "network", net_thread.trace());

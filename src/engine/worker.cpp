@@ -37,13 +37,23 @@ Worker::Worker(Rank& rank, WorkerId id)
       keeper_(rank.plan().state_keeping),
       trace_(rank.trace_spans_max()),
       worker_outboxes_(rank.plan().workers),
+      may_interrupt_(rank.plan().rollback != Rollback::reverse &&
+                     rank.plan().ranks * rank.plan().workers > 1),
       until_timed_(rank.rebinding().on() ? events_between_timed : 0) {}
 
 Worker::~Worker() {
-    for (Group* group : groups_) destroy_lps(*group);
+    // Of a run that has failed: what a destructor does then is not looked at.
+    guard_.adopt_thread();
+    const auto destroy = [this](Group& group) {
+        try {
+            nw::destroy_lps(group, guard_);
+        } catch (const ModelError&) {
+        }
+    };
+    for (Group* group : groups_) destroy(*group);
     // A failure may have ended the run while groups were on their way.
     for (const Handover& handover : rank_.take_over(self_.worker))
-        for (Group* group : handover.groups) destroy_lps(*group);
+        for (Group* group : handover.groups) destroy(*group);
 }
 
 void Worker::add_digest(Digest& sum) const noexcept {
@@ -64,6 +74,8 @@ void Worker::add_rollback_spots(std::vector<RollbackSpot>& spots) const {
 void Worker::adopt_thread() {
     warm_up();
     guard_.adopt_thread();
+    undo_guard_.adopt_thread();
+    WatchedThread::adopt_thread();
 }
 
 void Worker::build_groups() {
@@ -78,7 +90,9 @@ Group& Worker::build_group(std::uint32_t g) {
     Group& group = rank_.make_group(g);
     group.memory.set_home(rank_.node_of_worker(self_.worker));
     groups_.push_back(&group);
-    build_lps(group, plan_, rank_.memory_budget());
+    running_ = {&group, nullptr, nullptr, nullptr, 0, false, "its constructor"};
+    build_lps(group, plan_, rank_.memory_budget(), guard_);
+    running_ = {};
     return group;
 }
 
@@ -101,7 +115,7 @@ void Worker::start() {
 void Worker::run_on_start(Group& group, LpRecord& lp) {
     // What on_start does is final at once; the entry only gathers it.
     HistoryEntry entry{};
-    running_ = {&group, &lp, nullptr, &entry, 0, false};
+    running_ = {&group, &lp, nullptr, &entry, 0, false, "on_start()"};
     Context context = make_context(0, LpId{lp.id}, plan_.rules.lps,
                                    Random(plan_.config.seed, lp.id, lp.random_counter));
     if (sigsetjmp(guard_.env(), 0) != 0) {
@@ -131,11 +145,9 @@ bool Worker::turn(GvtRounds::Clock::time_point now) {
     trace_turn_.begin(now_);
     if (!plan_.config.net_thread) rank_.net_step(now_, trace_turn_);
     learn_gvt();
-    if (sigsetjmp(guard_.env(), 0) != 0) {
-        // A handler followed a bad pointer, divided by zero, …: the stack between is gone, what was
-        // running stands in running_. The turn begins again.
-        fail_running(leave_crashed_handler(guard_));
-    }
+    // A handler followed a bad pointer, divided by zero, …: the stack between is gone, what was
+    // running stands in running_. The turn begins again.
+    if (sigsetjmp(guard_.env(), 0) != 0) leave_crashed();
     if (awaited_ > 0) take_over();
     bool worked = drain_mail();
     trace_turn_.mark(TraceKind::mail, worked ? 1 : 0);
@@ -290,6 +302,10 @@ void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
         return;
     }
     running_ = {&group, &lp, &event, &entry, event.generation, false};
+    if (plan_.config.check_interrupt > 0 && is_chosen_for_interruption(event)) [[unlikely]] {
+        put_aside_running();
+        return;
+    }
     if (keeper_.wants_event_cost(lp)) [[unlikely]] {
         const auto start = GvtRounds::Clock::now();
         call_handler(lp, event, entry);
@@ -319,10 +335,17 @@ void Worker::call_handler(LpRecord& lp, EventRecord& event, HistoryEntry& entry)
     release_sends(entry);
 }
 
-// The event stays in the history as failed: undone with its LP's next rollback past it, reported if
-// it is committed. What its handler sent never leaves.
-void Worker::fail_running(std::string_view what) {
-    auto& [group, lp, event, entry, generation, silent] = running_;
+void Worker::leave_crashed() {
+    const std::string what = leave_crashed_handler(guard_);
+    if (guard_.was_interrupted())
+        put_aside_running();
+    else
+        fail_running(what);
+}
+
+// What the running handler sent never leaves.
+void Worker::drop_sends() {
+    auto& [group, lp, event, entry, generation, silent, hook] = running_;
     staged_.clear();
     dropped_beyond_end_ -= dropped_sends(*entry);
     while (EventRecord* sent = entry->sent) {
@@ -334,10 +357,16 @@ void Worker::fail_running(std::string_view what) {
     lp->sequence -= entry->sent_count;
     entry->sent_count = 0;
     entry->random_used = 0;
-    event->failed = true;
-    lp->failed = true;
+}
+
+// The event stays in the history as failed: undone with its LP's next rollback past it, reported if
+// it is committed.
+void Worker::fail_running(std::string_view what) {
+    drop_sends();
+    running_.event->failed = true;
+    running_.lp->failed = true;
     ++counters_[Counter::failed_speculations];
-    Extra& message = new_extra(*group, *entry, Extra::Kind::failure, what.size());
+    Extra& message = new_extra(*running_.group, *running_.entry, Extra::Kind::failure, what.size());
     std::memcpy(message.content(), what.data(), what.size());
 }
 
@@ -357,6 +386,7 @@ void Worker::cut() {
     slot = {};
     const PendingEntry* top = pending_.top();
     epochs_.cut(top != nullptr ? EventBound(top->time, top->generation) : EventBound(), slot);
+    slot.put_aside = first_put_aside();
     slot.lead = lead_;
     slot.executed = counters_[Counter::executed_events];
     slot.rolled_back = counters_[Counter::rolled_back_events] - rolled_back_by_pauses_;

@@ -8,6 +8,7 @@
 //     worker.cpp           the turn: mail, events, the cut
 //     worker_sends.cpp     from schedule() to outboxes
 //     worker_rollback.cpp  taking back
+//     worker_interruption.cpp  handlers that run long out of order
 //     worker_commit.cpp    making final
 //     worker_handover.cpp  groups that come and go
 //     worker_memory.cpp    near --memory-cap
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "base/counters.hpp"
+#include "engine/handler_watch.hpp"
 #include "engine/memory_kinds.hpp"
 #include "engine/rank.hpp"
 #include "engine/run_history.hpp"
@@ -33,12 +35,13 @@
 
 namespace nw {
 
-class alignas(64) Worker final : private detail::EventSink {
+class alignas(64) Worker final : public WatchedThread, private detail::EventSink {
   public:
     Worker(Rank& rank, WorkerId id);
     ~Worker();
 
-    // Makes ready what belongs to the worker's thread. Thread: its own, before anything else there.
+    // Makes ready what belongs to the worker's thread. Thread: its own, before anything else there; and
+    // leave_thread() after all else.
     void adopt_thread();
     // Builds the worker's groups, with pages on the node of the calling thread. All workers' are there
     // before the first start(). Thread: its own, or one for all (docs/decisions/0016).
@@ -75,6 +78,8 @@ class alignas(64) Worker final : private detail::EventSink {
     void wind_up();
     // Rows go straight to the output. Throws ModelError.
     void run_on_end(LpRecord& lp, VirtualTime end_time);
+    // Calls the model's destructors. Throws ModelError.
+    void destroy_lps();
     LpRecord& lp(std::uint32_t id) const noexcept;
 
     const Counters& counters() const noexcept { return counters_; }
@@ -105,6 +110,8 @@ class alignas(64) Worker final : private detail::EventSink {
     void execute_next(const PendingEntry& entry);
     void execute(Group& group, LpRecord& lp, EventRecord& event);
     void call_handler(LpRecord& lp, EventRecord& event, HistoryEntry& entry);
+    void leave_crashed();
+    void drop_sends();
     void fail_running(std::string_view what);
     static std::string describe_event(const EventRecord& event);
 
@@ -131,6 +138,7 @@ class alignas(64) Worker final : private detail::EventSink {
     void take_in_anti(const WireEvent& wire, Group& group, LpRecord& lp);
     void set_back_before(Group& group, LpRecord& lp, const EventKey& key);
     void set_back(Group& group, LpRecord& lp, History::Ordinal position);
+    void set_back_to(const EventRecord& event);
     void undo_sends(Group& group, LpRecord& lp, History::Ordinal position);
     void restore_state(Group& group, LpRecord& lp, History::Ordinal position);
     void coast(LpRecord& lp, History::Ordinal from, History::Ordinal to);
@@ -142,6 +150,17 @@ class alignas(64) Worker final : private detail::EventSink {
                                           std::uint64_t random_counter,
                                           std::uint32_t sequence) const;
     void check_rollback(Group& group, LpRecord& lp, EventRecord& event);
+
+    // --- handlers that run long out of order (worker_interruption.cpp) ---
+    RunningHandler running_handler() const noexcept override;
+    bool is_chosen_for_interruption(const EventRecord& event) const noexcept;
+    void put_aside_running();
+    void forget_put_aside(EventRecord& event) noexcept;
+    EventBound first_put_aside() const noexcept;
+    template <class Condition>
+    void take_back_put_aside(Condition&& is_meant);
+    void run_what_is_certain(const Contribution& sums);
+    void give_back_put_aside(const std::vector<std::uint32_t>& worker_of);
 
     // --- groups that come and go (worker_handover.cpp) ---
     void note_moves();
@@ -231,7 +250,8 @@ class alignas(64) Worker final : private detail::EventSink {
         EventRecord* event = nullptr;
         HistoryEntry* entry = nullptr;
         std::uint32_t generation = 0;
-        bool silent = false;  // coasting: nothing is sent or written
+        bool silent = false;    // coasting: nothing is sent or written
+        const char* hook = "";  // which of the model's functions, where it is not on_event
     };
     Running running_;
     MailBuffer staged_;  // what the running handler sends to other workers
@@ -248,6 +268,8 @@ class alignas(64) Worker final : private detail::EventSink {
     GvtRounds::Clock::time_point trim_due_{};  // when the next walk of trim_mail() begins
     std::size_t trimmed_ = 0;                  // groups that the walk under way has done
 
+    std::vector<EventRecord*> put_aside_;  // in histories, as failed; see worker_interruption.cpp
+    bool may_interrupt_;                   // others may wait, and states come back whole
     std::vector<EventRecord*> to_cancel_;  // processed events whose LPs must be set back
     std::vector<Group*> groups_;
     std::vector<LpRecord*> uncommitted_;  // LPs with entries that are not final

@@ -13,6 +13,7 @@
 #include "base/check.hpp"
 #include "base/prefetch.hpp"
 #include "engine/handler_call.hpp"
+#include "engine/lp_building.hpp"
 #include "engine/worker.hpp"
 #include "numa/heap_scope.hpp"
 
@@ -41,6 +42,7 @@ void Worker::learn_gvt() {
     epochs_.learn(result.sums);
     NW_CHECK(result.gvt >= gvt_);
     gvt_ = result.gvt;
+    run_what_is_certain(result.sums);
     if (self_.worker == 0) {
         if (self_.rank == 0) ++counters_[Counter::gvt_rounds];
         LiveProgress& progress = rank_.progress();
@@ -205,8 +207,9 @@ bool Worker::commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry) {
     ++counters_[Counter::committed_events];
     last_committed_time_ = std::max(last_committed_time_, event.time);
     if (plan_.setup.process.has_commit) {
-        running_.event = entry.event;
-        if (!call_guarded(guard_, failure_, [&] { lp.process->on_commit(event.view()); })) {
+        running_ = {&group, &lp, entry.event, &entry, 0, false, "on_commit()"};
+        if (!call_guarded(guard_, nullptr, failure_,
+                          [&] { lp.process->on_commit(event.view()); })) {
             fail_in_commit(failure_);
             return false;
         }
@@ -311,10 +314,18 @@ void Worker::wind_up() {
     counters_[Counter::checkpoints_bytes_peak] = keeper_.bytes_peak();
 }
 
+void Worker::destroy_lps() {
+    for (Group* group : groups_) {
+        running_ = {group, nullptr, nullptr, nullptr, 0, false, "its destructor"};
+        nw::destroy_lps(*group, guard_);
+    }
+    running_ = {};
+}
+
 void Worker::run_on_end(LpRecord& lp, VirtualTime end_time) {
     HistoryEntry entry{};
     Group& group = group_of(lp);
-    running_ = {&group, &lp, nullptr, &entry, 0, false};
+    running_ = {&group, &lp, nullptr, &entry, 0, false, "on_end()"};
     Context context = make_context(end_time, LpId{lp.id}, plan_.rules.lps,
                                    Random(plan_.config.seed, lp.id, lp.random_counter));
     if (sigsetjmp(guard_.env(), 0) != 0) {

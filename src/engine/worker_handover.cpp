@@ -31,6 +31,7 @@ void Worker::hand_over() {
     trace.begin();
     std::vector<std::uint32_t> worker_of(plan_.partition.groups(), self_.worker);
     for (const GroupMove& move : leaving_) worker_of[move.group] = move.to;
+    give_back_put_aside(worker_of);
     const auto worker_of_lp = [&](std::uint32_t lp) {
         return worker_of[plan_.partition.place(lp).group];
     };

@@ -68,13 +68,7 @@ void Worker::cancel_processed() {
         const Partition::Place place = plan_.partition.place(event.target);
         Group& group = *rank_.group(place.group);
         if (event.status != EventStatus::detached) {
-            LpRecord& lp = group.lps[place.index];
-            History::Ordinal position = lp.history.tail();
-            do {
-                NW_CHECK(position != lp.committed);
-                --position;
-            } while (entry_at(lp, position).event != &event);
-            set_back(group, lp, position);
+            set_back_to(event);
             NW_CHECK(event.status == EventStatus::detached);
         }
         group.heap.free(&event, event.bytes());
@@ -109,6 +103,8 @@ void Worker::set_back(Group& group, LpRecord& lp, History::Ordinal position) {
     for (History::Ordinal p = tail; p != position;) {
         EventRecord& event = *entry_at(lp, --p).event;
         lp.history.drop_last();
+        if (event.put_aside) [[unlikely]]
+            forget_put_aside(event);
         event.failed = false;
         event.lets_end = false;
         if (event.status == EventStatus::cancelled) {
@@ -119,6 +115,19 @@ void Worker::set_back(Group& group, LpRecord& lp, History::Ordinal position) {
         }
     }
     trace.mark(TraceKind::rollback, tail - position);
+}
+
+// Requires: the event is in its LP's history, and not final.
+void Worker::set_back_to(const EventRecord& event) {
+    const Partition::Place place = plan_.partition.place(event.target);
+    Group& group = *rank_.group(place.group);
+    LpRecord& lp = group.lps[place.index];
+    History::Ordinal position = lp.history.tail();
+    do {
+        NW_CHECK(position != lp.committed);
+        --position;
+    } while (entry_at(lp, position).event != &event);
+    set_back(group, lp, position);
 }
 
 void Worker::undo_sends(Group& group, LpRecord& lp, History::Ordinal position) {
@@ -152,7 +161,7 @@ void Worker::restore_state(Group& group, LpRecord& lp, History::Ordinal position
         Context context = make_context(entry.event->time, LpId{lp.id}, plan_.rules.lps,
                                        Random(plan_.config.seed, lp.id, lp.random_counter));
         std::memcpy(&context.control(), entry.undo(), sizeof(std::uint64_t));
-        running_ = {&group, &lp, entry.event, &entry, 0, true};
+        running_ = {&group, &lp, entry.event, &entry, 0, true, "on_reverse()"};
         if (!call_handler_of(lp, undo_guard_, failure_,
                              [&] { lp.process->on_reverse(context, entry.event->view()); }))
             fail_undoing(failure_);

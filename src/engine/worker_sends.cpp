@@ -25,6 +25,7 @@ void Worker::schedule(Context& context, LpId target, VirtualTime delay, EventTyp
                       std::span<const std::byte> payload) {
     detail::check_schedule(plan_.rules, context.self(), context.now(), target, delay,
                            payload.size());
+    const PlatformScope platform;  // from here on it must not be torn by an interruption
     LpRecord& lp = *running_.lp;
     HistoryEntry& entry = *running_.entry;
     const std::uint32_t sequence = lp.sequence;
@@ -53,7 +54,6 @@ void Worker::schedule(Context& context, LpId target, VirtualTime delay, EventTyp
         ++entry.sent_count;
         return;
     }
-    const PlatformScope platform;
     const WireEvent wire{header, 0, WireKind::event, {}};
     staged_.append(wire, payload.data());
     new_anti_event(*running_.group, entry, header);
@@ -65,6 +65,7 @@ void Worker::schedule(Context& context, LpId target, VirtualTime delay, EventTyp
 void Worker::output(Context&, std::size_t table, std::span<const OutputValue> row) {
     if (running_.silent) return;
     const std::size_t bytes = encoded_row_bytes(plan_.setup.outputs, table, row);
+    const PlatformScope platform;
     Extra& extra = new_extra(*running_.group, *running_.entry, Extra::Kind::output_row, bytes);
     extra.table = static_cast<std::uint8_t>(table);
     encode_row(row, extra.content());
@@ -80,6 +81,8 @@ EventRecord& Worker::new_event(Group& group, const EventHeader& header, const st
     event.failed = false;
     event.lets_end = false;
     event.rollback_tried = false;
+    event.put_aside = false;
+    event.certain = false;
     if (header.payload_bytes > 0) std::memcpy(event.payload(), payload, header.payload_bytes);
     return event;
 }

@@ -27,6 +27,8 @@ struct EventRecord : EventHeader {
     bool failed;          // its handler threw or crashed, or was skipped because an earlier one did
     bool lets_end;        // after it, its LP's can_end() was true
     bool rollback_tried;  // --check-rollback has had its turn with this event
+    bool put_aside;       // its handler was interrupted: failed, until GVT has come to it
+    bool certain;         // GVT has come to it after that: its handler is not interrupted again
 
     std::byte* payload() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
     const std::byte* payload() const noexcept {

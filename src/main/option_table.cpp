@@ -61,6 +61,17 @@ void add_engine(OptionBuilder& table, Config& config) {
     watchdog.value = [&config] {
         return number_or(config.watchdog_seconds == 0, "off", config.watchdog_seconds);
     };
+    OptionSpec& timeout =
+        table.add("handler-timeout", "SECONDS|off", "off",
+                  "end the run when a handler that will not be undone takes longer");
+    timeout.set = [&config](std::string_view text) {
+        config.handler_timeout_seconds =
+            text == "off" ? 0 : parse_number_in(text, 0, Bound::excluded, 1e9);
+    };
+    timeout.value = [&config] {
+        return number_or(config.handler_timeout_seconds == 0, "off",
+                         config.handler_timeout_seconds);
+    };
 }
 
 void add_time_warp(OptionBuilder& table, Config& config) {
@@ -113,6 +124,10 @@ void add_time_warp(OptionBuilder& table, Config& config) {
     table.add_share(
         "check-rollback", config.check_rollback,
         "force a rollback after a share P of the events and check that the state comes back equal");
+    table.add_share(
+        "check-interrupt", config.check_interrupt,
+        "put a share P of the events aside until global virtual time reaches them, as if "
+        "their handlers had been interrupted");
     table.add_share("check-rebind", config.check_rebind,
                     "move a share P of the groups, drawn at random, whenever they are rebalanced");
 }

@@ -45,6 +45,9 @@ struct Contribution {
     // elder once those are empty.
     Transit elder;
     Transit younger;
+    // Min of the events whose handlers were interrupted: they stand in their LPs' histories, and are
+    // run again when nothing can come before them any more.
+    EventBound put_aside;
     VirtualTime lead = 0;           // largest time executed
     std::uint64_t executed = 0;     // running totals of the worker
     std::uint64_t rolled_back = 0;  // but for what a pause takes back, which says nothing
@@ -58,7 +61,9 @@ struct Contribution {
     std::uint32_t events_ahead = UINT32_MAX;  // uncommitted ones that memory allows a worker
 
     // Of all workers' together: nothing below it can be executed or taken back any more.
-    EventBound gvt() const noexcept {
+    EventBound gvt() const noexcept { return std::min(gvt_of_others(), put_aside); }
+    // The same but for what was put aside. What was put aside below it is certain.
+    EventBound gvt_of_others() const noexcept {
         EventBound bound = m0;
         for (const Transit& epochs : {elder, younger})
             if (epochs.messages != 0) bound = std::min(bound, epochs.min);
@@ -70,6 +75,7 @@ struct Contribution {
         m0 = std::min(m0, other.m0);
         elder.combine(other.elder);
         younger.combine(other.younger);
+        put_aside = std::min(put_aside, other.put_aside);
         lead = std::max(lead, other.lead);
         executed += other.executed;
         rolled_back += other.rolled_back;

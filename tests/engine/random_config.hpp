@@ -37,6 +37,7 @@ inline Config draw_config(Dice& dice, const RandomShape& shape) {
     config.rebind_seconds = looks[dice.below(4)];
     const double shares[] = {0, 0.1, 0.8};
     config.check_rebind = shares[dice.below(3)];
+    if (!conservative && dice.chance(0.3)) config.check_interrupt = dice.chance(0.5) ? 0.02 : 0.3;
     return config;
 }
 
@@ -44,12 +45,12 @@ inline std::string describe(const Config& config) {
     return fmt::format(
         "engine {}, workers {}, seed {}, LPs a group {}, rollback {}, checkpoint every {}, GVT "
         "every {} ms, window mode {} of {}, memory {}, pin {}, check rollback {}, rebinding of {} "
-        "every {} s, net thread {}",
+        "every {} s, check interrupt {}, net thread {}",
         static_cast<int>(config.engine), config.workers, config.seed, config.lps_per_group,
         config.rollback ? static_cast<int>(*config.rollback) : -1, config.checkpoint_every,
         config.gvt_interval_ms, static_cast<int>(config.window_mode), config.window,
         static_cast<int>(config.memory), config.pin, config.check_rollback, config.check_rebind,
-        config.rebind_seconds, config.net_thread);
+        config.rebind_seconds, config.check_interrupt, config.net_thread);
 }
 
 }  // namespace nw::test

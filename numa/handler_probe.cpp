@@ -1,0 +1,159 @@
+#include "numa/handler_probe.hpp"
+
+#include <link.h>
+#include <ucontext.h>
+
+#include <array>
+#include <csignal>
+#include <ctime>
+#include <string_view>
+
+#include "numa/heap_scope.hpp"
+
+namespace nw {
+namespace {
+
+constexpr int probe_signal = SIGURG;
+
+// The probe of the calling thread. Read by its signal handler.
+constinit thread_local HandlerProbe* volatile own_probe [[gnu::tls_model("initial-exec")]] =
+    nullptr;
+
+// What was done about the signal before us.
+struct sigaction former_action {};
+std::mutex former_action_mutex;
+
+// The code of the C library and its loader. Who is in there may hold one of its locks.
+class LibraryCode {
+  public:
+    LibraryCode() noexcept { ::dl_iterate_phdr(&add_library, this); }
+
+    bool contains(std::uintptr_t address) const noexcept {
+        for (std::size_t i = 0; i < count_; ++i)
+            if (address >= ranges_[i].begin && address < ranges_[i].end) return true;
+        return false;
+    }
+
+  private:
+    struct Range {
+        std::uintptr_t begin;
+        std::uintptr_t end;
+    };
+
+    static int add_library(dl_phdr_info* library, std::size_t, void* self) noexcept {
+        std::string_view name = library->dlpi_name;
+        name.remove_prefix(name.rfind('/') + 1);
+        if (!name.starts_with("libc.so") && !name.starts_with("ld-linux")) return 0;
+        auto& code = *static_cast<LibraryCode*>(self);
+        for (std::size_t i = 0; i < library->dlpi_phnum; ++i) {
+            const auto& segment = library->dlpi_phdr[i];
+            if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+            if (code.count_ == code.ranges_.size()) break;
+            const std::uintptr_t begin = library->dlpi_addr + segment.p_vaddr;
+            code.ranges_[code.count_++] = {begin, begin + segment.p_memsz};
+        }
+        return 0;
+    }
+
+    std::array<Range, 8> ranges_{};
+    std::size_t count_ = 0;
+};
+
+const LibraryCode library_code;
+
+bool is_in_library([[maybe_unused]] const ucontext_t& context) noexcept {
+#if defined(__x86_64__)
+    return library_code.contains(static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]));
+#elif defined(__aarch64__)
+    return library_code.contains(context.uc_mcontext.pc);
+#else
+    return false;
+#endif
+}
+
+// A handler that sleeps, or waits for a lock, is in the C library for ever: after so many looks, ten
+// milliseconds apart, it is left all the same.
+constexpr std::uint32_t refusals_max = 50;
+
+}  // namespace
+
+void HandlerProbe::on_signal(int signal, siginfo_t* info, void* context) {
+    HandlerProbe* const probe = own_probe;
+    if (probe == nullptr || info->si_code != SI_TKILL) {
+        if ((former_action.sa_flags & SA_SIGINFO) != 0)
+            former_action.sa_sigaction(signal, info, context);
+        else if (former_action.sa_handler != SIG_DFL && former_action.sa_handler != SIG_IGN)
+            former_action.sa_handler(signal);
+        return;
+    }
+    FaultGuard* const guard = handler_call.guard.load(std::memory_order_relaxed);
+    if (guard == nullptr || handler_call.number.load(std::memory_order_relaxed) !=
+                                probe->call_.load(std::memory_order_relaxed))
+        return;
+    const ProbeWish wish = probe->wish_.load(std::memory_order_relaxed);
+    const auto& where = *static_cast<ucontext_t*>(context);
+    if (wish != ProbeWish::report) {
+        // The engine or an allocator is at work on the handler's behalf: it must not be torn. (In
+        // hooks that run outside the LP's heap it never says so; these are only ever ended.)
+        if (current_heap == nullptr && wish == ProbeWish::interrupt) return;
+        const bool is_inside = current_heap == nullptr || is_in_library(where);
+        if (is_inside && ++probe->refused_ < refusals_max) return;
+    }
+    if (!probe->answer(wish, *guard)) return;
+    probe->refused_ = 0;
+    guard->disarm();
+    pthread_sigmask(SIG_SETMASK, &where.uc_sigmask, nullptr);
+    siglongjmp(guard->env(), 1);
+}
+
+void HandlerProbe::adopt_thread() {
+    {
+        const std::lock_guard lock(former_action_mutex);
+        struct sigaction present {};
+        sigaction(probe_signal, nullptr, &present);
+        if ((present.sa_flags & SA_SIGINFO) == 0 || present.sa_sigaction != on_signal) {
+            former_action = present;
+            struct sigaction action {};
+            action.sa_sigaction = on_signal;
+            action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+            sigemptyset(&action.sa_mask);
+            sigaction(probe_signal, &action, nullptr);
+        }
+    }
+    const std::lock_guard lock(mutex_);
+    own_probe = this;
+    thread_ = pthread_self();
+    running_ = &handler_call;
+}
+
+void HandlerProbe::leave_thread() noexcept {
+    const std::lock_guard lock(mutex_);
+    own_probe = nullptr;
+    running_ = nullptr;
+}
+
+std::uint64_t HandlerProbe::running_call() noexcept {
+    const std::lock_guard lock(mutex_);
+    if (running_ == nullptr || running_->guard.load(std::memory_order_relaxed) == nullptr) return 0;
+    return running_->number.load(std::memory_order_relaxed);
+}
+
+double HandlerProbe::cpu_seconds() noexcept {
+    const std::lock_guard lock(mutex_);
+    clockid_t clock{};
+    timespec used{};
+    if (running_ == nullptr || pthread_getcpuclockid(thread_, &clock) != 0 ||
+        clock_gettime(clock, &used) != 0)
+        return 0;
+    return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
+void HandlerProbe::ask(ProbeWish wish, std::uint64_t call) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (running_ == nullptr) return;
+    wish_.store(wish, std::memory_order_relaxed);
+    call_.store(call, std::memory_order_relaxed);
+    pthread_kill(thread_, probe_signal);
+}
+
+}  // namespace nw

@@ -1,0 +1,121 @@
+// What ends a program, or tells it to: called by a handler it ends that handler, like a crash. Out of
+// order that is undone; in order the run ends with exit code 3 and a line that says what was called.
+//
+// Everywhere else each function does what it always does. Some of these call each other inside the C
+// library, which no stand-in sees; what is here is what a model can call. A signal that a handler
+// raises for itself is refused whatever would be done about it: who handles it runs outside the LP.
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "numa/fault_guard.hpp"
+#include "numa/interpose/original.hpp"
+
+namespace {
+
+using nw::interpose::Original;
+
+constinit Original<void, int> exit_original("exit");
+constinit Original<void, int> exit_at_once("_exit");
+constinit Original<void, int> quick_exit_original("quick_exit");
+constinit Original<void, void*> pthread_exit_original("pthread_exit");
+constinit Original<int, int> raise_original("raise");
+constinit Original<int, pid_t, int> kill_original("kill");
+constinit Original<int, int, int> killpg_original("killpg");
+constinit Original<int, pthread_t, int> pthread_kill_original("pthread_kill");
+constinit Original<int, pid_t, pid_t, int> tgkill_original("tgkill");
+constinit Original<int, pid_t, int, sigval> sigqueue_original("sigqueue");
+
+[[noreturn, gnu::cold]] void refuse(const char* function, int code) noexcept {
+    std::array<char, 96> line{};
+    std::snprintf(line.data(), line.size(), "it called %s(%d), which would end the program",
+                  function, code);
+    nw::abandon_handler(line.data());
+}
+
+[[noreturn, gnu::cold]] void refuse_signal(int signal) noexcept {
+    std::array<char, 96> line{};
+    const char* const name = sigabbrev_np(signal);
+    if (name != nullptr)
+        std::snprintf(line.data(), line.size(), "SIG%s: raised by the handler itself", name);
+    else
+        std::snprintf(line.data(), line.size(), "signal %d: raised by the handler itself", signal);
+    nw::abandon_handler(line.data());
+}
+
+// Whether a handler would send the signal, and this process would get it.
+bool meets_itself(pid_t process, int signal) noexcept {
+    return signal != 0 && nw::in_handler() && (process <= 0 || process == ::getpid());
+}
+
+}  // namespace
+
+extern "C" {
+
+void exit(int code) {
+    if (nw::in_handler()) refuse("exit", code);
+    exit_original(code);
+    std::abort();
+}
+
+void _exit(int code) {
+    if (nw::in_handler()) refuse("_exit", code);
+    exit_at_once(code);
+    std::abort();
+}
+
+void _Exit(int code) noexcept {
+    if (nw::in_handler()) refuse("_Exit", code);
+    exit_at_once(code);
+    std::abort();
+}
+
+void quick_exit(int code) noexcept {
+    if (nw::in_handler()) refuse("quick_exit", code);
+    quick_exit_original(code);
+    std::abort();
+}
+
+void pthread_exit(void* result) {
+    if (nw::in_handler())
+        nw::abandon_handler("it called pthread_exit(), which would end the worker's thread");
+    pthread_exit_original(result);
+    std::abort();
+}
+
+int raise(int signal) noexcept {
+    if (nw::in_handler() && signal != 0) refuse_signal(signal);
+    return raise_original(signal);
+}
+
+int kill(pid_t process, int signal) noexcept {
+    if (meets_itself(process, signal)) refuse_signal(signal);
+    return kill_original(process, signal);
+}
+
+int killpg(pid_t group, int signal) noexcept {
+    if (meets_itself(0, signal)) refuse_signal(signal);
+    return killpg_original(group, signal);
+}
+
+int pthread_kill(pthread_t thread, int signal) noexcept {
+    if (nw::in_handler() && signal != 0) refuse_signal(signal);
+    return pthread_kill_original(thread, signal);
+}
+
+int tgkill(pid_t process, pid_t thread, int signal) noexcept {
+    if (meets_itself(process, signal)) refuse_signal(signal);
+    return tgkill_original(process, thread, signal);
+}
+
+int sigqueue(pid_t process, int signal, const sigval value) noexcept {
+    if (meets_itself(process, signal)) refuse_signal(signal);
+    return sigqueue_original(process, signal, value);
+}
+
+}  // extern "C"

@@ -1,0 +1,130 @@
+#include "engine/handler_watch.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "numa/signals.hpp"
+
+namespace nw {
+namespace {
+
+constexpr std::chrono::milliseconds between_looks{10};
+
+// A handler runs long when it has taken this much CPU time, and so many times the mean of its thread's.
+// Such handlers cost one execution that is wasted, and endless ones that much time. Unmeasured guess.
+constexpr double long_cpu_seconds = 0.02;
+constexpr double long_means = 100;
+// One that sleeps or waits for something takes no CPU time.
+constexpr double long_wall_seconds = 0.5;
+// What a model's own handlers take when they are certain is not long.
+constexpr double certain_times = 4;
+
+}  // namespace
+
+bool WatchedThread::report(std::uint64_t call, RunningHandler& handler) const noexcept {
+    if (reported_call_.load(std::memory_order_acquire) != call) return false;
+    handler = handler_;
+    return true;
+}
+
+bool WatchedThread::answer(ProbeWish wish, FaultGuard& guard) noexcept {
+    const RunningHandler handler = running_handler();
+    if (wish == ProbeWish::report) {
+        handler_ = handler;
+        // Pairs with the acquire in report(): nobody asks again until this call is over.
+        reported_call_.store(handler_call.number.load(std::memory_order_relaxed),
+                             std::memory_order_release);
+        return false;
+    }
+    if (wish == ProbeWish::interrupt) {
+        if (handler.certain) return false;
+        guard.note_interruption();
+        return true;
+    }
+    if (!handler.certain) return false;
+    guard.note("it has not returned within --handler-timeout");
+    return true;
+}
+
+HandlerWatch::HandlerWatch(const Config& config, std::vector<WatchedThread*> threads,
+                           LiveProgress& progress)
+    : watchdog_seconds_(config.watchdog_seconds),
+      timeout_seconds_(config.handler_timeout_seconds),
+      progress_(progress) {
+    for (WatchedThread* thread : threads) watched_.push_back({thread});
+    // The process's signals are for its other threads.
+    const SignalsBlocked blocked;
+    thread_ = std::thread([this] { run(); });
+}
+
+HandlerWatch::~HandlerWatch() {
+    {
+        const std::lock_guard lock(mutex_);
+        end_ = true;
+    }
+    ended_.notify_all();
+    thread_.join();
+}
+
+void HandlerWatch::run() {
+    std::unique_lock lock(mutex_);
+    while (!ended_.wait_for(lock, between_looks, [this] { return end_; }))
+        for (Watched& watched : watched_) look(watched);
+}
+
+void HandlerWatch::look(Watched& watched) {
+    const std::uint64_t call = watched.thread->running_call();
+    const auto now = Clock::now();
+    if (call == 0 || call != watched.call) {
+        if (watched.certain)
+            certain_seconds_ = std::max(certain_seconds_,
+                                        std::chrono::duration<double>(now - watched.since).count());
+        watched = {watched.thread, call, now, watched.thread->cpu_seconds(), watchdog_seconds_};
+        return;
+    }
+    look_at_call(watched, std::chrono::duration<double>(now - watched.since).count(),
+                 watched.thread->cpu_seconds() - watched.cpu_since);
+}
+
+void HandlerWatch::look_at_call(Watched& watched, double seconds, double cpu_seconds) {
+    WatchedThread& thread = *watched.thread;
+    if (!watched.asked) {
+        watched.asked = true;
+        thread.ask(ProbeWish::report, watched.call);
+        return;
+    }
+    RunningHandler handler;
+    if (!thread.report(watched.call, handler)) {
+        thread.ask(ProbeWish::report, watched.call);
+        return;
+    }
+    watched.certain = handler.certain;
+    if (watchdog_seconds_ > 0 && seconds >= watched.next_line) {
+        watched.next_line *= 2;
+        say(handler, seconds);
+    }
+    if (handler.certain) {
+        if (timeout_seconds_ > 0 && seconds >= timeout_seconds_)
+            thread.ask(ProbeWish::end, watched.call);
+        return;
+    }
+    const double mean = watched.cpu_since / static_cast<double>(watched.call);
+    const double usual = std::max(long_means * mean, certain_times * certain_seconds_);
+    if (cpu_seconds >= std::max(long_cpu_seconds, usual) ||
+        seconds >= std::max(long_wall_seconds, usual))
+        thread.ask(ProbeWish::interrupt, watched.call);
+}
+
+void HandlerWatch::say(const RunningHandler& handler, double seconds) {
+    if (!progress_.warn) return;
+    const std::string what = *handler.hook != '\0' ? fmt::format("in {}", handler.hook)
+                                                   : fmt::format("event of type {} from LP {}",
+                                                                 handler.type, handler.sender);
+    progress_.warn(fmt::format(
+        "LP {} at time {}, {}: the handler has not returned for {:.0f} s; if it never does, "
+        "--handler-timeout SECONDS ends the run",
+        handler.lp, handler.time, what, seconds));
+}
+
+}  // namespace nw

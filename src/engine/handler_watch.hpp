@@ -1,0 +1,108 @@
+// Handlers that do not come back.
+//
+// In a state that exists only because events came in the wrong order a correct handler may run for
+// ever. So what runs long while others wait is interrupted, and its event put aside until GVT has
+// reached it (worker_interruption.cpp); then it runs again, and what it does is what the model does.
+// A handler that is certain is never interrupted; the watchdog names it, again and again, and
+// --handler-timeout ends the run.
+//
+// One thread looks at all workers a hundred times a second. Workers publish nothing for it: it sees
+// whether the same call still runs, and asks by a signal what that is (numa/handler_probe.hpp).
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <numawarp/time.hpp>
+
+#include "engine/config.hpp"
+#include "engine/simulation.hpp"
+#include "numa/handler_probe.hpp"
+
+namespace nw {
+
+// What a thread is running. The hook is a literal such as "on_start()"; empty: on_event.
+struct RunningHandler {
+    const char* hook = "";
+    VirtualTime time = 0;
+    std::uint32_t lp = 0;
+    std::uint32_t sender = 0;
+    std::uint32_t type = 0;
+    bool certain = false;  // it will not be undone, and so is not interrupted
+};
+
+// A thread that runs handlers, as the watch sees it.
+class WatchedThread : public HandlerProbe {
+  public:
+    // Thread: the watch. The answer to a probe of this call; false while there is none.
+    bool report(std::uint64_t call, RunningHandler& handler) const noexcept;
+
+  protected:
+    ~WatchedThread() = default;
+
+  private:
+    // Async-signal-safe, on the thread itself, amid the handler.
+    virtual RunningHandler running_handler() const noexcept = 0;
+    bool answer(ProbeWish wish, FaultGuard& guard) noexcept final;
+
+    RunningHandler handler_;
+    std::atomic<std::uint64_t> reported_call_{0};  // of handler_, which is written before it
+};
+
+// The calling thread runs handlers of a Worker, say, while this lives.
+template <class Runner>
+class AdoptedThread {
+  public:
+    explicit AdoptedThread(Runner& runner) : runner_(runner) { runner.adopt_thread(); }
+    ~AdoptedThread() { runner_.leave_thread(); }
+    AdoptedThread(const AdoptedThread&) = delete;
+    AdoptedThread& operator=(const AdoptedThread&) = delete;
+
+  private:
+    Runner& runner_;
+};
+
+class HandlerWatch {
+  public:
+    // `threads` outlive the watch. `progress.warn` is called from its thread.
+    HandlerWatch(const Config& config, std::vector<WatchedThread*> threads, LiveProgress& progress);
+    ~HandlerWatch();
+    HandlerWatch(const HandlerWatch&) = delete;
+    HandlerWatch& operator=(const HandlerWatch&) = delete;
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    struct Watched {
+        WatchedThread* thread;
+        std::uint64_t call = 0;  // that was running at the last look
+        Clock::time_point since{};
+        double cpu_since = 0;
+        double next_line = 0;  // of the watchdog's, after so many seconds
+        bool asked = false;    // what is running
+        bool certain = false;
+    };
+
+    void run();
+    void look(Watched& watched);
+    void look_at_call(Watched& watched, double seconds, double cpu_seconds);
+    void say(const RunningHandler& handler, double seconds);
+
+    const double watchdog_seconds_;
+    const double timeout_seconds_;
+    LiveProgress& progress_;
+    std::vector<Watched> watched_;
+    double certain_seconds_ = 0;  // the longest that a certain handler has taken
+    std::mutex mutex_;
+    std::condition_variable ended_;
+    bool end_ = false;
+    std::thread thread_;
+};
+
+}  // namespace nw
