@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <mutex>
 
+#include "base/check.hpp"
 #include "numa/heap_scope.hpp"
 
 namespace nw {
@@ -30,6 +32,7 @@ void FakeOs::fail_next(Call call, Status status, std::size_t count) {
 
 void FakeOs::touch(const void* page, NodeId node) {
     const std::lock_guard lock(mutex_);
+    NW_CHECK(access_now(page) == Access::write);
     if (page_nodes_.contains(page) || free_bytes_[node] < page_bytes) return;
     free_bytes_[node] -= page_bytes;
     page_nodes_[page] = node;
@@ -73,6 +76,45 @@ void FakeOs::forget_pages(const void* address, std::size_t bytes) {
         free_bytes_[page->second] += page_bytes;
 }
 
+Access FakeOs::access_of(const void* page) const noexcept {
+    const std::lock_guard lock(mutex_);
+    return access_now(page);
+}
+
+Access FakeOs::access_now(const void* page) const noexcept {
+    const auto* const address = static_cast<const std::byte*>(page);
+    const auto range = std::find_if(reserved_.begin(), reserved_.end(), [&](const auto& reserved) {
+        const auto* const base = static_cast<const std::byte*>(reserved.first);
+        return address >= base && address < base + reserved.second;
+    });
+    if (range == reserved_.end()) return Access::write;
+    const auto after = access_.upper_bound(address);
+    return after == access_.begin() ? Access::none : std::prev(after)->second;
+}
+
+std::size_t FakeOs::mappings() const noexcept {
+    const std::lock_guard lock(mutex_);
+    std::size_t count = reserved_.size();
+    for (const auto& [base, bytes] : reserved_) {
+        const auto* const begin = static_cast<const std::byte*>(base);
+        const auto inside = access_.upper_bound(begin);
+        count +=
+            static_cast<std::size_t>(std::distance(inside, access_.lower_bound(begin + bytes)));
+    }
+    return count;
+}
+
+void FakeOs::note_access(std::byte* begin, std::byte* end, Access access) {
+    const auto before = [this](auto entry) {
+        return entry == access_.begin() ? Access::none : std::prev(entry)->second;
+    };
+    const auto behind = access_.upper_bound(end);
+    const Access access_behind = before(behind);
+    access_.erase(access_.lower_bound(begin), behind);
+    if (before(access_.lower_bound(begin)) != access) access_[begin] = access;
+    if (access_behind != access) access_[end] = access_behind;
+}
+
 Status FakeOs::planned_fault(Call call) {
     const auto fault = faults_.find(call);
     if (fault == faults_.end() || fault->second.count == 0) return 0;
@@ -102,10 +144,23 @@ Status FakeOs::unreserve(void* address, std::size_t bytes) noexcept {
     Status status = planned_fault(Call::unreserve);
     if (status == 0) status = linux_os().unreserve(address, bytes);
     if (status == 0) {
+        note_access(static_cast<std::byte*>(address), static_cast<std::byte*>(address) + bytes,
+                    Access::none);
         reserved_.erase(address);
         forget_pages(address, bytes);
     }
     return recorded({Call::unreserve, address, bytes, 0, status});
+}
+
+Status FakeOs::set_access(void* address, std::size_t bytes, Access access) noexcept {
+    const PlatformScope platform;
+    const std::lock_guard lock(mutex_);
+    Status status = planned_fault(Call::set_access);
+    if (status == 0) status = linux_os().set_access(address, bytes, access);
+    if (status == 0)
+        note_access(static_cast<std::byte*>(address), static_cast<std::byte*>(address) + bytes,
+                    access);
+    return recorded({Call::set_access, address, bytes, static_cast<int>(access), status});
 }
 
 Status FakeOs::discard(void* address, std::size_t bytes) noexcept {

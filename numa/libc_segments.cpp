@@ -63,6 +63,10 @@ bool LibcSegments::make_leaves(std::uintptr_t first, std::uintptr_t last) noexce
         Os& os = *leaf_source.load();
         void* fresh = nullptr;
         if (os.reserve(nullptr, leaf_bytes, fresh) != 0) return false;
+        if (os.set_access(fresh, leaf_bytes, Access::write) != 0) {
+            os.unreserve(fresh, leaf_bytes);
+            return false;
+        }
         Leaf* none = nullptr;
         if (!place.compare_exchange_strong(none, static_cast<Leaf*>(fresh)))
             os.unreserve(fresh, leaf_bytes);  // another worker was faster

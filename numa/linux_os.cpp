@@ -165,7 +165,7 @@ class LinuxOs final : public Os {
   public:
     Status reserve(void* address, std::size_t bytes, void*& result) noexcept override {
         const int fixed = address == nullptr ? 0 : MAP_FIXED_NOREPLACE;
-        void* const got = ::mmap(address, bytes, PROT_READ | PROT_WRITE,
+        void* const got = ::mmap(address, bytes, PROT_NONE,
                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
         if (got == MAP_FAILED) return errno;
         if (address != nullptr && got != address) {
@@ -181,6 +181,21 @@ class LinuxOs final : public Os {
 
     Status unreserve(void* address, std::size_t bytes) noexcept override {
         return status_of(::munmap(address, bytes));
+    }
+
+    Status set_access(void* address, std::size_t bytes, Access access) noexcept override {
+        constexpr int protections[] = {PROT_NONE, PROT_READ, PROT_READ | PROT_WRITE};
+        return status_of(::mprotect(address, bytes, protections[static_cast<int>(access)]));
+    }
+
+    std::size_t mappings_max() noexcept override {
+        constexpr std::size_t usual = 65'530;
+        std::FILE* in = std::fopen("/proc/sys/vm/max_map_count", "re");
+        if (in == nullptr) return usual;
+        unsigned long long count = 0;
+        const bool read = std::fscanf(in, "%llu", &count) == 1;
+        std::fclose(in);
+        return read ? count : usual;
     }
 
     Status discard(void* address, std::size_t bytes) noexcept override {

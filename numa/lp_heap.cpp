@@ -194,8 +194,10 @@ void* LpHeap::reallocate(void* address, std::size_t bytes) noexcept {
 // --- release and look-up ---
 
 HeapFault LpHeap::locate(const void* address, Block*& block, unsigned& chunk) const noexcept {
-    if (!is_group_memory(address)) return HeapFault::not_from_an_lp;
-    block = StateSpans::find(address);
+    if (group_->segments().is_below_cursor(address)) [[likely]]
+        block = StateSpans::find_open(address);
+    else
+        block = is_group_memory(address) ? StateSpans::find(address) : nullptr;
     if (block == nullptr) return HeapFault::not_from_an_lp;
     if (block->owner != this) return HeapFault::other_lp;
     const auto offset =

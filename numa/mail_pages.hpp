@@ -7,6 +7,9 @@
 // then sees too much or too little by what is happening just now, which costs the daemon a page that
 // is not there, or one that it finds a period later.
 //
+// Small areas are open with their slot (region.hpp). Large ones are opened in steps by who holds the
+// buffer, whichever worker that is, and closed when they are given back.
+//
 // With --memory libc there are no areas, and mail lies in libc's memory.
 #pragma once
 
@@ -23,7 +26,7 @@ namespace nw {
 
 class MailPages {
   public:
-    explicit MailPages(const SegmentTable& segments) noexcept;
+    explicit MailPages(SegmentTable& segments) noexcept;
     ~MailPages();  // gives everything back
     MailPages(const MailPages&) = delete;
     MailPages& operator=(const MailPages&) = delete;
@@ -38,7 +41,8 @@ class MailPages {
         return page_bytes * mark(buffer, area).load(std::memory_order_relaxed);
     }
     // Requires: bytes ≤ the area's size; call it before they are written. Ensures:
-    // touched_bytes() ≥ bytes, which is returned.
+    // touched_bytes() ≥ bytes, which is returned; or nothing, and returns 0, when the kernel does not
+    // open the pages.
     std::size_t touch(MailBufferId buffer, MailArea area, std::size_t bytes) noexcept;
     // Gives the pages back to the kernel, unless they are part of a huge page that holds other
     // things, too. Thread: moreover the group's owner. Cost: a system call if there are any.
@@ -86,7 +90,11 @@ class MailPages {
         return marks_[static_cast<std::size_t>(buffer)][static_cast<std::size_t>(area)];
     }
 
-    const SegmentTable& segments_;
+    bool open_large(MailBufferId buffer, std::size_t bytes) noexcept;
+
+    SegmentTable& segments_;
+    // Of the large areas, how much may be touched. Who holds the buffer.
+    std::array<std::size_t, 2> open_bytes_{};
     std::array<std::array<Mark, 2>, 2> marks_{};  // by buffer and area
     std::atomic<std::uint32_t> growths_{0};
     std::atomic<std::uint64_t> spilled_bytes_{0};

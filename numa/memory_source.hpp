@@ -31,6 +31,7 @@ class MemorySource {
     MemoryMode mode() const noexcept { return region_ ? MemoryMode::numa : MemoryMode::libc; }
     HugePages huge_pages() const noexcept { return huge_pages_; }
     const Region* region() const noexcept { return region_ ? &*region_ : nullptr; }
+    Region* region() noexcept { return region_ ? &*region_ : nullptr; }
     const std::vector<std::string>& notices() const noexcept { return notices_; }
 
     // What the process may have resident: --memory-cap. Who keeps to it is the engine

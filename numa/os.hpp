@@ -34,15 +34,24 @@ struct MemoryFigures {
     std::uint64_t resident_peak = 0;  // of this process, so far
 };
 
+enum class Access : std::uint8_t { none, read, write };  // write: and read
+
 class Os {
   public:
     virtual ~Os() = default;
 
-    // Reserves [address, address + bytes): readable and writable, zero, without memory behind it
-    // until touched, left out of core dumps. Never replaces a mapping: EEXIST if one is there.
-    // address == nullptr: anywhere. `result` is written on success only.
+    // Reserves [address, address + bytes): addresses that nobody may touch yet, left out of core
+    // dumps. Never replaces a mapping: EEXIST if one is there. address == nullptr: anywhere.
+    // `result` is written on success only.
     virtual Status reserve(void* address, std::size_t bytes, void*& result) noexcept = 0;
     virtual Status unreserve(void* address, std::size_t bytes) noexcept = 0;
+
+    // What may be done with whole pages of what was reserved; all else gets SIGSEGV. They are zero,
+    // without memory behind them until touched, and keep what they hold while they are closed.
+    // ENOMEM: too many mappings, or no more memory may be promised.
+    virtual Status set_access(void* address, std::size_t bytes, Access access) noexcept = 0;
+    // How many mappings a process may have. Neighbours of equal access and advice are one.
+    virtual std::size_t mappings_max() noexcept = 0;
 
     // Gives the pages back to the kernel; they read as zero afterwards.
     virtual Status discard(void* address, std::size_t bytes) noexcept = 0;

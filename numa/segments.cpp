@@ -20,6 +20,10 @@ constexpr std::size_t limited_bytes = std::size_t{1} << 20;
 // waste most of one, with a high bound a group's first megabytes would stay in small pages.
 constexpr std::size_t huge_worthy_bytes = std::size_t{1} << 20;
 
+// Of open pages that are not handed out: see slack(). Unmeasured guesses.
+constexpr std::size_t slack_min = std::size_t{256} << 10;
+constexpr std::size_t slack_max = std::size_t{64} << 20;
+
 constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) noexcept {
     return (bytes + unit - 1) / unit * unit;
 }
@@ -31,12 +35,22 @@ std::byte* align_up(std::byte* p, std::size_t alignment) noexcept {
 }  // namespace
 
 SegmentTable::SegmentTable(MemorySource& source, GroupId group) : source_(source), group_(group) {
-    if (const Region* region = source.region()) {
+    if (Region* region = source.region()) {
         NW_CHECK(index(group) < region->groups());
         huge_asked_ = source.huge_pages() != HugePages::automatic;
-        const std::span<std::byte> range = SlotLayout{region->slot(group)}.segments();
+        const std::span<std::byte> slot = region->slot(group);
+        const std::span<std::byte> range = SlotLayout{slot}.segments();
         begin_ = cursor_ = range.data();
         end_ = begin_ + range.size();
+        const std::size_t open =
+            region->open_slot(group, static_cast<std::size_t>(open_step(begin_) - slot.data()));
+        if (open == 0)
+            throw MachineError(
+                "the kernel opens no memory for a group of LPs; legal: a larger vm.max_map_count "
+                "or "
+                "fewer groups (--lps-per-group), or, with strict overcommit, more memory");
+        all_open_ = open == slot.size();
+        open_end_ = all_open_ ? end_ : slot.data() + open;
     }
 }
 
@@ -87,7 +101,7 @@ void SegmentTable::release_segment(void* base) noexcept {
     source_.count_segment(-static_cast<std::int64_t>(segment.bytes));
     if (source_.mode() == MemoryMode::numa) {
         source_.os().discard(segment.base, segment.bytes);
-        give_range(segment.base, segment.bytes);
+        give_range({segment.base, segment.bytes, 0});
     } else if (segment.kind == SegmentKind::state) {
         LibcSegments::release(segment.base, segment.bytes);
     } else {
@@ -143,10 +157,12 @@ std::byte* SegmentTable::take_free_range(std::size_t bytes, std::size_t alignmen
         const Range range = free_ranges_[i];
         std::byte* const base = align_up(range.base, alignment);
         if (base + bytes > range.base + range.bytes) continue;
-        free_ranges_.erase(free_ranges_.begin() + static_cast<std::ptrdiff_t>(i));
-        give_range(range.base, static_cast<std::size_t>(base - range.base));
-        give_range(base + bytes,
-                   static_cast<std::size_t>(range.base + range.bytes - (base + bytes)));
+        if (range.closed != 0 && !set_access({base, bytes, 0}, true)) continue;
+        forget_range(i);
+        give_range({range.base, static_cast<std::size_t>(base - range.base), range.closed});
+        give_range({base + bytes,
+                    static_cast<std::size_t>(range.base + range.bytes - (base + bytes)),
+                    range.closed});
         return base;
     }
     return nullptr;
@@ -155,7 +171,8 @@ std::byte* SegmentTable::take_free_range(std::size_t bytes, std::size_t alignmen
 std::byte* SegmentTable::take_fresh_range(std::size_t bytes, std::size_t alignment) noexcept {
     std::byte* const base = align_up(cursor_, alignment);
     if (base >= end_ || static_cast<std::size_t>(end_ - base) < bytes) return nullptr;
-    give_range(cursor_, static_cast<std::size_t>(base - cursor_));
+    if (base + bytes > open_end_ && !open_up_to(base + bytes)) return nullptr;
+    give_range({cursor_, static_cast<std::size_t>(base - cursor_), 0});
     cursor_ = base + bytes;
     if (!huge_asked_) [[unlikely]]
         ask_for_huge_pages();
@@ -181,33 +198,102 @@ void SegmentTable::discard_fresh() noexcept {
 
 // Keeps a range for reuse, merged with its neighbours. When even the list has no memory the range
 // is lost until the group ends: address space only.
-void SegmentTable::give_range(std::byte* base, std::size_t bytes) noexcept {
-    if (bytes == 0) return;
+void SegmentTable::give_range(Range range) noexcept {
+    if (range.bytes == 0) return;
     const PlatformScope platform;
-    auto after = std::lower_bound(free_ranges_.begin(), free_ranges_.end(), base,
-                                  [](const Range& r, std::byte* b) { return r.base < b; });
-    if (after != free_ranges_.begin() && (after - 1)->base + (after - 1)->bytes == base) {
-        --after;
-        after->bytes += bytes;
-    } else if (after != free_ranges_.end() && base + bytes == after->base) {
-        after->base = base;
-        after->bytes += bytes;
+    bool mixed = false;  // open and closed neighbours become one
+    auto at = static_cast<std::size_t>(
+        std::lower_bound(free_ranges_.begin(), free_ranges_.end(), range.base,
+                         [](const Range& r, std::byte* b) { return r.base < b; }) -
+        free_ranges_.begin());
+    const auto absorb = [&](std::size_t neighbour) {
+        const Range other = free_ranges_[neighbour];
+        forget_range(neighbour);
+        range.base = std::min(range.base, other.base);
+        range.bytes += other.bytes;
+        mixed |= range.closed != other.closed;
+        range.closed |= other.closed;
+    };
+    if (at != free_ranges_.size() && range.base + range.bytes == free_ranges_[at].base) absorb(at);
+    if (at != 0 && free_ranges_[at - 1].base + free_ranges_[at - 1].bytes == range.base)
+        absorb(--at);
+    if (range.base + range.bytes == cursor_) {
+        lower_cursor(range);
+        return;
+    }
+    try {
+        free_ranges_.insert(free_ranges_.begin() + static_cast<std::ptrdiff_t>(at), range);
+    } catch (const std::bad_alloc&) {
+        return;
+    }
+    if (range.closed != 0) {
+        source_.region()->force_hole();
+    } else if (has_closed_pages() && range.bytes >= span_bytes &&
+               open_free_bytes_ + range.bytes > slack(cursor_) && source_.region()->take_hole()) {
+        mixed = true;
+        free_ranges_[at].closed = 1;
     } else {
-        try {
-            after = free_ranges_.insert(after, Range{base, bytes});
-        } catch (const std::bad_alloc&) {
-            return;
-        }
+        open_free_bytes_ += range.bytes;
     }
-    const auto next = after + 1;
-    if (next != free_ranges_.end() && after->base + after->bytes == next->base) {
-        after->bytes += next->bytes;
-        free_ranges_.erase(next);
+    // Whether the kernel does it or not: what is called closed is opened before it is used.
+    if (mixed) set_access(free_ranges_[at], false);
+}
+
+void SegmentTable::forget_range(std::size_t i) noexcept {
+    const Range& range = free_ranges_[i];
+    if (range.closed != 0)
+        source_.region()->give_hole();
+    else
+        open_free_bytes_ -= range.bytes;
+    free_ranges_.erase(free_ranges_.begin() + static_cast<std::ptrdiff_t>(i));
+}
+
+// The free range at the top is fresh again.
+void SegmentTable::lower_cursor(const Range& top) noexcept {
+    cursor_ = top.base;
+    if (!has_closed_pages()) return;
+    if (top.closed != 0)
+        close_from(cursor_);
+    else if (static_cast<std::size_t>(open_end_ - cursor_) > 2 * slack(cursor_))
+        close_from(open_step(cursor_));
+}
+
+// --- what may be touched ---
+
+// Open, and not handed out: this much is usual when what lies below `end` is.
+std::size_t SegmentTable::slack(const std::byte* end) const noexcept {
+    return std::clamp(static_cast<std::size_t>(end - begin_) / 8, slack_min, slack_max);
+}
+
+// How far to open when everything below `end` must be.
+std::byte* SegmentTable::open_step(std::byte* end) const noexcept {
+    const std::size_t grain = has_huge_pages() ? huge_page_bytes : span_bytes;
+    if (static_cast<std::size_t>(end_ - end) <= slack(end) + grain) return end_;
+    return align_up(end + slack(end), grain);
+}
+
+bool SegmentTable::open_up_to(std::byte* end) noexcept {
+    // Where memory must be promised (strict overcommit), the slack may be too much.
+    for (std::byte* const upto : {open_step(end), end}) {
+        if (!set_access({open_end_, static_cast<std::size_t>(upto - open_end_), 0}, true)) continue;
+        open_end_ = upto;
+        source_.region()->note_open(group_, open_end_);
+        return true;
     }
-    if (after->base + after->bytes == cursor_) {
-        cursor_ = after->base;
-        free_ranges_.erase(after);
-    }
+    return false;
+}
+
+void SegmentTable::close_from(std::byte* begin) noexcept {
+    if (begin >= open_end_) return;
+    // If the kernel refuses, more is open than we say. Less must never be: part of it is closed already
+    // where a closed range has become fresh.
+    set_access({begin, static_cast<std::size_t>(open_end_ - begin), 0}, false);
+    open_end_ = begin;
+    source_.region()->note_open(group_, open_end_);
+}
+
+bool SegmentTable::set_access(const Range& range, bool open) noexcept {
+    return source_.region()->set_access(range.base, range.bytes, open);
 }
 
 void SegmentTable::save(Packer& out) const {
@@ -220,8 +306,15 @@ void SegmentTable::load(Unpacker& in) {
     while (count_ != 0) release_segment(map_[count_ - 1].base);
     std::vector<Segment> entries;
     in(entries);
-    in(free_ranges_);
+    while (!free_ranges_.empty()) forget_range(free_ranges_.size() - 1);
+    std::vector<Range> ranges;
+    in(ranges);
     in(cursor_);
+    if (cursor_ > open_end_ && !open_up_to(cursor_)) throw std::bad_alloc();
+    for (Range& range : ranges) {
+        range.closed = 0;
+        give_range(range);
+    }
     while (capacity_ < entries.size())
         if (!make_room()) throw std::bad_alloc();
     {
@@ -246,7 +339,7 @@ void SegmentTable::validate() const {
                  reinterpret_cast<std::uintptr_t>(s.base) % span_bytes == 0);
         if (source_.region() != nullptr) NW_CHECK(source_.region()->group_of(s.base) == group_);
         bytes += s.bytes;
-        ranges.push_back({s.base, s.bytes});
+        ranges.push_back({s.base, s.bytes, 0});
     }
     NW_CHECK(bytes == active_bytes_);
     std::sort(ranges.begin(), ranges.end(),
@@ -262,8 +355,13 @@ void SegmentTable::validate() const {
         NW_CHECK(covered == static_cast<std::size_t>(cursor_ - begin_));
         NW_CHECK(ranges.empty() || ranges.back().base + ranges.back().bytes == cursor_);
         NW_CHECK(ranges.empty() || ranges.front().base == begin_);
-        NW_CHECK(cursor_ <= end_);
+        NW_CHECK(cursor_ <= open_end_);
+        NW_CHECK(open_end_ <= end_);
     }
+    std::size_t open_free_bytes = 0;
+    for (const Range& range : free_ranges_)
+        if (range.closed == 0) open_free_bytes += range.bytes;
+    NW_CHECK(open_free_bytes == open_free_bytes_);
 }
 
 }  // namespace nw

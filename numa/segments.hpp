@@ -9,6 +9,11 @@
 // Address space is cut from the group's slot (slot_layout.hpp) by one cursor for both kinds, so that a
 // small group needs few page-table pages; released ranges are discarded, merged and reused
 // first-fit, by state only when the slot has nothing fresh left.
+//
+// What may be touched (region.hpp) is what is handed out and some slack: an eighth of it, at least 256
+// KiB and at most 64 MiB. So there are few system calls, and a walk along a broken list touches little
+// before it meets a closed page. The slack lies beyond the cursor; released ranges, too, are closed
+// when they are more than that.
 // One owner thread. It may be called with an LP heap current: its own tables are libc's. Others may
 // copy the table out (copy_entries): the owner holds a lock while it changes an entry, they hold it
 // while they copy, and never while they use what they copied.
@@ -63,6 +68,13 @@ class SegmentTable {
     // std::bad_alloc. Cost: the owner can be held up while 24 bytes a segment are copied.
     void copy_entries(std::vector<Segment>& entries) const;
     std::size_t active_bytes() const noexcept { return active_bytes_; }
+    // True for every address that was handed out and not released (and some that were): it may be
+    // looked at. Thread: the owner.
+    bool is_below_cursor(const void* address) const noexcept {
+        return reinterpret_cast<std::uintptr_t>(address) -
+                   reinterpret_cast<std::uintptr_t>(begin_) <
+               static_cast<std::size_t>(cursor_ - begin_);
+    }
     MemorySource& source() const noexcept { return source_; }
     GroupId group() const noexcept { return group_; }
     // Whether the slot's pages may be huge ones.
@@ -81,6 +93,8 @@ class SegmentTable {
     struct Range {
         std::byte* base;
         std::size_t bytes;
+        // Not (all of it) may be touched before it is opened. A word, lest padding be saved.
+        std::uint64_t closed;
     };
 
     bool make_room() noexcept;
@@ -88,7 +102,15 @@ class SegmentTable {
     std::byte* take_free_range(std::size_t bytes, std::size_t alignment) noexcept;
     std::byte* take_fresh_range(std::size_t bytes, std::size_t alignment) noexcept;
     void ask_for_huge_pages() noexcept;
-    void give_range(std::byte* base, std::size_t bytes) noexcept;
+    void give_range(Range range) noexcept;
+    void forget_range(std::size_t i) noexcept;
+    void lower_cursor(const Range& top) noexcept;
+    std::size_t slack(const std::byte* end) const noexcept;
+    bool has_closed_pages() const noexcept { return open_end_ != nullptr && !all_open_; }
+    std::byte* open_step(std::byte* end) const noexcept;
+    bool open_up_to(std::byte* end) noexcept;
+    void close_from(std::byte* begin) noexcept;
+    bool set_access(const Range& range, bool open) noexcept;
 
     MemorySource& source_;
     GroupId group_;
@@ -103,7 +125,10 @@ class SegmentTable {
         nullptr;  // of the slot's part that is for segments: begin_ ≤ cursor_ ≤ end_
     std::byte* cursor_ = nullptr;  // [cursor_, end_) was never handed out
     std::byte* end_ = nullptr;
-    std::vector<Range> free_ranges_;  // by address; none touches another or cursor_
+    std::byte* open_end_ = nullptr;    // [begin_, open_end_) is open but for closed free ranges
+    bool all_open_ = false;            // nothing of this slot is ever closed: see Region's cells
+    std::vector<Range> free_ranges_;   // by address; none touches another or cursor_
+    std::size_t open_free_bytes_ = 0;  // of those that are not closed
 };
 
 }  // namespace nw

@@ -54,6 +54,11 @@ void StateSpans::discard(std::byte* data, std::size_t bytes) noexcept {
 }
 
 Block* StateSpans::find(const void* address) noexcept {
+    if (Region::contains(address) && !Region::is_open(address)) return nullptr;
+    return find_open(address);
+}
+
+Block* StateSpans::find_open(const void* address) noexcept {
     const std::uintptr_t base = span_address(address);
     std::uint64_t magic = 0;
     std::memcpy(&magic, reinterpret_cast<const void*>(base), sizeof magic);

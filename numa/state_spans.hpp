@@ -74,6 +74,8 @@ class StateSpans {
     // only addresses in its first 64 KiB are recognised (a chunk begins nowhere else).
     // Requires: is_group_memory(address).
     static Block* find(const void* address) noexcept;
+    // The same. Requires moreover: the address's 64 KiB begin with a page that may be looked at.
+    static Block* find_open(const void* address) noexcept;
 
     // What is not in the spans themselves. See group_image.hpp.
     void save(Packer& out) const { visit_parts(out, *this); }

@@ -28,27 +28,30 @@ void SlotBuffer::settle_at_home(MailPages& pages) noexcept {
 
 void SlotBuffer::make_ready(std::size_t needed, MailPages& pages) {
     if (needed > capacity_) {
-        if (place_ == Place::home && needed <= pages.area(id_, MailArea::large).size()) {
-            move_to_large(needed, pages);
-        } else {
-            move_to_libc(needed, pages);
-        }
+        const bool fits =
+            place_ == Place::home && needed <= pages.area(id_, MailArea::large).size();
+        if (!fits || !move_to_large(needed, pages)) move_to_libc(needed, pages);
     }
-    if (place_ == Place::libc) {
-        ready_ = capacity_;
-    } else {
-        ready_ =
+    if (place_ != Place::libc) {
+        const std::size_t ready =
             pages.touch(id_, place_ == Place::home ? MailArea::small : MailArea::large, needed);
+        if (ready == 0)
+            move_to_libc(needed, pages);
+        else
+            ready_ = ready;
     }
+    if (place_ == Place::libc) ready_ = capacity_;
 }
 
-void SlotBuffer::move_to_large(std::size_t needed, MailPages& pages) noexcept {
+// False if the kernel does not open the area's pages.
+bool SlotBuffer::move_to_large(std::size_t needed, MailPages& pages) noexcept {
     const std::span<std::byte> large = pages.area(id_, MailArea::large);
-    pages.touch(id_, MailArea::large, needed);
+    if (pages.touch(id_, MailArea::large, needed) == 0) return false;
     std::memcpy(large.data(), bytes_, used_);
     bytes_ = large.data();
     capacity_ = large.size();
     place_ = Place::large;
+    return true;
 }
 
 void SlotBuffer::move_to_libc(std::size_t needed, MailPages& pages) {

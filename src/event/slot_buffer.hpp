@@ -66,7 +66,7 @@ class SlotBuffer {
 
     void settle_at_home(MailPages& pages) noexcept;
     void make_ready(std::size_t needed, MailPages& pages);
-    void move_to_large(std::size_t needed, MailPages& pages) noexcept;
+    bool move_to_large(std::size_t needed, MailPages& pages) noexcept;
     void move_to_libc(std::size_t needed, MailPages& pages);
     void reconsider_place(MailPages& pages) noexcept;
     void leave_for_home(MailPages& pages) noexcept;

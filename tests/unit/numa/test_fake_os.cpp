@@ -46,6 +46,7 @@ TEST_CASE("FakeOs: a page that is given back is nowhere, and its node has room a
     FakeOs os(2, 2, 1, 4 * page_bytes);
     void* base = nullptr;
     REQUIRE(os.reserve(nullptr, 2 * page_bytes, base) == 0);
+    REQUIRE(os.set_access(base, 2 * page_bytes, Access::write) == 0);
     std::array<void*, 2> pages{base, static_cast<char*>(base) + page_bytes};
     for (void* page : pages) os.touch(page, NodeId{1});
     CHECK(os.free_bytes(NodeId{1}) == 2 * page_bytes);
@@ -58,9 +59,43 @@ TEST_CASE("FakeOs: a page that is given back is nowhere, and its node has room a
     CHECK(os.free_bytes(NodeId{1}) == 4 * page_bytes);
 }
 
+TEST_CASE("FakeOs: it knows which pages are open, and counts mappings as the kernel does") {
+    FakeOs os(1, 1);
+    void* base = nullptr;
+    REQUIRE(os.reserve(nullptr, 8 * page_bytes, base) == 0);
+    auto* const pages = static_cast<std::byte*>(base);
+    const auto open_pages = [&] {
+        std::array<int, 8> open{};
+        for (std::size_t i = 0; i < 8; ++i) open[i] = os.is_closed(pages + i * page_bytes) ? 0 : 1;
+        return open;
+    };
+    const auto access = [&](std::size_t first, std::size_t count, bool open) {
+        REQUIRE(os.set_access(pages + first * page_bytes, count * page_bytes,
+                              open ? Access::write : Access::none) == 0);
+    };
+    CHECK(os.mappings() == 1);
+    access(1, 2, true);
+    access(5, 2, true);
+    CHECK(open_pages() == std::array{0, 1, 1, 0, 0, 1, 1, 0});
+    CHECK(os.mappings() == 5);
+    access(3, 2, true);
+    CHECK(open_pages() == std::array{0, 1, 1, 1, 1, 1, 1, 0});
+    CHECK(os.mappings() == 3);
+    access(0, 4, false);
+    CHECK(open_pages() == std::array{0, 0, 0, 0, 1, 1, 1, 0});
+    access(6, 2, true);
+    access(5, 1, false);
+    CHECK(open_pages() == std::array{0, 0, 0, 0, 1, 0, 1, 1});
+    CHECK(os.mappings() == 4);
+    CHECK_FALSE(os.is_closed(&os));
+    REQUIRE(os.unreserve(base, 8 * page_bytes) == 0);
+    CHECK(os.mappings() == 0);
+}
+
 TEST_CASE("Linux: a page is nowhere until touched, and on a node afterwards") {
     void* base = nullptr;
     REQUIRE(linux_os().reserve(nullptr, 2 * page_bytes, base) == 0);
+    REQUIRE(linux_os().set_access(base, 2 * page_bytes, Access::write) == 0);
     *static_cast<char*>(base) = 1;
     std::array<void*, 2> pages{base, static_cast<char*>(base) + page_bytes};
     std::array<int, 2> statuses{};
@@ -78,6 +113,7 @@ TEST_CASE("Linux: moving pages to where they are gives a status for each, over s
     const std::size_t count = 10'000;
     void* base = nullptr;
     REQUIRE(os.reserve(nullptr, count * page_bytes, base) == 0);
+    REQUIRE(os.set_access(base, count * page_bytes, Access::write) == 0);
     REQUIRE(os.advise_huge(base, count * page_bytes, false) == 0);
     std::vector<void*> pages;
     for (std::size_t i = 0; i < count; ++i) {

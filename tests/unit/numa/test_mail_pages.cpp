@@ -70,7 +70,7 @@ TEST_CASE(
 
 TEST_CASE("MailPages: what was touched is seen in whole pages, until it is given back") {
     MemorySource source(linux_os(), MemoryMode::numa, 4);
-    const SegmentTable segments(source, GroupId{2});
+    SegmentTable segments(source, GroupId{2});
     MailPages pages(segments);
     CHECK(ranges_of(pages).empty());
 
@@ -95,7 +95,7 @@ TEST_CASE("MailPages: what was touched is seen in whole pages, until it is given
 
 TEST_CASE("MailPages: they go back to the kernel with their group") {
     MemorySource source(linux_os(), MemoryMode::numa, 1);
-    const SegmentTable segments(source, GroupId{0});
+    SegmentTable segments(source, GroupId{0});
     std::span<std::byte> area;
     {
         MailPages pages(segments);
@@ -110,7 +110,7 @@ TEST_CASE("MailPages: they go back to the kernel with their group") {
 TEST_CASE("MailPages: part of a huge page is kept, whole ones go back") {
     FakeOs os(1, 1);
     MemorySource source(os, MemoryMode::numa, 4, HugePages::on);
-    const SegmentTable segments(source, GroupId{0});
+    SegmentTable segments(source, GroupId{0});
     MailPages pages(segments);
     pages.touch(MailBufferId::a, MailArea::small, 1);
     pages.touch(MailBufferId::a, MailArea::large, 1);
@@ -127,7 +127,7 @@ TEST_CASE("MailPages: part of a huge page is kept, whole ones go back") {
 TEST_CASE("MailPages: what the kernel does not take back stays marked") {
     FakeOs os(1, 1);
     MemorySource source(os, MemoryMode::numa, 4);
-    const SegmentTable segments(source, GroupId{0});
+    SegmentTable segments(source, GroupId{0});
     MailPages pages(segments);
     pages.touch(MailBufferId::b, MailArea::small, 1);
     os.fail_next(FakeOs::Call::discard, EINVAL);
@@ -137,9 +137,36 @@ TEST_CASE("MailPages: what the kernel does not take back stays marked") {
     CHECK(pages.touched_bytes() == 0);
 }
 
+TEST_CASE("MailPages: a large area is open as far as it is needed, and closed when given back") {
+    FakeOs os(1, 1);
+    MemorySource source(os, MemoryMode::numa, 2);
+    SegmentTable segments(source, GroupId{1});
+    MailPages pages(segments);
+    const auto small = pages.area(MailBufferId::b, MailArea::small);
+    const auto large = pages.area(MailBufferId::b, MailArea::large);
+    CHECK_FALSE(os.is_closed(&small[0]));
+    CHECK_FALSE(os.is_closed(&small.back()));
+    CHECK(os.is_closed(&large[0]));
+    os.fail_next(FakeOs::Call::set_access, ENOMEM);
+    CHECK(pages.touch(MailBufferId::b, MailArea::large, page_bytes) == 0);
+    CHECK(pages.touched_bytes() == 0);
+    std::size_t calls = os.count(FakeOs::Call::set_access);
+    for (std::size_t bytes = page_bytes; bytes <= (std::size_t{8} << 20); bytes += page_bytes) {
+        REQUIRE(pages.touch(MailBufferId::b, MailArea::large, bytes) == bytes);
+        REQUIRE_FALSE(os.is_closed(&large[bytes - 1]));
+    }
+    CHECK(os.count(FakeOs::Call::set_access) - calls < 20);
+    CHECK(os.is_closed(&large[std::size_t{13} << 20]));
+    CHECK(os.is_closed(&pages.area(MailBufferId::a, MailArea::large)[0]));
+    pages.give_back(MailBufferId::b, MailArea::large);
+    CHECK(os.is_closed(&large[0]));
+    CHECK(pages.touch(MailBufferId::b, MailArea::large, 1) == page_bytes);
+    CHECK_FALSE(os.is_closed(&large[0]));
+}
+
 TEST_CASE("MailPages: with libc's memory there are no areas") {
     MemorySource source(linux_os(), MemoryMode::libc, 4);
-    const SegmentTable segments(source, GroupId{0});
+    SegmentTable segments(source, GroupId{0});
     const MailPages pages(segments);
     for (const MailBufferId buffer : both_buffers)
         for (const MailArea area : both_areas) CHECK(pages.area(buffer, area).empty());

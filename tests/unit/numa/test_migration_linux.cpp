@@ -90,6 +90,7 @@ TEST_CASE("Linux: pages that find no room stay, are named, and do not end the at
     }
     void* base = nullptr;
     REQUIRE(linux_os().reserve(nullptr, bytes, base) == 0);
+    REQUIRE(linux_os().set_access(base, bytes, Access::write) == 0);
     std::memset(base, 7, bytes);
     std::vector<void*> pages;
     for (std::uint64_t at = 0; at < bytes; at += page_bytes)

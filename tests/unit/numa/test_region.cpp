@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <optional>
 
 #include "base/check.hpp"
@@ -8,6 +10,12 @@
 #include "tests/support/catch.hpp"
 
 using namespace nw;
+
+namespace {
+
+constexpr std::size_t span_bytes = std::size_t{64} << 10;  // what Region::is_open() can tell apart
+
+}  // namespace
 
 TEST_CASE("Region: slots are equal, disjoint, and an address tells its group") {
     FakeOs os(1, 1);
@@ -36,12 +44,63 @@ TEST_CASE("Region: slots are equal, disjoint, and an address tells its group") {
 
 TEST_CASE("Region: a slot can be written and is zero when discarded") {
     FakeOs os(1, 1);
-    const Region region(os, 4);
+    Region region(os, 4);
     std::byte* const page = region.slot(GroupId{2}).data();
+    REQUIRE(region.open_slot(GroupId{2}, page_bytes) == page_bytes);
     CHECK(page[0] == std::byte{0});
     page[0] = std::byte{7};
     CHECK(os.discard(page, page_bytes) == 0);
     CHECK(page[0] == std::byte{0});
+}
+
+TEST_CASE("Region: nothing is open but what was opened") {
+    FakeOs os(1, 1);
+    Region region(os, 4);
+    CHECK(region.slots_per_cell() == 0);
+    const auto closed = [&](std::uint32_t group, std::size_t offset) {
+        const std::byte* const page = region.slot(GroupId{group}).data() + offset;
+        CHECK(Region::is_open(page) != os.is_closed(page));
+        return os.is_closed(page);
+    };
+    CHECK(closed(0, 0));
+    REQUIRE(region.open_slot(GroupId{1}, span_bytes) == span_bytes);
+    CHECK_FALSE(closed(1, 0));
+    CHECK_FALSE(closed(1, span_bytes - 1));
+    CHECK(closed(1, span_bytes));
+    CHECK(closed(0, region.slot_bytes() - 1));
+    CHECK(closed(2, 0));
+    os.fail_next(FakeOs::Call::set_access, ENOMEM);
+    CHECK(region.open_slot(GroupId{2}, span_bytes) == 0);
+    CHECK(closed(2, 0));
+}
+
+TEST_CASE("Region: the more groups, the coarser is what is closed, and mappings stay few") {
+    FakeOs os(1, 1);
+    os.set_mappings_max(4'000);
+    struct Expected {
+        std::uint32_t groups;
+        std::uint32_t slots_per_cell;
+    };
+    const auto [groups, slots_per_cell] =
+        GENERATE(Expected{400, 0}, Expected{600, 1}, Expected{1'500, 2}, Expected{5'000, 8});
+    Region region(os, groups);
+    REQUIRE(region.slots_per_cell() == slots_per_cell);
+    const std::size_t slot_bytes = region.slot_bytes();
+    // Workers open their groups side by side: here every third one first.
+    std::size_t mappings_most = 0;
+    for (std::uint32_t first = 0; first < 3; ++first) {
+        for (std::uint32_t g = first; g < groups; g += 3) {
+            const bool last = slots_per_cell == 0 || g % slots_per_cell == slots_per_cell - 1;
+            REQUIRE(region.open_slot(GroupId{g}, 3 * span_bytes) ==
+                    (last ? 3 * span_bytes : slot_bytes));
+            REQUIRE(os.is_closed(region.slot(GroupId{g}).data() + 3 * span_bytes) == last);
+            REQUIRE(os.is_closed(region.slot(GroupId{g}).data() + slot_bytes - page_bytes) ==
+                    region.has_closed_mail());
+        }
+        mappings_most = std::max(mappings_most, os.mappings());
+    }
+    CHECK(mappings_most <= 3'000);
+    CHECK(os.is_closed(region.slot(GroupId{0}).data() - page_bytes) == false);  // not the region's
 }
 
 TEST_CASE("Region: with little address space it is smaller and says so") {
@@ -82,7 +141,7 @@ TEST_CASE("Region: a taken address is not replaced; the region goes elsewhere an
         region.validate();
         CHECK(region.base() != region_base);
         REQUIRE(region.notices().size() == 1);
-        region.slot(GroupId{3})[0] = std::byte{1};
+        CHECK(os.is_closed(region.slot(GroupId{3}).data()));
     }
     CHECK(os.unreserve(squatter, page_bytes) == 0);
     CHECK(os.reserved_ranges() == 0);
