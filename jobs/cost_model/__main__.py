@@ -12,6 +12,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        self.exit(2, f"numawarp: cost-model: {message}; see ./jobs/run cost-model --help\n")
+
+
 def network(text):
     try:
         name, latency, overhead, speed = text.rsplit(":", 3)
@@ -22,8 +27,8 @@ def network(text):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(prog="./jobs/run cost-model", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(prog="./jobs/run cost-model", description=__doc__,
+                    formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--from", dest="file", type=Path, metavar="FILE",
                         help="a cost-model.json; without it this machine is measured")
     parser.add_argument("--network", type=network, action="append", metavar="NAME:L:o:GB/S",

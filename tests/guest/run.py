@@ -21,6 +21,11 @@ import images  # noqa: E402
 import topology  # noqa: E402
 
 
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        self.exit(2, f"numawarp: guest: {message}; see ./jobs/run guest --help\n")
+
+
 def setting(text):
     name, equals, value = text.partition("=")
     if not name or not equals:
@@ -36,7 +41,7 @@ def folder(text):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="./jobs/run guest", usage="./jobs/run guest TOPOLOGY [OPTION...] -- COMMAND...",
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("topology", metavar="TOPOLOGY",

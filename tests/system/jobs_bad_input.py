@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""Wrong arguments of ./jobs/run and of what it calls end with exit code 2 and one line on standard error
+that names what is wrong, and nothing is installed, built or run."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from refusals import Refusals  # noqa: E402
+
+programs = Refusals()
+root = Path(__file__).resolve().parents[2]
+run = root / "jobs" / "run"
+launch = root / "jobs" / "lib" / "launch.py"
+
+for model in ["", "nosuch", "--", "-x", "pho ld", "../phold", "phold;id", "ph\nold", b"\xff", "$(id)", "PHOLD",
+              "x" * 10_000]:
+    programs.refused(2, ["unknown model", "phold queues traffic"], run, model)
+    programs.refused(2, ["unknown model", "phold queues traffic"], run, "--ranks", 2, "--print", model)
+for ranks in ["0", "-1", "x", "", "1e3", "2.5", " 2", "0x2", "99999999", "numa,socket", "\n", b"\xff", "auto"]:
+    programs.refused(2, ["--ranks", "a number of ranks from 1"], run, "--ranks", ranks, "phold")
+    programs.refused(2, ["--ranks", "a number of ranks from 1"], run, b"--ranks=" + ranks.encode()
+                     if isinstance(ranks, str) else b"--ranks=" + ranks, "phold")
+for arguments, fragments in [
+        (["--ranks"], ["--ranks", "from 1"]), (["--ranks", 2], ["no MODEL"]), (["--print"], ["no MODEL"]),
+        (["list", "extra"], ["list"]), (["--ranks", 2, "list"], ["list"]), (["--print", "list"], ["list"]),
+        (["--ranks", 2, "bench"], ["--ranks", "model"]), (["--print", "bench"], ["--print", "model"]),
+        (["--ranks", 2, "paper-numa"], ["--ranks", "model"]),
+        (["--ranks", 2, "cost-model"], ["--ranks", "model"]),
+        (["slurm"], ["slurm", "node"]), (["slurm", "nosuch"], ["nosuch", "node"]),
+        (["slurm", "--print"], ["--print", "node"]),
+        (["guest"], ["guest", "TOPOLOGY"]), (["guest", "--nosuch"], ["guest"])]:
+    programs.refused(2, fragments, run, *arguments)
+for arguments in [["0", "phold"], ["x", "phold"], ["--print", "0", "phold"], ["-1", "phold"], ["", "phold"]]:
+    programs.refused(2, ["legal: numa, socket, or a number of ranks from 1"], launch, *arguments)
+
+programs.leave()
