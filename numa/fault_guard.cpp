@@ -1,5 +1,7 @@
 #include "numa/fault_guard.hpp"
 
+#include "numa/bad_address.hpp"
+
 #include <cxxabi.h>
 #include <pthread.h>
 #include <ucontext.h>
@@ -192,6 +194,12 @@ void FaultGuard::note(int signal, const siginfo_t& info) noexcept {
     if (signal == SIGTRAP || signal == SIGSYS) {
         note(signal == SIGTRAP ? "SIGTRAP: a breakpoint instruction"
                                : "SIGSYS: a system call that is forbidden here");
+        return;
+    }
+    std::array<char, 224> words{};
+    if ((signal == SIGSEGV || signal == SIGBUS) &&
+        describe_bad_address(info.si_addr, words.data(), words.size())) {
+        std::snprintf(description_, sizeof description_, "%s: %s", name, words.data());
         return;
     }
     const auto address = reinterpret_cast<std::uintptr_t>(info.si_addr);

@@ -1,10 +1,27 @@
 #include "numa/heap_fault.hpp"
 
+#include <cstdio>
+
 #include <numawarp/model.hpp>
 
 namespace nw {
 
 constinit thread_local std::uint8_t detail::heap_remarks = 0;
+
+namespace {
+
+constinit thread_local char overflow_words[160] = "the handler wrote past the end of a block";
+
+}  // namespace
+
+HeapFault note_overflow(std::size_t block_bytes, std::size_t offset) noexcept {
+    std::snprintf(
+        overflow_words, sizeof overflow_words,
+        "the handler wrote past the end of a block of %zu bytes: the first byte changed is "
+        "at offset %zu",
+        block_bytes, offset);
+    return HeapFault::overflow;
+}
 
 const char* describe(HeapFault fault) noexcept {
     switch (fault) {
@@ -19,6 +36,13 @@ const char* describe(HeapFault fault) noexcept {
             return "the handler freed an address inside an allocation, not its beginning";
         case HeapFault::already_free:
             return "the handler freed the same memory twice";
+        case HeapFault::of_setup:
+            return "the handler freed or reallocated memory that setup() made and all LPs share: "
+                   "it may be read; what changes must be the LP's own";
+        case HeapFault::overflow:
+            return overflow_words;
+        case HeapFault::underflow:
+            return "the handler wrote before the beginning of a block that it had allocated";
     }
     return "unknown fault";
 }

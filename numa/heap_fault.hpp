@@ -6,6 +6,7 @@
 // only if the event is committed. Code that can throw calls throw_if_fault().
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace nw {
@@ -16,9 +17,12 @@ enum class HeapFault : std::uint8_t {
     other_lp,        // a live or dead chunk of another LP
     not_a_chunk,     // inside this LP's memory, but not where a chunk begins
     already_free,    // a chunk of this LP that is not allocated: freed twice
+    of_setup,        // memory that setup() made (shared_arena.hpp)
+    overflow,        // something was written behind a block (heap_guards.hpp)
+    underflow,       // or before it
 };
 
-// One line for the user, without the address.
+// One line for the user, without the address. Of an overflow: the last one on this thread.
 const char* describe(HeapFault fault) noexcept;
 
 namespace detail {
@@ -38,6 +42,10 @@ inline HeapFault take_heap_fault() noexcept {
     return static_cast<HeapFault>(remarks & ~detail::excused_bit);
 }
 void post_heap_fault(HeapFault fault) noexcept;
+
+// An overflow for which describe() has these words on this thread: the block was so long, and the byte
+// at this offset is the first that was changed.
+HeapFault note_overflow(std::size_t block_bytes, std::size_t offset) noexcept;
 
 // Until the next take_heap_fault() on this thread, the handler may free memory from libc: it has
 // initialised a static (see interpose/runtime.cpp), whose temporaries are destroyed just after.

@@ -213,6 +213,31 @@ HeapFault LpHeap::locate(const void* address, Block*& block, unsigned& chunk) co
     return ((block->free_mask >> chunk) & 1) == 0 ? HeapFault::none : HeapFault::already_free;
 }
 
+HeapFault LpHeap::find_chunk(const void* address, std::span<std::byte>& chunk) const noexcept {
+    Block* block = nullptr;
+    if (group_->segments().is_below_cursor(address)) [[likely]]
+        block = StateSpans::find_open(address);
+    else
+        block = is_group_memory(address) ? StateSpans::find(address) : nullptr;
+    if (block == nullptr) return HeapFault::not_from_an_lp;
+    if (block->owner != this) return HeapFault::other_lp;
+    if (address < block->data()) return HeapFault::not_a_chunk;
+    const auto offset =
+        static_cast<std::size_t>(static_cast<const std::byte*>(address) - block->data());
+    if (block->is_large()) {
+        const std::size_t bytes = large_->bytes_of(*block);
+        if (bytes == 0) return HeapFault::already_free;
+        chunk = {block->data(), bytes};
+        return offset < bytes ? HeapFault::none : HeapFault::not_a_chunk;
+    }
+    const SmallClass size = small_classes[block->small_class];
+    const std::size_t i = offset / size.bytes;
+    if (i >= block->chunk_count) return HeapFault::not_a_chunk;
+    if (((block->free_mask >> i) & 1) != 0) return HeapFault::already_free;
+    chunk = {block->data() + i * size.bytes, size.bytes};
+    return HeapFault::none;
+}
+
 HeapFault LpHeap::check(const void* address) const noexcept {
     Block* block = nullptr;
     unsigned chunk = 0;

@@ -25,6 +25,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 
 #include "numa/heap_fault.hpp"
 #include "numa/platform_heap.hpp"
@@ -70,6 +71,9 @@ class alignas(64) LpHeap {
 
     // What free(address) would say.
     HeapFault check(const void* address) const noexcept;
+    // The chunk in use that the address lies in; the fault is free()'s, but that the address need not
+    // be the chunk's beginning. Of a large chunk only the first 64 KiB are recognised.
+    HeapFault find_chunk(const void* address, std::span<std::byte>& chunk) const noexcept;
     bool owns(const void* address) const noexcept { return check(address) == HeapFault::none; }
     // Requires: owns(address).
     std::size_t usable_size(const void* address) const noexcept;

@@ -11,6 +11,7 @@
 #include "base/check.hpp"
 #include "numa/heap_fault.hpp"
 #include "numa/heap_scope.hpp"
+#include "numa/interpose/allocate.hpp"
 #include "numa/lp_heap.hpp"
 
 namespace nw::interpose {
@@ -81,29 +82,43 @@ bool may_free_libc_memory(const void* caller) noexcept {
 
 void free_group_memory(void* address) noexcept {
     if (LpHeap* const heap = current_heap; heap != nullptr) {
-        const HeapFault fault = heap->free(address);
+        const HeapFault fault = outside_of(*heap, [&] {
+            return heap_guards_on ? HeapGuards::free(*heap, address) : heap->free(address);
+        });
         if (fault != HeapFault::none) [[unlikely]]
             post_heap_fault(fault);
         return;
     }
     LpHeap* const owner = LpHeap::owner_of(address);
     if (owner == nullptr) stop("platform memory was given to free()");
-    if (owner->free(address) != HeapFault::none)
+    const HeapFault fault =
+        heap_guards_on ? HeapGuards::free(*owner, address) : owner->free(address);
+    if (fault != HeapFault::none)
         stop("memory of an LP was freed outside its handler, where it is not allocated");
 }
 
 void* reallocate_group_memory(void* address, std::size_t bytes) noexcept {
     LpHeap* const heap = current_heap;
     if (heap == nullptr) stop("memory of an LP was given to realloc() outside its handler");
-    const HeapFault fault = heap->check(address);
-    if (fault == HeapFault::none) return heap->reallocate(address, bytes);
-    post_heap_fault(fault);
-    return nullptr;
+    HeapFault fault = HeapFault::none;
+    void* const result = outside_of(*heap, [&]() -> void* {
+        fault = heap_guards_on ? HeapGuards::check(*heap, address) : heap->check(address);
+        if (fault != HeapFault::none) return nullptr;
+        return heap_guards_on ? HeapGuards::reallocate(*heap, address, bytes)
+                              : heap->reallocate(address, bytes);
+    });
+    if (fault != HeapFault::none) post_heap_fault(fault);
+    return result;
 }
 
 std::size_t usable_size_of_group_memory(const void* address) noexcept {
     const LpHeap* const owner = LpHeap::owner_of(address);
-    return owner != nullptr && owner->owns(address) ? owner->usable_size(address) : 0;
+    if (owner == nullptr) return 0;
+    if (heap_guards_on)
+        return HeapGuards::check(*owner, address) == HeapFault::none
+                   ? HeapGuards::usable_size(address)
+                   : 0;
+    return owner->owns(address) ? owner->usable_size(address) : 0;
 }
 
 }  // namespace nw::interpose

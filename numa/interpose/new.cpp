@@ -7,6 +7,7 @@
 
 #include "numa/heap_fault.hpp"
 #include "numa/heap_scope.hpp"
+#include "numa/interpose/allocate.hpp"
 #include "numa/interpose/decide.hpp"
 #include "numa/lp_heap.hpp"
 
@@ -15,7 +16,8 @@ namespace {
 // Plain when alignment is 0.
 void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
     if (nw::LpHeap* const heap = nw::current_heap; heap != nullptr)
-        return alignment == 0 ? heap->allocate(bytes) : heap->allocate_aligned(alignment, bytes);
+        return alignment == 0 ? nw::interpose::allocate_from(*heap, bytes)
+                              : nw::interpose::allocate_aligned_from(*heap, alignment, bytes);
     if (alignment == 0) return std::malloc(bytes != 0 ? bytes : 1);
     return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
 }
@@ -47,6 +49,10 @@ void release(void* address, const void* caller) noexcept {
     if (address == nullptr) return;
     if (nw::is_group_memory(address)) {
         nw::interpose::free_group_memory(address);
+        return;
+    }
+    if (nw::current_heap != nullptr && nw::SharedArena::contains(address)) {
+        nw::post_heap_fault(nw::HeapFault::of_setup);
         return;
     }
     if (nw::current_heap != nullptr && !nw::interpose::may_free_libc_memory(caller)) {

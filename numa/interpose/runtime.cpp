@@ -16,6 +16,7 @@
 
 #include "numa/heap_fault.hpp"
 #include "numa/heap_scope.hpp"
+#include "numa/interpose/decide.hpp"
 #include "numa/interpose/original.hpp"
 
 namespace {
@@ -48,6 +49,8 @@ void leave_static() noexcept {
 }
 
 }  // namespace
+
+bool nw::interpose::initialises_static() noexcept { return open_statics != 0; }
 
 extern "C" {
 

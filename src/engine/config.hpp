@@ -32,6 +32,8 @@ struct Config {
     bool pin = true;
     HugePages huge_pages = HugePages::automatic;
     std::uint64_t memory_cap_bytes = 0;  // 0: 80 % of what is free
+    bool protect_shared = true;          // what setup() made is read-only while handlers run
+    bool check_heap = false;             // guards around every block of an LP
     std::string output_directory;        // empty: no output
     double check_rollback = 0;           // share of events, in [0, 1]
     PagemigdOptions pagemigd;

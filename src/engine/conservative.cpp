@@ -17,6 +17,7 @@
 #include "engine/engines.hpp"
 #include "engine/final_executor.hpp"
 #include "engine/stopwatch.hpp"
+#include "numa/shared_arena.hpp"
 
 namespace nw {
 namespace {
@@ -77,6 +78,7 @@ void run_conservative(EngineRun& run) {
     std::vector<std::unique_ptr<FinalExecutor>> executors;
     for (std::uint32_t w = 0; w < workers; ++w)
         executors.push_back(std::make_unique<FinalExecutor>(world, w));
+    SharedArena::ReadOnly shared;  // ends before LPs are destroyed
 
     std::vector<Minimum> minima(workers);
     std::vector<WorkerTally> tallies(workers);
@@ -109,6 +111,7 @@ void run_conservative(EngineRun& run) {
         attempt(executor, [&] { executor.set_up(); });
         barrier.arrive_and_wait();  // every group exists, or somebody failed
         const bool all_built = !failure;
+        if (w == 0 && run.plan.config.protect_shared) shared.begin();
         barrier.arrive_and_wait();
         if (all_built) attempt(executor, [&] { executor.start(); });
         const Stopwatch watch;

@@ -9,6 +9,7 @@
 #include "lp/lp_record.hpp"
 #include "numa/fault_guard.hpp"
 #include "numa/heap_fault.hpp"
+#include "numa/heap_guards.hpp"
 #include "numa/heap_scope.hpp"
 #include "numa/platform_heap.hpp"
 
@@ -81,7 +82,12 @@ bool call_guarded(FaultGuard& guard, LpHeap* heap, std::string& failure, Body&& 
 // The same for a handler of the LP: inside the LP's heap.
 template <class Body>
 bool call_handler_of(LpRecord& lp, FaultGuard& guard, std::string& failure, Body&& body) {
-    return call_guarded(guard, lp.heap, failure, std::forward<Body>(body));
+    const HandlerEnd end = run_armed(guard, lp.heap, std::forward<Body>(body));
+    if (heap_guards_on && end == HandlerEnd::returned) [[unlikely]] {
+        const HeapFault broken = HeapGuards::check_all(*lp.heap);
+        if (broken != HeapFault::none) post_heap_fault(broken);
+    }
+    return describe_end(guard, end, failure);
 }
 
 // After a fault's jump: nothing of the handler is left in the thread. Returns what happened.

@@ -4,6 +4,7 @@
 #include "engine/engines.hpp"
 #include "engine/final_executor.hpp"
 #include "engine/stopwatch.hpp"
+#include "numa/shared_arena.hpp"
 
 namespace nw {
 namespace {
@@ -18,6 +19,7 @@ void run_sequential(EngineRun& run) {
     world.groups.resize(run.plan.partition.groups());
     world.ready_lists = std::vector<ReadyList>(1);
     FinalExecutor executor(world, 0);
+    SharedArena::ReadOnly shared;  // ends before LPs are destroyed
     RunResult& result = run.result;
     WorkerTally tally;
     RunHistory history;
@@ -25,6 +27,7 @@ void run_sequential(EngineRun& run) {
     const auto body = [&](std::uint32_t) {
         const AdoptedThread adopted(executor);
         executor.set_up();
+        if (run.plan.config.protect_shared) shared.begin();
         executor.start();
         const Stopwatch watch;
         history.begin(RunHistory::Clock::now());

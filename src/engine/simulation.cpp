@@ -14,6 +14,7 @@
 #include "engine/rank_results.hpp"
 #include "engine/saved_run.hpp"
 #include "engine/stopwatch.hpp"
+#include "numa/heap_guards.hpp"
 #include "numa/outside_pointers.hpp"
 
 namespace nw {
@@ -155,6 +156,7 @@ RunResult simulate(Model&, const Setup& setup, const Config& config, RankGroup& 
     for (const std::string& line : describe_places(ranks, where, config.pin))
         if (progress.announce) progress.announce(line);
 
+    const HeapGuards::Use guards(config.check_heap);
     RunResult result;
     result.numa.nodes = topology.nodes();
     const std::uint64_t memory_cap =

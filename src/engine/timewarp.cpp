@@ -19,6 +19,7 @@
 #include "engine/saved_run.hpp"
 #include "engine/stopwatch.hpp"
 #include "engine/worker.hpp"
+#include "numa/shared_arena.hpp"
 
 namespace nw {
 namespace {
@@ -172,6 +173,7 @@ void run_timewarp(EngineRun& run) {
         sizeof(WireEvent) + WireEvent::padded(run.plan.rules.payload_bytes_max));
     Rank rank(run.plan, *transport, run.memory, run.output, run.progress, run.stop_signal,
               nodes_of(run.places));
+    SharedArena::ReadOnly shared;  // ends before LPs are destroyed
     PlacementWatch placement(run.memory.os(), run.plan.config, run.places, run.progress,
                              run.result.numa.nodes, run.result.notices);
     const std::uint32_t workers = run.plan.workers;
@@ -198,6 +200,8 @@ void run_timewarp(EngineRun& run) {
             guarded([&] { worker.adopt_thread(); });
             guarded([&] { make_groups(rank, w); });
             barrier.arrive_and_wait();  // every group exists: events may be sent
+            if (w == 0 && run.plan.config.protect_shared) shared.begin();
+            barrier.arrive_and_wait();  // handlers may run
             if (w == 0) guarded([&] { begin_output(run); });
             if (w == 0) guarded([&] { net_thread.begin(); });
             if (w == 0) guarded([&] { placement.begin(memory_of_groups(rank)); });

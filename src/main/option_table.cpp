@@ -144,6 +144,11 @@ void add_memory(OptionBuilder& table, Config& config) {
                     "segments placed by NUMA node, or plain malloc");
     table.add_words("huge-pages", config.huge_pages, huge_page_words,
                     "transparent huge pages for the segments");
+    table.add_words("protect-shared", config.protect_shared, switch_words,
+                    "what setup() makes is read-only while handlers run: one that writes there has "
+                    "failed");
+    table.add_words("check-heap", config.check_heap, switch_words,
+                    "guards around every block that LPs allocate: find writes beyond them");
     OptionSpec& pagemigd = table.add("pagemigd", "THREADS@SECONDS|auto|off", "auto",
                                      "threads and period of the daemon that moves pages to their "
                                      "worker's node; auto: 1@1 on several nodes, else off");

@@ -44,6 +44,7 @@
 #include "main/utf8.hpp"
 #include "main/version.hpp"
 #include "mpi/session.hpp"
+#include "numa/shared_arena.hpp"
 
 namespace nw {
 
@@ -106,7 +107,8 @@ RunIdentity identity_of(const Model& model, const Setup& setup, const OptionTabl
     RunIdentity identity{{"the model", as_utf8(model.name())},
                          {"the program", program_fingerprint()},
                          {"--seed", std::to_string(config.seed)},
-                         {"--output", config.output_directory.empty() ? "off" : "on"}};
+                         {"--output", config.output_directory.empty() ? "off" : "on"},
+                         {"--check-heap", config.check_heap ? "on" : "off"}};
     for (const OptionSpec& spec : table.model_specs()) {
         if (!spec.value) continue;
         const nlohmann::json value = spec.value();
@@ -263,7 +265,13 @@ class RankRun {
     bool asks_for_text() const { return settings_.help || settings_.version; }
 
     void prepare() {
-        call_hook(model_, ModelHook::setup, [&] { setup_ = model_.setup(); });
+        {
+            std::optional<SharedArena::Filling> filling;
+            const Config& config = settings_.config;
+            if (config.protect_shared && config.memory == MemoryMode::numa)
+                filling.emplace(linux_os());
+            call_hook(model_, ModelHook::setup, [&] { setup_ = model_.setup(); });
+        }
         check_setup(model_, setup_, settings_.config);
         // Files are read for it, and only these runs need it.
         const bool is_long = settings_.config.save.on() || !settings_.restart_directory.empty();

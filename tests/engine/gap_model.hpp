@@ -6,8 +6,10 @@
 // The same can be made to happen in order, at one number, in on_start or in on_end.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
+#include <deque>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -28,11 +30,16 @@ enum class Fault : std::uint8_t {
     huge_resize,
     schedule_into_past,
     unknown_lp,
+    empty_deque,
+    // Not in all_faults: see test_protection.cpp.
+    shared_write,
+    shared_free,
+    overflow,
 };
 inline constexpr Fault all_faults[] = {
     Fault::exception,   Fault::thrown_number,      Fault::division,      Fault::null_pointer,
     Fault::recursion,   Fault::foreign_delete,     Fault::double_delete, Fault::delete_and_throw,
-    Fault::huge_resize, Fault::schedule_into_past, Fault::unknown_lp,
+    Fault::huge_resize, Fault::schedule_into_past, Fault::unknown_lp,    Fault::empty_deque,
 };
 
 inline const char* name_of(Fault fault) {
@@ -57,6 +64,8 @@ inline const char* name_of(Fault fault) {
             return "huge resize";
         case Fault::schedule_into_past:
             return "schedule into the past";
+        case Fault::empty_deque:
+            return "a walk that begins at an empty deque";
         default:
             return "unknown LP";
     }
@@ -70,6 +79,7 @@ struct GapPlan {
     std::uint64_t fault_at = 0;  // this number brings the fault in order; 0: none does
     bool slow_half = false;      // LPs 0 to 3 take their time: with real threads they fall behind
     int* foreign = nullptr;      // memory that no LP owns
+    int* shared = nullptr;       // memory of the arena of setup()
 };
 
 // What it does is wrong, and no sanitizer should say so.
@@ -124,6 +134,25 @@ struct GapPlan {
         case Fault::unknown_lp:
             if (context != nullptr) context->schedule(LpId{99}, 1, 0);
             return;
+        case Fault::empty_deque: {
+            std::deque<std::array<char, 512>> waiting(1);
+            waiting.pop_front();
+            waiting.pop_front();
+            while (!waiting.empty()) waiting.pop_front();
+            return;
+        }
+        case Fault::shared_write:
+            *const_cast<volatile int*>(plan.shared) = *plan.shared + 1;
+            return;
+        case Fault::shared_free:
+            delete plan.shared;
+            return;
+        case Fault::overflow: {
+            volatile char* volatile block = new char[24];
+            volatile std::size_t end = 25;
+            block[end] = 1;
+            return;
+        }
     }
 }
 
