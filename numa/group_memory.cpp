@@ -11,6 +11,7 @@ LpHeap& GroupMemory::new_lp_heap() {
 void GroupMemory::validate() const {
     segments_.validate();
     platform_.validate();
+    spans_.validate();
 }
 
 }  // namespace nw

@@ -54,6 +54,12 @@ bool MailPages::open_large(MailBufferId buffer, std::size_t bytes) noexcept {
     return true;
 }
 
+void MailPages::validate() const {
+    for (const MailBufferId buffer : {MailBufferId::a, MailBufferId::b})
+        for (const MailArea area : {MailArea::small, MailArea::large})
+            NW_CHECK(touched_bytes(buffer, area) <= this->area(buffer, area).size());
+}
+
 void MailPages::give_back(MailBufferId buffer, MailArea area) noexcept {
     std::size_t bytes = touched_bytes(buffer, area);
     if (bytes == 0) return;

@@ -75,6 +75,9 @@ class MailPages {
         return sum;
     }
 
+    // No mark is beyond its area.
+    void validate() const;
+
     // Since the group was built.
     std::uint64_t spilled_bytes() const noexcept {
         return spilled_bytes_.load(std::memory_order_relaxed);

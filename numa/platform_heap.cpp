@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/check.hpp"
+#include "numa/heap_scope.hpp"
 
 namespace nw {
 
@@ -68,24 +69,49 @@ void* PlatformHeap::cut(std::size_t bytes) {
     return result;
 }
 
+// Every free piece lies in a segment and none twice, and with what is live they are not more than
+// there is. (They may be less: what a large segment's last page has left over is lost.)
 void PlatformHeap::validate() const {
-    std::size_t free_bytes = static_cast<std::size_t>(bump_end_ - bump_);
-    for (const Chunk* head : free_) {
-        for (const Chunk* chunk = head; chunk != nullptr; chunk = chunk->next) {
-            NW_CHECK(reinterpret_cast<std::uintptr_t>(chunk) % alignment == 0);
-            const auto* address = reinterpret_cast<const std::byte*>(chunk);
-            bool inside = false;
-            for (const Segment& s : segments_.entries())
-                inside |= s.kind == SegmentKind::platform && address >= s.base &&
-                          address < s.base + s.bytes;
-            NW_CHECK(inside);
-            free_bytes += alignment;
-        }
-    }
+    const PlatformScope platform;
+    std::vector<Range> segments;
     std::size_t segment_bytes = 0;
-    for (const Segment& s : segments_.entries())
-        if (s.kind == SegmentKind::platform) segment_bytes += s.bytes;
+    for (const Segment& s : segments_.entries()) {
+        if (s.kind != SegmentKind::platform) continue;
+        segments.push_back({s.base, s.bytes});
+        segment_bytes += s.bytes;
+    }
     NW_CHECK(held_bytes_ == segment_bytes);
+    const auto by_address = [](const Range& a, const Range& b) { return a.base < b.base; };
+    std::sort(segments.begin(), segments.end(), by_address);
+
+    std::vector<Range> free;
+    const auto add = [&](std::byte* base, std::size_t bytes) {
+        NW_CHECK(reinterpret_cast<std::uintptr_t>(base) % alignment == 0);
+        const auto after =
+            std::upper_bound(segments.begin(), segments.end(), Range{base, 0}, by_address);
+        NW_CHECK(after != segments.begin());
+        const Range& segment = *(after - 1);
+        NW_CHECK(base + bytes <= segment.base + segment.bytes);
+        free.push_back({base, bytes});
+        NW_CHECK(free.size() <= segment_bytes / alignment);  // a list that ends in itself
+    };
+    if (bump_ != bump_end_) add(bump_, static_cast<std::size_t>(bump_end_ - bump_));
+    std::size_t spare_bytes = 0;
+    for (const Range& range : spare_) {
+        add(range.base, range.bytes);
+        spare_bytes += range.bytes;
+    }
+    NW_CHECK(spare_bytes == spare_bytes_);
+    for (std::size_t c = 0; c < classes; ++c)
+        for (Chunk* chunk = free_[c]; chunk != nullptr; chunk = chunk->next)
+            add(reinterpret_cast<std::byte*>(chunk), bytes_of_class(c));
+
+    std::sort(free.begin(), free.end(), by_address);
+    std::size_t free_bytes = 0;
+    for (std::size_t i = 0; i < free.size(); ++i) {
+        NW_CHECK(i == 0 || free[i - 1].base + free[i - 1].bytes <= free[i].base);
+        free_bytes += free[i].bytes;
+    }
     NW_CHECK(live_bytes_ + free_bytes <= segment_bytes);
 }
 

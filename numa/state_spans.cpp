@@ -53,6 +53,35 @@ void StateSpans::discard(std::byte* data, std::size_t bytes) noexcept {
     if (begin < end) segments_.discard(reinterpret_cast<void*>(begin), end - begin);
 }
 
+void StateSpans::validate() const {
+    NW_CHECK(next_unit_ <= units);
+    bool has_current = span_ == nullptr;
+    std::size_t used_units = 0;
+    for (const Segment& segment : segments_.entries()) {
+        if (segment.kind != SegmentKind::state) continue;
+        const std::uintptr_t base = span_address(segment.base);
+        std::uint64_t magic = 0;
+        std::memcpy(&magic, segment.base, sizeof magic);
+        if (magic == (segment_magic ^ base)) continue;
+        NW_CHECK(magic == (span_magic ^ base));
+        const auto& span = *reinterpret_cast<const SpanHeader*>(segment.base);
+        has_current |= &span == span_;
+        // Blocks stand one after another behind the table; only the rest of the span is no one's.
+        bool is_rest = false;
+        for (std::size_t unit = 0; unit < units; ++unit) {
+            const std::size_t first = span.block_at[unit];
+            is_rest |= unit >= header_units && first == 0;
+            NW_CHECK((first == 0) == (is_rest || unit < header_units));
+            if (first == 0) continue;
+            NW_CHECK(first == unit || first == span.block_at[unit - 1]);
+            ++used_units;
+            NW_CHECK(&span != span_ || unit < next_unit_);
+        }
+    }
+    NW_CHECK(has_current);
+    NW_CHECK(used_units * unit_bytes <= used_bytes_);
+}
+
 Block* StateSpans::find(const void* address) noexcept {
     if (Region::contains(address) && !Region::is_open(address)) return nullptr;
     return find_open(address);

@@ -81,6 +81,9 @@ class StateSpans {
     void save(Packer& out) const { visit_parts(out, *this); }
     void load(Unpacker& in) { visit_parts(in, *this); }
 
+    // Every state segment is a span with a table that makes sense, or a block.
+    void validate() const;
+
     // Where the block of a segment block lies in its segment.
     static constexpr std::size_t segment_block_offset = 64;
 

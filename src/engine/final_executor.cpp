@@ -101,6 +101,7 @@ void FinalExecutor::start() {
 
 // Nothing here is kept for longer than it must be: all that helps is to give back what is free.
 void FinalExecutor::mind_memory() {
+    if constexpr (paranoid) check_if_due();
     MemoryBudget& budget = world_.budget;
     if (budget.level(MemoryBudget::Clock::now()) == MemoryBudget::Level::ample) return;
     if (!budget.wants_release()) return;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/counters.hpp"
+#include "base/paranoid.hpp"
 #include "engine/group.hpp"
 #include "engine/handler_watch.hpp"
 #include "engine/memory_budget.hpp"
@@ -69,6 +70,10 @@ class alignas(64) FinalExecutor final : public WatchedThread, private detail::Ev
     const std::vector<Group*>& groups() const noexcept { return groups_; }
     VirtualTime last_time() const noexcept { return last_time_; }
 
+    // Walks everything that the executor has; throws InternalError where something is wrong. Returns
+    // about how many things it has looked at.
+    std::uint64_t validate() const;
+
   private:
     void prefetch_upcoming();
     void execute(Group& group, LpRecord& lp, EventRecord& event);
@@ -80,6 +85,7 @@ class alignas(64) FinalExecutor final : public WatchedThread, private detail::Ev
     void release_sends();
     [[noreturn]] void handler_failed(std::string_view what);
     RunningHandler running_handler() const noexcept override;
+    void check_if_due();  // base/paranoid.hpp
 
     ExecutorWorld& world_;
     std::uint32_t self_;
@@ -100,6 +106,9 @@ class alignas(64) FinalExecutor final : public WatchedThread, private detail::Ev
     EventRecord* sent_ = nullptr;  // chain of what it scheduled for this executor's LPs
     bool may_schedule_ = true;
     std::uint64_t released_at_ = 0;  // bytes in use when free memory was last given back
+
+    WalkPace walks_;
+    std::uint64_t counted_events_ = 0;  // of them by walks_
 
     VirtualTime last_time_ = 0;
     std::uint64_t lps_not_ended_ = 0;

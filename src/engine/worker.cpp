@@ -172,6 +172,7 @@ bool Worker::turn(GvtRounds::Clock::time_point now) {
         rank_.gvt().want_round();
         trace_turn_.mark(TraceKind::idle, 1);
     }
+    if constexpr (paranoid) check_turn();
     return worked;
 }
 
@@ -199,6 +200,7 @@ bool Worker::drain_mail() {
 
 void Worker::take_in(const WireEvent& wire, Group& group) {
     NW_CHECK(wire.time >= gvt_);
+    NW_PARANOID(plan_.partition.place(wire.target).group == group.mail.group());
     epochs_.receive(wire.epoch);
     // The end stands: this is beyond it. Taking it back would send further anti-events, and the
     // messages in flight would never end.
@@ -281,6 +283,7 @@ void Worker::execute_next(const PendingEntry& entry) {
     } else {
         execute(group, lp, event);
     }
+    if constexpr (paranoid) check_change(lp);
 }
 
 void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
@@ -368,6 +371,7 @@ void Worker::fail_running(std::string_view what) {
     ++counters_[Counter::failed_speculations];
     Extra& message = new_extra(*running_.group, *running_.entry, Extra::Kind::failure, what.size());
     std::memcpy(message.content(), what.data(), what.size());
+    if constexpr (paranoid) check_change(*running_.lp);
 }
 
 std::string Worker::describe_event(const EventRecord& event) {

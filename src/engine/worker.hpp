@@ -13,6 +13,7 @@
 //     worker_handover.cpp  groups that come and go
 //     worker_memory.cpp    near --memory-cap
 //     worker_saving.cpp    standing still to be saved, and going on
+//     worker_validate.cpp  looking for mistakes of our own
 //
 // Thread: its own; only the constructor runs elsewhere.
 #pragma once
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "base/counters.hpp"
+#include "base/paranoid.hpp"
 #include "engine/handler_watch.hpp"
 #include "engine/memory_kinds.hpp"
 #include "engine/rank.hpp"
@@ -31,6 +33,7 @@
 #include "gvt/epoch_counts.hpp"
 #include "lp/event_sink.hpp"
 #include "lp/state_keeping.hpp"
+#include "lp/validate.hpp"
 #include "numa/fault_guard.hpp"
 
 namespace nw {
@@ -96,6 +99,10 @@ class alignas(64) Worker final : public WatchedThread, private detail::EventSink
     VirtualTime last_committed_time() const noexcept { return last_committed_time_; }
     const std::vector<Group*>& groups() const noexcept { return groups_; }
     std::int64_t balance() const noexcept { return epochs_.balance(); }
+
+    // Walks everything that the worker has; throws InternalError where something is wrong. Returns
+    // about how many things it has looked at. Thread: its own, between two turns.
+    std::uint64_t validate() const;
 
   private:
     enum class Phase : std::uint8_t { running, pausing, paused, draining, finished };
@@ -205,6 +212,18 @@ class alignas(64) Worker final : public WatchedThread, private detail::EventSink
     void take_rows(const HistoryEntry& entry, const EventKey& key);
     void trim_mail();
 
+    // --- in the paranoid preset (worker_validate.cpp; base/paranoid.hpp) ---
+    void check_change(const LpRecord& lp);
+    void check_turn();
+    LpFacts facts() const noexcept;
+    void validate_between_turns() const;
+    void validate_lists() const;
+    void validate_uncommitted() const;
+    std::uint64_t validate_groups() const;
+    std::uint64_t validate_group(const Group& group) const;
+    void validate_pending() const;
+    void validate_outboxes() const;
+
     Group& group_of(const LpRecord& lp) const noexcept {
         return *rank_.group(plan_.partition.place(lp.id).group);
     }
@@ -295,6 +314,10 @@ class alignas(64) Worker final : public WatchedThread, private detail::EventSink
     std::vector<GroupMove> leaving_;
     std::int64_t awaited_ = 0;       // below 0: come before this worker learnt the plan
     std::uint32_t until_timed_ = 0;  // events until one is timed for its group's load
+
+    // Paranoid.
+    WalkPace walks_;
+    std::uint32_t walked_at_round_ = 0;
 
     // Ending.
     VirtualTime previous_gvt_ = 0;

@@ -184,6 +184,7 @@ void Worker::commit(Group& group, LpRecord& lp) {
         forget(group, lp);
     else if (keeper_.worth_trimming(lp))
         free_history_before(group, lp, keeper_.trim(lp, lp.committed, group.heap));
+    if constexpr (paranoid) check_change(lp);
 }
 
 void Worker::free_history_before(Group& group, LpRecord& lp, History::Ordinal needed) noexcept {

@@ -115,6 +115,7 @@ void Worker::set_back(Group& group, LpRecord& lp, History::Ordinal position) {
         }
     }
     trace.mark(TraceKind::rollback, tail - position);
+    if constexpr (paranoid) check_change(lp);
 }
 
 // Requires: the event is in its LP's history, and not final.

@@ -16,6 +16,7 @@
 #include <mutex>
 #include <span>
 
+#include "base/check.hpp"
 #include "base/spin_lock.hpp"
 #include "event/slot_buffer.hpp"
 
@@ -33,6 +34,9 @@ class ReadyList {
                               std::memory_order_acquire);  // pairs with the release in push
     }
     bool empty() const noexcept { return head_.load(std::memory_order_relaxed) == nullptr; }
+
+    // At most so many are on it, and none twice. Thread: the consumer.
+    void validate(std::size_t groups) const;
 
   private:
     alignas(64) std::atomic<BottomHalf*> head_{nullptr};
@@ -95,6 +99,16 @@ class alignas(64) BottomHalf {
         trimmed_ = true;
     }
 
+    // Thread: the owner. See base/paranoid.hpp.
+    void validate() {
+        pages_.validate();
+        expired_.validate(pages_);
+        const std::lock_guard looking(lock_);
+        live_.validate(pages_);
+        NW_CHECK(live_.id() != expired_.id());
+        NW_CHECK(listed_ || live_.empty());  // nobody would come for it
+    }
+
     BottomHalf* next_ready = nullptr;  // belongs to the ready list while listed
 
   private:
@@ -117,6 +131,11 @@ inline void ReadyList::push(BottomHalf& mail) noexcept {
         mail.next_ready = head;
     } while (!head_.compare_exchange_weak(head, &mail, std::memory_order_release,
                                           std::memory_order_relaxed));
+}
+
+inline void ReadyList::validate(std::size_t groups) const {
+    const BottomHalf* mail = head_.load(std::memory_order_acquire);  // pairs with push
+    for (; mail != nullptr; mail = mail->next_ready) NW_CHECK(groups-- != 0);
 }
 
 }  // namespace nw

@@ -95,6 +95,14 @@ class PendingSet {
     // Memory held, used or not.
     std::size_t bytes() const noexcept;
 
+    // Visits all entries, in no particular order.
+    template <class Visit>
+    void for_each(Visit visit) const {
+        for (const PendingEntry& entry : late_) visit(entry);
+        for (const PendingEntry* entry = run_next_; entry != run_end_; ++entry) visit(*entry);
+        for (const PendingEntry* tail : tails_storage_) EntryPool::for_each(tail, visit);
+    }
+
     // Walks everything; false if an entry is where it should not be.
     bool validate() const;
 

@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/check.hpp"
+
 namespace nw {
 namespace {
 
@@ -80,6 +82,20 @@ void SlotBuffer::leave_for_home(MailPages& pages) noexcept {
     if (place_ == Place::libc) std::free(bytes_);
     pages.give_back(id_, MailArea::large);
     settle_at_home(pages);
+}
+
+void SlotBuffer::validate(const MailPages& pages) const {
+    NW_CHECK(used_ <= ready_);
+    NW_CHECK(ready_ <= capacity_);
+    NW_CHECK((bytes_ == nullptr) == (capacity_ == 0));
+    if (place_ == Place::libc) {
+        NW_CHECK(ready_ == capacity_);
+        return;
+    }
+    const MailArea area = place_ == Place::home ? MailArea::small : MailArea::large;
+    NW_CHECK(bytes_ == pages.area(id_, area).data());
+    NW_CHECK(capacity_ == pages.area(id_, area).size());
+    NW_CHECK(ready_ <= pages.touched_bytes(id_, area));
 }
 
 void SlotBuffer::release(MailPages& pages) noexcept {

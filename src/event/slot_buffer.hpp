@@ -51,6 +51,11 @@ class SlotBuffer {
     // Empties it and gives all its memory back. Thread: the group's owner.
     void release(MailPages& pages) noexcept;
 
+    MailBufferId id() const noexcept { return id_; }
+
+    // Where its bytes lie, and how far the marks cover them. Thread: who holds it.
+    void validate(const MailPages& pages) const;
+
     friend void swap(SlotBuffer& a, SlotBuffer& b) noexcept {
         std::swap(a.bytes_, b.bytes_);
         std::swap(a.used_, b.used_);

@@ -74,6 +74,13 @@ class EpochCounts {
         return settled_ + elder_.messages + younger_.messages + current_.messages + next_messages_;
     }
 
+    void validate() const {
+        NW_CHECK(epoch_ - seen_ <= 1);
+        NW_CHECK(static_cast<std::int32_t>(seen_ - elder_end_) >= 0);
+        NW_CHECK(next_messages_ <= 0);  // nobody sends there yet
+        NW_CHECK(epoch_ != seen_ || closed_min_ == EventBound());
+    }
+
   private:
     std::uint32_t epoch_ = 0;  // rounds this worker has cut
     std::uint32_t seen_ = 0;   // rounds whose result it has learnt; epoch_ - 1 ≤ seen_ ≤ epoch_

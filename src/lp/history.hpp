@@ -61,6 +61,11 @@ class History {
         return *reinterpret_cast<HistoryEntry*>(entries_ + std::size_t{position & mask_} * stride);
     }
 
+    const HistoryEntry& at(Ordinal position, std::uint32_t stride) const noexcept {
+        return *reinterpret_cast<const HistoryEntry*>(entries_ +
+                                                      std::size_t{position & mask_} * stride);
+    }
+
     // A new last entry, its fields not yet set.
     HistoryEntry& append(std::uint32_t stride, PlatformHeap& heap) {
         if (size() == capacity()) [[unlikely]]
@@ -87,6 +92,9 @@ class History {
         entries_ = nullptr;
         mask_ = no_capacity;
     }
+
+    // The ring itself; what must hold of its entries: validate.hpp.
+    void validate() const;
 
   private:
     static constexpr std::uint32_t no_capacity = ~std::uint32_t{0};

@@ -128,6 +128,7 @@ class StateKeeper {
 
     std::uint64_t checkpoints_taken() const noexcept { return taken_; }
     std::uint64_t bytes() const noexcept { return bytes_; }  // held now
+    static std::uint64_t bytes_held(const LpRecord& lp) noexcept;
     std::uint64_t bytes_peak() const noexcept { return bytes_peak_; }
 
   private:
@@ -142,7 +143,6 @@ class StateKeeper {
         for (; i < rules_.state_bytes; ++i) to[i] = from[i];
     }
 
-    static std::uint64_t bytes_held(const LpRecord& lp) noexcept;
     void take_due(LpRecord& lp, PlatformHeap& heap);
     void take(LpRecord& lp, History::Ordinal position, PlatformHeap& heap);
     void adapt(LpRecord& lp) noexcept;

@@ -1,6 +1,7 @@
 // A Time Warp run of several ranks and workers in one thread, in an order that a seed draws: the real
 // Rank and Worker over the in-process network, on a fake machine of eight nodes. Nothing in it
-// depends on the machine's clock or load, so that a failure can be replayed step by step.
+// depends on the machine's clock or load, so that a failure can be replayed step by step. Now and then
+// all workers are walked (Worker::validate), whatever the preset.
 //
 // What src/engine/timewarp.cpp does with threads and barriers is done here in sequence: set up all,
 // start all, turn until all have finished, wind up.
@@ -125,6 +126,8 @@ class SteppedRun {
     }
 
     VirtualTime gvt() const noexcept { return progress_.gvt; }
+    const std::vector<Worker*>& workers() const noexcept { return workers_; }
+    Rank& rank(std::uint32_t r) noexcept { return *ranks_[r]; }
 
     // Whether all stand still to be saved, as the first was told by save_soon() or the stop signal.
     bool paused() const {
@@ -212,6 +215,7 @@ class SteppedRun {
     static constexpr std::uint64_t steps_max = 5'000'000;
     static constexpr std::uint64_t memory_cap = std::uint64_t{256} << 20;
     static constexpr std::uint64_t steps_between_memory_draws = 300;
+    static constexpr std::uint64_t steps_between_walks = 509;
 
     void set_up() {
         is_set_up_ = true;
@@ -251,6 +255,8 @@ class SteppedRun {
         }
         now_ += std::chrono::microseconds(20);
         workers_[favoured_]->turn(now_);
+        if (steps_ % steps_between_walks == 0)
+            for (const Worker* worker : workers_) worker->validate();
         if (dice_.chance(0.7)) network_.tick();
     }
 

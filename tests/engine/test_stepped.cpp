@@ -12,6 +12,7 @@
 
 #include "tests/engine/stepped_case.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/effort.hpp"
 
 namespace nw::test {
 namespace {
@@ -94,7 +95,7 @@ void compare_cases(std::uint64_t first_seed, std::size_t cases) {
 }
 
 TEST_CASE("ranks and workers in any order of turns give the sequential result") {
-    compare_cases(1, 1000);
+    compare_cases(1, test::effort(1000));
 }
 
 TEST_CASE("the same seed gives the same schedule, step for step") {

@@ -1,0 +1,190 @@
+#include "lp/validate.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "base/check.hpp"
+#include "event/wire_event.hpp"
+#include "numa/lp_heap.hpp"
+
+namespace nw {
+namespace {
+
+constexpr std::uint32_t newest_entries = 4;
+
+// Distance from a to b; ordinals wrap.
+std::int32_t from_to(History::Ordinal a, History::Ordinal b) noexcept {
+    return static_cast<std::int32_t>(b - a);
+}
+
+void validate_checkpoints(const LpRecord& lp, const StateKeepingRules& rules) {
+    const History& history = lp.history;
+    if (rules.undo_in_entry) {
+        NW_CHECK(lp.checkpoints == nullptr);
+        return;
+    }
+    // The next one comes before an event that is still to be executed.
+    NW_CHECK(from_to(history.tail(), lp.checkpoint_due) >= 0);
+    if (lp.checkpoints == nullptr) {
+        NW_CHECK(history.empty());
+        return;
+    }
+    const Checkpoints& kept = *lp.checkpoints;
+    NW_CHECK(kept.interval >= 1);
+    NW_CHECK(kept.newest != nullptr);
+    NW_CHECK(from_to(kept.newest->position, history.tail()) >= 0);
+    NW_CHECK(from_to(kept.newest->position, lp.checkpoint_due) > 0);
+    const Checkpoint* checkpoint = kept.newest;
+    for (; checkpoint->older != nullptr; checkpoint = checkpoint->older) {
+        NW_CHECK(from_to(checkpoint->older->position, checkpoint->position) > 0);
+        NW_CHECK((checkpoint->snapshot == nullptr) == (checkpoint->older->snapshot == nullptr));
+    }
+    // Whatever is kept of the past can be come back to, and nothing is kept that cannot.
+    NW_CHECK(checkpoint->position == history.head());
+    NW_CHECK((checkpoint->snapshot == nullptr) == (rules.method == Rollback::copy));
+}
+
+// What a handler sent has the sender's next places in the order, and comes after the event.
+void validate_sent(const LpRecord& lp, const EventRecord& event, const EventHeader& sent,
+                   std::uint32_t first_sequence, std::uint32_t sent_count) {
+    NW_CHECK(sent.sender == lp.id);
+    NW_CHECK(sent.sequence - first_sequence < sent_count);
+    NW_CHECK(before(event.key(), sent.key()));
+    NW_CHECK(std::isfinite(sent.time));
+}
+
+void validate_sends(const LpRecord& lp, const HistoryEntry& entry, std::uint32_t first_sequence,
+                    const LpFacts& facts) {
+    const EventRecord& event = *entry.event;
+    std::uint32_t left_a_record = 0;
+    if (!before(event.key(), facts.final_before)) {
+        for (const EventRecord* sent = entry.sent; sent != nullptr; sent = sent->next_sent) {
+            NW_CHECK(++left_a_record <= entry.sent_count);
+            validate_sent(lp, event, *sent, first_sequence, entry.sent_count);
+            NW_CHECK(sent->status == EventStatus::pending ||
+                     sent->status == EventStatus::processed);
+            NW_CHECK(!sent->from_afar);
+        }
+    }
+    bool has_words = false;
+    for (const Extra* extra = entry.extras; extra != nullptr; extra = extra->next) {
+        switch (extra->kind) {
+            case Extra::Kind::remote_send: {
+                WireEvent anti;
+                NW_CHECK(extra->bytes == sizeof anti);
+                std::memcpy(&anti, extra->content(), sizeof anti);
+                NW_CHECK(anti.kind == WireKind::anti_event);
+                NW_CHECK(anti.payload_bytes == 0);
+                NW_CHECK(++left_a_record <= entry.sent_count);
+                validate_sent(lp, event, anti, first_sequence, entry.sent_count);
+                break;
+            }
+            case Extra::Kind::output_row:
+                break;
+            case Extra::Kind::failure:
+                NW_CHECK(!has_words);
+                has_words = true;
+                break;
+            default:
+                NW_CHECK(!"a kind that there is");
+        }
+    }
+    NW_CHECK(!has_words || (event.failed && !event.put_aside));
+    NW_CHECK(!event.put_aside || event.failed);
+    if (!event.failed) return;
+    // What a failed handler did is undone, and nothing but the words of its failure kept.
+    NW_CHECK(entry.sent == nullptr);
+    NW_CHECK(entry.sent_count == 0);
+    NW_CHECK(entry.random_used == 0);
+    NW_CHECK(entry.extras == nullptr || (has_words && entry.extras->next == nullptr));
+}
+
+// An event that was taken back and scheduled again has its old place. What comes by mail may be there
+// before the anti-event of the first.
+bool are_twins(const EventRecord& a, const EventRecord& b) noexcept {
+    return a.key() == b.key() && a.serial != b.serial && (a.from_afar || b.from_afar);
+}
+
+void validate_event(const LpRecord& lp, const EventRecord& event, bool is_final,
+                    const LpFacts& facts) {
+    NW_CHECK(event.target == lp.id);
+    NW_CHECK(std::isfinite(event.time));
+    NW_CHECK(event.time >= 0);
+    NW_CHECK(event.payload_bytes <= facts.payload_bytes_max);
+    NW_CHECK(event.status == EventStatus::processed ||
+             (event.status == EventStatus::cancelled && facts.is_cancelling && !is_final));
+    NW_CHECK(!is_final || event.time <= facts.gvt);
+    NW_CHECK(!is_final || !event.failed);
+}
+
+}  // namespace
+
+void History::validate() const {
+    NW_CHECK((entries_ == nullptr) == (capacity() == 0));
+    NW_CHECK(capacity() == 0 || std::has_single_bit(capacity()));
+    NW_CHECK(size() <= capacity());
+}
+
+void validate_record(const LpRecord& lp, const LpFacts& facts) {
+    const History& history = lp.history;
+    history.validate();
+    NW_CHECK(lp.committed - history.head() <= history.size());
+    NW_CHECK(lp.has_uncommitted || lp.committed == history.tail());
+    if (facts.has_end_condition && !lp.ended)
+        NW_CHECK(lp.scanned - lp.committed <= history.tail() - lp.committed);
+    if (history.empty()) {
+        NW_CHECK(!lp.failed);
+        NW_CHECK(lp.last_key.time == -1 || lp.last_key.time <= facts.gvt);
+    } else {
+        const HistoryEntry& newest = history.at(history.tail() - 1, facts.keeping.entry_stride);
+        NW_CHECK(newest.event != nullptr);
+        NW_CHECK(lp.last_key == newest.event->key());
+        NW_CHECK(lp.failed == newest.event->failed);
+    }
+    validate_checkpoints(lp, facts.keeping);
+}
+
+void validate_entries(const LpRecord& lp, History::Ordinal first, const LpFacts& facts) {
+    const History& history = lp.history;
+    std::uint64_t random_used = 0;
+    std::uint32_t sequence = lp.sequence;  // before the entry at hand
+    const EventRecord* later = nullptr;
+    for (History::Ordinal p = history.tail(); p != first;) {
+        const HistoryEntry& entry = history.at(--p, facts.keeping.entry_stride);
+        NW_CHECK(entry.event != nullptr);
+        const EventRecord& event = *entry.event;
+        const bool is_final = p - history.head() < lp.committed - history.head();
+        validate_event(lp, event, is_final, facts);
+        NW_CHECK(!is_final || later == nullptr || before(event.key(), later->key()));
+        NW_CHECK(later == nullptr || before(event.key(), later->key()) || are_twins(event, *later));
+        // An LP that has failed rests.
+        NW_CHECK(later == nullptr || !event.failed || later->failed);
+        random_used += entry.random_used;
+        sequence -= entry.sent_count;
+        if (is_final)
+            NW_CHECK(entry.extras == nullptr);
+        else
+            validate_sends(lp, entry, sequence, facts);
+        later = &event;
+    }
+    NW_CHECK(random_used <= lp.random_counter);
+}
+
+void validate_newest(const LpRecord& lp, const LpFacts& facts) {
+    validate_record(lp, facts);
+    const History& history = lp.history;
+    validate_entries(lp, history.tail() - std::min(history.size(), newest_entries), facts);
+}
+
+std::uint64_t validate_whole(const LpRecord& lp, const LpFacts& facts) {
+    validate_record(lp, facts);
+    validate_entries(lp, lp.history.head(), facts);
+    NW_CHECK(lp.process != nullptr);
+    NW_CHECK(lp.heap != nullptr);
+    lp.heap->validate();
+    return 8 + lp.history.size() + lp.heap->used_bytes() / 1024;
+}
+
+}  // namespace nw

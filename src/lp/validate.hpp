@@ -1,0 +1,36 @@
+// What must hold of an LP between two changes, in whatever state it is: its record, its history, its
+// checkpoints. For the paranoid preset (base/paranoid.hpp) and for tests.
+#pragma once
+
+#include <cstdint>
+
+#include "event/event_key.hpp"
+#include "lp/state_keeping.hpp"
+
+namespace nw {
+
+// What is known of the LP from outside.
+struct LpFacts {
+    const StateKeepingRules& keeping;
+    std::uint32_t payload_bytes_max = 0;
+    bool has_end_condition = false;
+    VirtualTime gvt = 0;
+    // The bound of the last commit: what was sent by entries before it may be freed already.
+    EventKey final_before{};
+    // Chains of rollbacks are being worked off: events in histories may be marked as cancelled.
+    bool is_cancelling = false;
+};
+
+// All throw InternalError. The record itself, and its checkpoints. Cost: by the checkpoints.
+void validate_record(const LpRecord& lp, const LpFacts& facts);
+
+// Entries from `first` on, with what they sent. Requires: a valid record, first in [head, tail].
+void validate_entries(const LpRecord& lp, History::Ordinal first, const LpFacts& facts);
+
+// The record and the newest entries: for after each change.
+void validate_newest(const LpRecord& lp, const LpFacts& facts);
+
+// Everything, with the LP's heap. Returns about how many things it has looked at.
+std::uint64_t validate_whole(const LpRecord& lp, const LpFacts& facts);
+
+}  // namespace nw

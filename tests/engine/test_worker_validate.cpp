@@ -1,0 +1,214 @@
+// Goal: Worker::validate() finds what is wrong with a worker's lists, events, memory and mail, and has
+// nothing to say about a worker in order.
+//
+// Method: a run of several workers, stopped somewhere in its middle. Each case does one damage, looks,
+// and repairs it.
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/check.hpp"
+#include "tests/engine/random_model.hpp"
+#include "tests/engine/stepped_run.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/private_member.hpp"
+
+namespace nw::test {
+
+NW_TEST_OPEN(PendingOf, &Worker::pending_);
+NW_TEST_OPEN(KeeperOf, &Worker::keeper_);
+NW_TEST_OPEN(EpochsOf, &Worker::epochs_);
+NW_TEST_OPEN(CountersOf, &Worker::counters_);
+NW_TEST_OPEN(StagedOf, &Worker::staged_);
+NW_TEST_OPEN(OutboxesOf, &Worker::worker_outboxes_);
+NW_TEST_OPEN(ToCancelOf, &Worker::to_cancel_);
+NW_TEST_OPEN(GroupsOf, &Worker::groups_);
+NW_TEST_OPEN(UncommittedOf, &Worker::uncommitted_);
+NW_TEST_OPEN(CommittingOf, &Worker::committing_);
+NW_TEST_OPEN(NotEndedOf, &Worker::lps_not_ended_);
+NW_TEST_OPEN(OwnersOf, &Rank::owners_);
+NW_TEST_OPEN(SeenOf, &EpochCounts::seen_);
+
+namespace {
+
+RandomShape busy_shape() {
+    RandomShape shape;
+    shape.lps = 24;
+    shape.fuel = 400;
+    return shape;
+}
+
+Config busy_config() {
+    Config config;
+    config.seed = 5;
+    config.lps_per_group = 3;
+    config.rollback = Rollback::snapshot;
+    config.checkpoint_every = 2;
+    config.gvt_interval_ms = 1e9;
+    config.window_mode = WindowMode::off;
+    return config;
+}
+
+// A worker amid a run that has something of everything: a past that is not final, events to come.
+class BusyWorker {
+  public:
+    BusyWorker()
+        : model_(busy_shape()),
+          setup_(model_.setup()),
+          run_(setup_, busy_config(), {.ranks = 1, .workers = 2}, 5) {
+        run_.run_until([this] {
+            return !uncommitted().empty() && run_.gvt() > 2 && !pending_entries().empty() &&
+                   run_.counters()[Counter::rollbacks] > 0;
+        });
+    }
+
+    Rank& rank() { return run_.rank(0); }
+    Worker& worker() { return *run_.workers().front(); }
+    template <class Name>
+    auto& of(Name name) {
+        return worker().*opened(name);
+    }
+    std::vector<LpRecord*>& uncommitted() { return of(UncommittedOf{}); }
+    LpRecord& lp() { return *uncommitted().front(); }
+    Group& group() { return *of(GroupsOf{}).front(); }
+    std::vector<PendingEntry> pending_entries() {
+        std::vector<PendingEntry> entries;
+        of(PendingOf{}).for_each([&](const PendingEntry& entry) { entries.push_back(entry); });
+        return entries;
+    }
+
+    void require_in_order() { REQUIRE_NOTHROW(worker().validate()); }
+    void require_found() { REQUIRE_THROWS_AS(worker().validate(), InternalError); }
+
+    // The value is another for the time of a look.
+    template <class T, class U>
+    void check_found(const char* what, T& place, U&& wrong) {
+        INFO(what);
+        T right = std::move(place);
+        place = std::forward<U>(wrong);
+        CHECK_THROWS_AS(worker().validate(), InternalError);
+        place = std::move(right);
+        CHECK_NOTHROW(worker().validate());
+    }
+
+  private:
+    RandomModel model_;
+    Setup setup_;
+    SteppedRun run_;
+};
+
+template <class T>
+std::vector<T> without_last(std::vector<T> list) {
+    list.pop_back();
+    return list;
+}
+
+template <class T>
+std::vector<T> with_first_twice(std::vector<T> list) {
+    list.push_back(list.front());
+    return list;
+}
+
+}  // namespace
+
+TEST_CASE("Worker::validate: a worker in order passes at every step of a run") {
+    BusyWorker busy;
+    busy.require_in_order();
+    CHECK(busy.worker().validate() > 100);
+}
+
+TEST_CASE("Worker::validate: lists that do not say what is") {
+    BusyWorker busy;
+    busy.check_found("an LP that is on no list", busy.uncommitted(),
+                     without_last(busy.uncommitted()));
+    busy.check_found("an LP that is listed twice", busy.uncommitted(),
+                     with_first_twice(busy.uncommitted()));
+    busy.check_found("an LP that does not know of its list", busy.lp().has_uncommitted, false);
+    busy.check_found("a group that is listed twice", busy.of(GroupsOf{}),
+                     with_first_twice(busy.of(GroupsOf{})));
+    busy.check_found("a group that is forgotten", busy.of(GroupsOf{}),
+                     without_last(busy.of(GroupsOf{})));
+    busy.check_found("something to cancel is left", busy.of(ToCancelOf{}),
+                     std::vector<EventRecord*>{busy.pending_entries().front().event});
+    busy.check_found("LPs that may end are not counted", busy.of(NotEndedOf{}), 7u);
+    std::atomic<Partition::Owner>& owner =
+        (busy.rank().*opened(OwnersOf{}))[busy.group().mail.group()];
+    const Partition::Owner right = owner.exchange({0, 1});
+    busy.require_found();
+    owner = right;
+    busy.require_in_order();
+}
+
+TEST_CASE("Worker::validate: a commit that is said to be done, and is not") {
+    BusyWorker busy;
+    busy.uncommitted().swap(busy.of(CommittingOf{}));
+    busy.require_found();
+}
+
+TEST_CASE("Worker::validate: counts that do not fit") {
+    BusyWorker busy;
+    Counters more = busy.of(CountersOf{});
+    ++more[Counter::executed_events];
+    busy.check_found("more executed than is there", busy.of(CountersOf{}), more);
+    busy.check_found("an anti-event that nobody has", busy.lp().waiting_antis,
+                     busy.lp().waiting_antis + 1);
+    busy.check_found("a checkpoint of another size", busy.lp().checkpoints->newest->bytes, 1u);
+    std::uint32_t& seen = busy.of(EpochsOf{}).*opened(SeenOf{});
+    busy.check_found("a round that was not cut is learnt", seen, seen + 2);
+}
+
+TEST_CASE("Worker::validate: events that do not say what is") {
+    BusyWorker busy;
+    EventRecord& event = *busy.pending_entries().front().event;
+    busy.check_found("another time", event.time, event.time + 1);
+    busy.check_found("another target", event.target, event.target + 1);
+    busy.check_found("executed already", event.status, EventStatus::processed);
+    busy.check_found(
+        "another LP's in the history",
+        busy.lp().history.at(busy.lp().history.tail() - 1, sizeof(HistoryEntry)).event->target,
+        99u);
+    const PendingEntry late{0, 0, 0, 0, event.target, &event};
+    busy.of(PendingOf{}).push(late);
+    busy.require_found();
+    busy.of(PendingOf{}).pop();
+    busy.require_in_order();
+}
+
+TEST_CASE("Worker::validate: mail that is no mail of this epoch") {
+    BusyWorker busy;
+    WireEvent wire{};
+    wire.time = 1e9;
+    wire.epoch = busy.of(EpochsOf{}).epoch();
+    MailBuffer& outbox = busy.of(OutboxesOf{}).back();
+    outbox.append(wire, wire.payload());
+    busy.require_in_order();
+    outbox.clear();
+    ++wire.epoch;
+    outbox.append(wire, wire.payload());
+    busy.require_found();
+    outbox.clear();
+    busy.of(StagedOf{}).append(wire, wire.payload());
+    busy.require_found();
+    busy.of(StagedOf{}).clear();
+    busy.require_in_order();
+}
+
+TEST_CASE("Worker::validate: memory that is freed twice, and a heap that was written to") {
+    BusyWorker busy;
+    PlatformHeap& heap = busy.group().heap;
+    void* chunk = heap.allocate(64);
+    heap.free(chunk, 64);
+    busy.require_in_order();
+    heap.free(chunk, 64);
+    busy.require_found();
+}
+
+TEST_CASE("Worker::validate: an LP's heap whose masks were overwritten") {
+    BusyWorker busy;
+    Block& block = *StateSpans::find(busy.lp().process);
+    busy.check_found("a chunk in use that is free", block.free_mask, ~std::uint64_t{0});
+    busy.check_found("a block of nobody", block.owner, nullptr);
+}
+
+}  // namespace nw::test

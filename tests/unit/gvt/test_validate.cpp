@@ -1,0 +1,41 @@
+// EpochCounts::validate() finds counts that cannot be.
+#include "base/check.hpp"
+#include "gvt/epoch_counts.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/private_member.hpp"
+
+namespace nw::test {
+
+NW_TEST_OPEN(EpochOf, &EpochCounts::epoch_);
+NW_TEST_OPEN(ElderEndOf, &EpochCounts::elder_end_);
+NW_TEST_OPEN(NextMessagesOf, &EpochCounts::next_messages_);
+NW_TEST_OPEN(ClosedMinOf, &EpochCounts::closed_min_);
+
+TEST_CASE("EpochCounts: validate() finds what is wrong") {
+    EpochCounts counts;
+    for (int round = 0; round < 5; ++round) {
+        counts.send({3.0, 0});
+        counts.receive(counts.epoch());
+        REQUIRE_NOTHROW(counts.validate());
+        Contribution slot;
+        counts.cut({}, slot);
+        REQUIRE_NOTHROW(counts.validate());
+        counts.learn(slot);
+    }
+    const auto check_found = [&](const char* what, auto& place, auto wrong) {
+        INFO(what);
+        const auto right = place;
+        place = wrong;
+        CHECK_THROWS_AS(counts.validate(), InternalError);
+        place = right;
+        CHECK_NOTHROW(counts.validate());
+    };
+    check_found("cut twice without a result", counts.*opened(EpochOf{}), 7u);
+    check_found("a result that was learnt before the cut", counts.*opened(EpochOf{}), 4u);
+    check_found("elder than what is known", counts.*opened(ElderEndOf{}), 6u);
+    check_found("sent in an epoch to come", counts.*opened(NextMessagesOf{}), 1);
+    check_found("a minimum that is kept too long", counts.*opened(ClosedMinOf{}),
+                EventBound(2.0, 0));
+}
+
+}  // namespace nw::test

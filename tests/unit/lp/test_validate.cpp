@@ -1,0 +1,235 @@
+// Goal: what validate.hpp looks for is found, and an LP in order passes.
+//
+// Method: an LP with a history of its own, as the engine would leave it, part of it final, with
+// checkpoints and sends of both kinds. Each case does one damage to a fresh one.
+#include "lp/validate.hpp"
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/check.hpp"
+#include "event/wire_event.hpp"
+#include "numa/fake_os.hpp"
+#include "numa/group_memory.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace nw;
+
+namespace {
+
+struct Idle final : LogicalProcess {
+    void on_event(Context&, const Event&) override {}
+};
+
+class LpAtWork {
+  public:
+    explicit LpAtWork(Rollback method) : memory_(source_, GroupId{0}) {
+        rules.method = method;
+        rules.checkpoint_every = 3;
+        keeper_ = std::make_unique<StateKeeper>(rules);
+        lp.id = 5;
+        lp.last_key.time = -1;
+        lp.process = &process_;
+        lp.heap = &memory_.new_lp_heap();
+        block = lp.heap->allocate(40);
+        keeper_->begin(lp);
+        for (int i = 0; i < 10; ++i) execute(1 + i);
+        // Four are final, and what is needed for coasting to the first of the others is kept.
+        for (int i = 0; i < 4; ++i) free_extras(at(lp.committed++));
+        facts.gvt = facts.final_before.time = 5;
+        const History::Ordinal needed = keeper_->trim(lp, lp.committed, memory_.platform());
+        while (lp.history.head() != needed) lp.history.drop_first();
+    }
+
+    HistoryEntry& at(History::Ordinal position) {
+        return lp.history.at(position, rules.entry_stride);
+    }
+    HistoryEntry& newest() { return at(lp.history.tail() - 1); }
+    HistoryEntry& oldest() { return at(lp.history.head()); }
+    Extra& anti_of_newest() { return *newest().extras; }
+
+    // Its handler draws, and sends two events: one here, one elsewhere.
+    void execute(VirtualTime time) {
+        HistoryEntry& entry = lp.history.append(rules.entry_stride, memory_.platform());
+        entry = {&new_event(time, 9, lp.id), nullptr, nullptr, 3, 2};
+        keeper_->save(lp, entry, memory_.platform());
+        entry.event->status = EventStatus::processed;
+        lp.last_key = entry.event->key();
+        entry.sent = &new_event(time + 10, lp.id, 6);
+        entry.sent->sequence = lp.sequence++;
+        send_afar(entry, time + 10);
+        lp.random_counter += entry.random_used;
+        lp.has_uncommitted = true;
+    }
+
+    StateKeepingRules rules;
+    LpFacts facts{rules, 64};
+    LpRecord lp{};
+    void* block = nullptr;
+
+  private:
+    EventRecord& new_event(VirtualTime time, std::uint32_t sender, std::uint32_t target) {
+        auto& event = *new (memory_.platform().allocate(sizeof(EventRecord))) EventRecord{};
+        event.time = time;
+        event.sender = sender;
+        event.serial = serial_++;
+        event.target = target;
+        return event;
+    }
+    void send_afar(HistoryEntry& entry, VirtualTime time) {
+        WireEvent anti{};
+        anti.time = time;
+        anti.sender = lp.id;
+        anti.sequence = lp.sequence++;
+        anti.kind = WireKind::anti_event;
+        auto* extra = new (memory_.platform().allocate(sizeof(Extra) + sizeof anti)) Extra{};
+        extra->bytes = sizeof anti;
+        extra->kind = Extra::Kind::remote_send;
+        std::memcpy(extra->content(), &anti, sizeof anti);
+        entry.extras = extra;
+    }
+    static void free_extras(HistoryEntry& entry) { entry.extras = nullptr; }
+
+    MemorySource source_{linux_os(), MemoryMode::numa, 1};
+    GroupMemory memory_;
+    std::unique_ptr<StateKeeper> keeper_;
+    Idle process_;
+    std::uint32_t serial_ = 0;
+};
+
+struct Damage {
+    std::string what;
+    std::function<void(LpAtWork&)> done;
+};
+
+void check_each(const std::vector<Damage>& damages) {
+    for (const Damage& damage : damages) {
+        INFO(damage.what);
+        LpAtWork at_work(Rollback::snapshot);
+        damage.done(at_work);
+        CHECK_THROWS_AS(validate_whole(at_work.lp, at_work.facts), InternalError);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("validate: an LP in order passes, whatever was taken back and made final") {
+    LpAtWork at_work(Rollback::snapshot);
+    REQUIRE(at_work.lp.history.size() > 6);
+    REQUIRE(at_work.lp.committed != at_work.lp.history.head());
+    REQUIRE_NOTHROW(validate_newest(at_work.lp, at_work.facts));
+    REQUIRE_NOTHROW(validate_whole(at_work.lp, at_work.facts));
+
+    // A failed event is the newest, and those after it rest.
+    HistoryEntry& failed = at_work.newest();
+    Extra words{nullptr, 0, Extra::Kind::failure, 0};
+    at_work.lp.sequence -= failed.sent_count;
+    failed.sent = nullptr;
+    failed.extras = &words;
+    failed.sent_count = failed.random_used = 0;
+    failed.event->failed = at_work.lp.failed = true;
+    REQUIRE_NOTHROW(validate_whole(at_work.lp, at_work.facts));
+    failed.random_used = 1;
+    REQUIRE_THROWS_AS(validate_whole(at_work.lp, at_work.facts), InternalError);
+}
+
+TEST_CASE("validate: damage to an LP's record is found") {
+    check_each({
+        {"more committed than executed",
+         [](LpAtWork& a) { a.lp.committed = a.lp.history.tail() + 1; }},
+        {"less committed than kept", [](LpAtWork& a) { a.lp.committed = a.lp.history.head() - 1; }},
+        {"executed, not committed, and on no list",
+         [](LpAtWork& a) { a.lp.has_uncommitted = false; }},
+        {"looked at for the end before it is committed",
+         [](LpAtWork& a) {
+             a.facts.has_end_condition = true;
+             a.lp.scanned = a.lp.committed - 1;
+         }},
+        {"looked at for the end before it is executed",
+         [](LpAtWork& a) {
+             a.facts.has_end_condition = true;
+             a.lp.scanned = a.lp.history.tail() + 1;
+         }},
+        {"last key of an older event", [](LpAtWork& a) { a.lp.last_key.time -= 1; }},
+        {"rests, though nothing failed", [](LpAtWork& a) { a.lp.failed = true; }},
+        {"goes on, though it failed", [](LpAtWork& a) { a.newest().event->failed = true; }},
+        {"fewer numbers drawn than its events drew", [](LpAtWork& a) { a.lp.random_counter = 5; }},
+        {"an entry that was dropped by mistake", [](LpAtWork& a) { a.lp.history.drop_last(); }},
+        {"a ring that holds more than it has room for",
+         [](LpAtWork& a) {
+             for (int i = 0; i < 8; ++i) a.lp.history.drop_first();
+         }},
+    });
+}
+
+TEST_CASE("validate: damage to an LP's checkpoints is found") {
+    check_each({
+        {"the next one is overdue",
+         [](LpAtWork& a) { a.lp.checkpoint_due = a.lp.history.tail() - 1; }},
+        {"beyond the history", [](LpAtWork& a) { a.lp.checkpoints->newest->position += 3; }},
+        {"not descending",
+         [](LpAtWork& a) {
+             Checkpoint& newest = *a.lp.checkpoints->newest;
+             newest.position = newest.older->position;
+         }},
+        {"none at the oldest entry kept",
+         [](LpAtWork& a) {
+             Checkpoint* oldest = a.lp.checkpoints->newest;
+             while (oldest->older != nullptr) oldest = oldest->older;
+             ++oldest->position;
+         }},
+        {"none at all", [](LpAtWork& a) { a.lp.checkpoints->newest = nullptr; }},
+        {"of the wrong kind", [](LpAtWork& a) { a.rules.method = Rollback::copy; }},
+        {"an interval of nothing", [](LpAtWork& a) { a.lp.checkpoints->interval = 0; }},
+    });
+}
+
+TEST_CASE("validate: damage to an LP's history is found") {
+    check_each({
+        {"events out of order",
+         [](LpAtWork& a) {
+             a.newest().event->time = 1;
+             a.lp.last_key = a.newest().event->key();
+         }},
+        {"two of one place that are both final",
+         [](LpAtWork& a) {
+             EventRecord& event = *a.oldest().event;
+             EventRecord& next = *a.at(a.lp.history.head() + 1).event;
+             event.from_afar = next.from_afar = true;
+             event.time = next.time;
+         }},
+        {"another LP's event", [](LpAtWork& a) { a.newest().event->target = 4; }},
+        {"an event that is pending, too",
+         [](LpAtWork& a) { a.newest().event->status = EventStatus::pending; }},
+        {"cancelled and left there",
+         [](LpAtWork& a) { a.newest().event->status = EventStatus::cancelled; }},
+        {"final and failed", [](LpAtWork& a) { a.oldest().event->failed = true; }},
+        {"final beyond GVT", [](LpAtWork& a) { a.facts.gvt = 3; }},
+        {"a payload larger than any", [](LpAtWork& a) { a.newest().event->payload_bytes = 65; }},
+        {"a time that is none", [](LpAtWork& a) { a.oldest().event->time = -1; }},
+        {"final, with something left to send",
+         [](LpAtWork& a) { a.oldest().extras = a.newest().extras; }},
+        {"more sent than counted", [](LpAtWork& a) { a.newest().sent_count = 1; }},
+        {"sequences that are not the next ones", [](LpAtWork& a) { a.lp.sequence += 2; }},
+        {"sent into the past", [](LpAtWork& a) { a.newest().sent->time = 2; }},
+        {"sent by another", [](LpAtWork& a) { a.newest().sent->sender = 6; }},
+        {"sent, and cancelled alone",
+         [](LpAtWork& a) { a.newest().sent->status = EventStatus::cancelled; }},
+        {"a chain of sends that ends in itself",
+         [](LpAtWork& a) { a.newest().sent->next_sent = a.newest().sent; }},
+        {"an anti-event of another size", [](LpAtWork& a) { a.anti_of_newest().bytes -= 8; }},
+        {"words of a failure without one",
+         [](LpAtWork& a) { a.anti_of_newest().kind = Extra::Kind::failure; }},
+    });
+}
+
+TEST_CASE("validate: damage to an LP's heap is found with the LP") {
+    LpAtWork at_work(Rollback::snapshot);
+    Block* block = StateSpans::find(at_work.block);
+    block->free_mask |= 1;  // the chunk is in use, and is handed out again
+    REQUIRE_NOTHROW(validate_newest(at_work.lp, at_work.facts));
+    REQUIRE_THROWS_AS(validate_whole(at_work.lp, at_work.facts), InternalError);
+}

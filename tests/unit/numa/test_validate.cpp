@@ -1,0 +1,135 @@
+// The validate() of each structure finds damage: one kind a line, done to a structure in order, looked
+// at, and repaired.
+#include <string>
+#include <vector>
+
+#include "base/check.hpp"
+#include "numa/fake_os.hpp"
+#include "numa/group_memory.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/private_member.hpp"
+
+namespace nw::test {
+
+NW_TEST_OPEN(BumpOf, &PlatformHeap::bump_);
+NW_TEST_OPEN(LiveBytesOf, &PlatformHeap::live_bytes_);
+NW_TEST_OPEN(HeldBytesOf, &PlatformHeap::held_bytes_);
+NW_TEST_OPEN(SpareBytesOf, &PlatformHeap::spare_bytes_);
+NW_TEST_OPEN(NextUnitOf, &StateSpans::next_unit_);
+NW_TEST_OPEN(UsedBytesOf, &StateSpans::used_bytes_);
+NW_TEST_OPEN(SpanOf, &StateSpans::span_);
+NW_TEST_OPEN(ActiveBytesOf, &SegmentTable::active_bytes_);
+NW_TEST_OPEN(CountOf, &SegmentTable::count_);
+NW_TEST_OPEN(UsedUnitsOf, &LpHeap::used_units_);
+
+namespace {
+
+class UsedGroup {
+  public:
+    UsedGroup() : memory(source_, GroupId{1}), heap(memory.new_lp_heap()) {
+        std::vector<void*> chunks;
+        for (std::size_t i = 0; i < 200; ++i) chunks.push_back(memory.platform().allocate(40 * i));
+        for (std::size_t i = 0; i < 200; i += 2) memory.platform().free(chunks[i], 40 * i);
+        for (std::size_t i = 1; i < 200; ++i) last = heap.allocate(16 * i);
+        large = heap.allocate(100'000);
+        kept = chunks[3];
+        kept_bytes = 120;
+        look();
+    }
+
+    void look() const {
+        memory.validate();
+        heap.validate();
+    }
+    template <class T, class U>
+    void check_found(const char* what, T& place, U&& wrong) {
+        INFO(what);
+        T right = place;
+        place = static_cast<T>(wrong);
+        CHECK_THROWS_AS(look(), InternalError);
+        place = right;
+        CHECK_NOTHROW(look());
+    }
+
+  private:
+    MemorySource source_{linux_os(), MemoryMode::numa, 4};
+
+  public:
+    GroupMemory memory;
+    LpHeap& heap;
+    void* last = nullptr;   // of the LP's small chunks
+    void* large = nullptr;  // the LP's
+    void* kept = nullptr;   // of the platform heap's
+    std::size_t kept_bytes = 0;
+};
+
+}  // namespace
+
+TEST_CASE("PlatformHeap: validate() finds what is wrong") {
+    UsedGroup group;
+    PlatformHeap& heap = group.memory.platform();
+    group.check_found("more live than there is", heap.*opened(LiveBytesOf{}), std::size_t{1} << 30);
+    group.check_found("segments that are not counted", heap.*opened(HeldBytesOf{}), page_bytes);
+    group.check_found("pages that are not kept", heap.*opened(SpareBytesOf{}),
+                      (heap.*opened(SpareBytesOf{})) + page_bytes);
+    group.check_found("fresh memory that was handed out", heap.*opened(BumpOf{}),
+                      static_cast<std::byte*>(group.kept));
+    heap.free(group.kept, group.kept_bytes);
+    REQUIRE_NOTHROW(group.look());
+    SECTION("freed twice") { heap.free(group.kept, group.kept_bytes); }
+    SECTION("freed as part of what is free") {
+        heap.free(static_cast<std::byte*>(group.kept) + 64, 64);
+    }
+    SECTION("written to when it was free") {
+        *static_cast<void**>(group.kept) = static_cast<std::byte*>(group.kept) + 8;
+    }
+    SECTION("another's memory") { heap.free(group.last, 64); }
+    CHECK_THROWS_AS(group.look(), InternalError);
+}
+
+TEST_CASE("StateSpans: validate() finds what is wrong") {
+    UsedGroup group;
+    StateSpans& spans = group.memory.spans();
+    StateSpans::SpanHeader*& span = spans.*opened(SpanOf{});
+    group.check_found("blocks that are not counted", spans.*opened(UsedBytesOf{}), 128);
+    group.check_found("a next unit that is in use", spans.*opened(NextUnitOf{}),
+                      StateSpans::header_units);
+    group.check_found("a span that is no segment", span, span + 1);
+    group.check_found("a span that is not marked as one", span->magic, span->magic + 1);
+    group.check_found("a unit of a block that is elsewhere",
+                      span->block_at[StateSpans::header_units], StateSpans::header_units + 1);
+    group.check_found("a hole", span->block_at[StateSpans::header_units], 0);
+    group.check_found("a block in the table", span->block_at[0], StateSpans::header_units);
+}
+
+TEST_CASE("SegmentTable: validate() finds what is wrong") {
+    UsedGroup group;
+    SegmentTable& segments = group.memory.segments();
+    group.check_found("bytes that are not counted", segments.*opened(ActiveBytesOf{}), page_bytes);
+    group.check_found("a segment that is lost", segments.*opened(CountOf{}),
+                      segments.entries().size() - 1);
+}
+
+TEST_CASE("LpHeap: validate() finds what is wrong") {
+    UsedGroup group;
+    Block& block = *StateSpans::find(group.last);
+    Block& large = *StateSpans::find(group.large);
+    group.check_found("chunks that are not counted", group.heap.*opened(UsedUnitsOf{}), 1);
+    group.check_found("a chunk in use that is free", block.free_mask, block.free_mask ^ 1);
+    group.check_found("another LP's block", block.owner, nullptr);
+    group.check_found("a block of another class", block.small_class, block.small_class - 1);
+    group.check_found("a block at another place", block.index, block.index + 1);
+    group.check_found("a large block at another place", large.index, large.index + 1);
+    group.check_found("a large block that is small", large.small_class, 3);
+}
+
+TEST_CASE("MailPages: validate() finds a mark beyond its area") {
+    UsedGroup group;
+    MailPages& mail = group.memory.mail();
+    mail.touch(MailBufferId::a, MailArea::small, page_bytes);
+    REQUIRE_NOTHROW(mail.validate());
+    MemorySource libc(linux_os(), MemoryMode::libc, 1);
+    REQUIRE_NOTHROW(GroupMemory(libc, GroupId{0}).mail().validate());
+}
+
+}  // namespace nw::test
