@@ -4,9 +4,9 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <cstdio>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <system_error>
 #include <thread>
@@ -37,9 +37,18 @@ constexpr const char* manifest_file = "manifest";
 // A run that was killed may be seconds from its end while its memory is taken down.
 constexpr double lock_patience_seconds = 5;
 
-std::string read_file(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
+// What is in a small file; why it cannot be read stands in `trouble`, else nothing.
+std::string read_file(const fs::path& path, std::string& trouble) {
+    const detail::OpenFile file = detail::open_to_read(path.string());
+    std::string bytes;
+    char piece[4096];
+    while (file != nullptr) {
+        const std::size_t size = std::fread(piece, 1, sizeof piece, file.get());
+        bytes.append(piece, size);
+        if (size < sizeof piece) break;
+    }
+    trouble = file == nullptr || std::ferror(file.get()) != 0 ? std::strerror(errno) : "";
+    return bytes;
 }
 
 Section write_file(const fs::path& path, const std::string& bytes) {
@@ -138,7 +147,8 @@ FolderLock::FolderLock(const std::string& option, const std::string& directory) 
             continue;
         }
         close(descriptor_);
-        std::string who = read_file(path);
+        std::string trouble;
+        const std::string who = read_file(path, trouble);
         throw SetupError(
             fmt::format("--{} {}: another run has it ({}); legal: one run at a time in a folder",
                         option, directory, who.empty() ? "unknown" : who));
@@ -160,19 +170,28 @@ std::string SavedRunFolder::groups_file(std::uint32_t rank, std::uint32_t worker
 }
 
 bool SavedRunFolder::has_saved_run() const {
-    std::error_code error;
-    return fs::exists(fs::path(directory_) / latest_file, error);
+    std::error_code error;  // what is there and cannot be read is refused later, with the reason
+    return fs::symlink_status(fs::path(directory_) / latest_file, error).type() !=
+           fs::file_type::not_found;
 }
 
 SavedRun SavedRunFolder::read(const RunIdentity& own) const {
     if (!has_saved_run()) refuse(directory_, "no checkpoint there");
-    const json latest = json::parse(read_file(fs::path(directory_) / latest_file), nullptr, false);
+    const auto read_or_refuse = [&](const fs::path& path) {
+        std::string trouble;
+        std::string bytes = read_file(path, trouble);
+        if (!trouble.empty())
+            refuse(directory_, fmt::format("{} cannot be read: {}", path.string(), trouble));
+        return bytes;
+    };
+    const fs::path latest_path = fs::path(directory_) / latest_file;
+    const json latest = json::parse(read_or_refuse(latest_path), nullptr, false);
     if (text_in(latest, "schema") != schema)
         refuse(directory_, fmt::format("{} is damaged, or not ours", latest_file));
     // Before anything else: another program's manifest would be read as nonsense.
     check_identity(directory_, latest.value("identity", json::object()), own);
     const fs::path folder = fs::path(directory_) / text_in(latest, "folder");
-    const std::string manifest = read_file(folder / manifest_file);
+    const std::string manifest = read_or_refuse(folder / manifest_file);
     Checksum checksum;
     checksum.append(manifest.data(), manifest.size());
     if (checksum.value().hex() != text_in(latest, "manifest_xxh3"))
@@ -186,8 +205,12 @@ SavedRun SavedRunFolder::read(const RunIdentity& own) const {
 std::string SavedRunFolder::latest_name() const {
     const fs::path path = fs::path(directory_) / latest_file;
     if (fs::status(path).type() == fs::file_type::not_found) return {};
-    const std::string name = text_in(json::parse(read_file(path), nullptr, false), "folder");
-    if (name.empty()) throw MachineError(fmt::format("{} cannot be read", path.string()));
+    std::string trouble;
+    const std::string name =
+        text_in(json::parse(read_file(path, trouble), nullptr, false), "folder");
+    if (name.empty())
+        throw MachineError(fmt::format("{} cannot be read{}{}", path.string(),
+                                       trouble.empty() ? "" : ": ", trouble));
     return name;
 }
 

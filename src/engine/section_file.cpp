@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <numawarp/model.hpp>
@@ -47,8 +48,25 @@ void SectionWriter::finish() {
         fail_writing(path_);
 }
 
+detail::OpenFile detail::open_to_read(const std::string& path) noexcept {
+    const int descriptor = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0) return nullptr;
+    struct stat status {};
+    const bool is_known = fstat(descriptor, &status) == 0;
+    std::FILE* file = nullptr;
+    if (is_known && S_ISREG(status.st_mode)) file = fdopen(descriptor, "rb");
+    if (file == nullptr) {
+        const int why = !is_known || S_ISREG(status.st_mode) ? errno
+                        : S_ISDIR(status.st_mode)            ? EISDIR
+                                                             : EINVAL;
+        close(descriptor);
+        errno = why;
+    }
+    return OpenFile(file);
+}
+
 SectionReader::SectionReader(std::string path)
-    : path_(std::move(path)), file_(std::fopen(path_.c_str(), "rb")) {
+    : path_(std::move(path)), file_(detail::open_to_read(path_)) {
     if (file_ == nullptr)
         throw SetupError(
             fmt::format("--restart: {} cannot be read: {}; legal: a checkpoint that is whole",

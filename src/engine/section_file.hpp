@@ -25,6 +25,10 @@ struct CloseFile {
     void operator()(std::FILE* file) const noexcept { std::fclose(file); }
 };
 using OpenFile = std::unique_ptr<std::FILE, CloseFile>;
+
+// Null, with errno, where there is no file that can be read: also for folders and pipes, of which the
+// first could be opened and the second would be waited for.
+OpenFile open_to_read(const std::string& path) noexcept;
 }  // namespace detail
 
 class SectionWriter {

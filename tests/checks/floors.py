@@ -47,11 +47,11 @@ FOREIGN = {
     "src/lp": ["fmt/*"],
     "src/net": ["fmt/*"],
     "src/gvt": ["fmt/*"],
-    "src/engine": ["fmt/*", "metis.h", "nlohmann/*", "fcntl.h", "sys/file.h", "unistd.h"],
-    "mpi": ["fmt/*", "mpi.h", "signal.h"],
+    "src/engine": ["fmt/*", "metis.h", "nlohmann/*", "fcntl.h", "sys/file.h", "sys/stat.h", "unistd.h"],
+    "mpi": ["fmt/*", "mpi.h", "signal.h", "sys/ioctl.h", "sys/stat.h", "unistd.h"],
     "models": ["fmt/*", "toml++/toml.h"],
     "src/main": ["fmt/*", "CLI/*", "nlohmann/*", "toml++/toml.h", "hdf5.h", "signal.h", "time.h",
-                 "fcntl.h", "unistd.h", "poll.h", "sys/ioctl.h"],
+                 "fcntl.h", "unistd.h", "poll.h", "sys/ioctl.h", "sys/personality.h"],
 }
 
 # C++'s names of headers to which POSIX adds.

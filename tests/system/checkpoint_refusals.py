@@ -2,6 +2,7 @@
 """What cannot be saved, or gone on with, is refused before anything has changed: exit code 2 and one
 line. A checkpoint that is damaged in any way is never taken for one."""
 
+import os
 import random
 import shutil
 import signal
@@ -144,6 +145,14 @@ for what, damage in [("missing", table.unlink), ("too short", lambda: table.writ
 
 # --- damaged ---
 
+
+def remove(path):
+    if path.is_dir():
+        path.rmdir()
+    else:
+        path.unlink(missing_ok=True)
+
+
 counts = saved / latest(saved)["folder"]
 for file in [saved / "latest.json", *sorted(counts.iterdir())]:
     whole = file.read_bytes()
@@ -158,9 +167,23 @@ for file in [saved / "latest.json", *sorted(counts.iterdir())]:
     for what, damaged in damages:
         file.write_bytes(damaged)
         expect_refused(f"{file.name} {what}", "--restart", *restart)
-    file.unlink()
-    expect_refused(f"{file.name} is missing", "--restart", *restart)
+    for what, put in [("is missing", lambda: None), ("is a folder", file.mkdir),
+                      ("is a pipe", lambda: os.mkfifo(file)),
+                      ("is a link to itself", lambda: file.symlink_to(file.name))]:
+        remove(file)
+        put()
+        expect_refused(f"{file.name} {what}",
+                       "--restart" if what == "is missing" else str(file), *restart)
+    remove(file)
     file.write_bytes(whole)
+# Whoever would write there needs to read it, too.
+for what, put in [("a folder", lambda path: path.mkdir()), ("a pipe", os.mkfifo),
+                  ("a link to nothing", lambda path: path.symlink_to("nothing"))]:
+    strange = programs.work / what
+    strange.mkdir()
+    put(strange / "latest.json")
+    expect_refused(f"--checkpoint where latest.json is {what}", f"--checkpoint {strange}: ",
+                   "--checkpoint", strange)
 
 # --- and whole again: to another folder, by others ---
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/check.hpp"
@@ -205,8 +206,17 @@ TEST_CASE("saved run folder: a manifest that is missing, cut off or damaged is r
     CHECK(is_refused());
     set_bytes(manifest, bytes);
     CHECK(f.refusal().empty());
+    // What is there but no file is not waited for, nor read.
+    const auto cannot_be_read = [&] {
+        return f.refusal().find(manifest.string() + " cannot be read: ") != std::string::npos;
+    };
     fs::remove(manifest);
-    CHECK(is_refused());
+    CHECK(cannot_be_read());
+    fs::create_directory(manifest);
+    CHECK(cannot_be_read());
+    fs::remove(manifest);
+    REQUIRE(mkfifo(manifest.c_str(), 0600) == 0);
+    CHECK(cannot_be_read());
 }
 
 TEST_CASE("saved run folder: another run is refused with what it was and what it is") {
