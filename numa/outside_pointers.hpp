@@ -24,30 +24,37 @@ struct OutsideWord {
     std::uint64_t value;
 };
 
+struct AddressRange {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+};
+
+// Of the thread that asks; empty if the C library does not know.
+AddressRange own_stack() noexcept;
+
 enum class PointsTo : std::uint8_t {
     nothing,
     program,  // the executable's own code and data
-    other,    // stacks, libraries, libc's heap
+    other,    // main()'s stack, libraries, libc's heap
 };
 
 // What is mapped in this process, but for the region, when the map is made.
 class AddressMap {
   public:
-    AddressMap();
+    // Without `stacks`, those of threads that run handlers. Of a handler's own variables nothing is left
+    // when it returns: what looks like a pointer there is bytes that its objects never set.
+    explicit AddressMap(std::vector<AddressRange> stacks = {});
 
     PointsTo look_up(std::uint64_t word) const noexcept;
     // Where the executable was loaded, less where it was linked to be: 0 if it can be nowhere else.
     static std::uint64_t program_shift() noexcept;
 
   private:
-    struct Range {
-        std::uint64_t begin;
-        std::uint64_t end;
-    };
-    static bool holds(const std::vector<Range>& ranges, std::uint64_t word) noexcept;
+    static bool holds(const std::vector<AddressRange>& ranges, std::uint64_t word) noexcept;
 
-    std::vector<Range> program_;  // both by address
-    std::vector<Range> other_;
+    std::vector<AddressRange> program_;  // all by address
+    std::vector<AddressRange> other_;
+    std::vector<AddressRange> stacks_;
     std::uint64_t lowest_ = 0;  // of all that is mapped: most words are below or above
     std::uint64_t highest_ = 0;
 };

@@ -39,8 +39,16 @@ namespace nw {
 // kernel hands out itself).
 inline constexpr std::uintptr_t region_base = 0x10'0000'0000;
 inline constexpr std::size_t region_bytes_wanted = std::size_t{256} << 30;
-#else
+#elif defined(__SANITIZE_ADDRESS__)
+// AddressSanitizer has its heap at 0x6000'0000'0000.
 inline constexpr std::uintptr_t region_base = 0x2000'0000'0000;
+inline constexpr std::size_t region_bytes_wanted = std::size_t{32} << 40;
+#else
+// Between programs that are loaded at any address (below 0x5656'0000'0000) and shared libraries and stacks
+// (above 0x7E00'0000'0000). Further down Open MPI 5 puts memory that ranks share with their launcher: in
+// the middle of what its launcher has free there, another place each time, and a saved run would find
+// another amount of room in each launch.
+inline constexpr std::uintptr_t region_base = 0x5800'0000'0000;
 inline constexpr std::size_t region_bytes_wanted = std::size_t{32} << 40;
 #endif
 

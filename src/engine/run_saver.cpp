@@ -24,8 +24,10 @@ template <class Part, class Saved>
 void visit_part(Part& part, Saved& saved) {
     part(saved.progress);
     part(saved.stray.to_program);
+    part(saved.stray.to_module);
     part(saved.stray.elsewhere);
     part(saved.stray.example);
+    part(saved.modules_at);
     part(saved.groups);
 }
 
@@ -189,6 +191,7 @@ void RunSaver::complete(std::vector<SavedPart> parts) {
     saved.region_base = run_.memory.region()->base();
     saved.slot_bytes = run_.memory.region()->slot_bytes();
     saved.program_shift = AddressMap::program_shift();
+    saved.modules = plan.config.save.modules;
     for (std::uint32_t r = 0; r < run_.ranks.ranks(); ++r)
         for (std::uint32_t w = 0; w < plan.workers; ++w)
             saved.files.push_back(SavedRunFolder::groups_file(r, w));
@@ -200,6 +203,10 @@ void RunSaver::complete(std::vector<SavedPart> parts) {
     for (SavedPart& part : parts) {
         saved.progress.combine(part.progress);
         saved.stray.combine(part.stray);
+        // Only where addresses are random, or on machines that are not alike.
+        for (std::size_t i = 0; i < part.stray.to_module.size(); ++i)
+            if (part.stray.to_module[i] > 0 && part.modules_at[i] != saved.modules[i].begin)
+                saved.modules[i].begin = 0;
         saved.groups.insert(saved.groups.end(), part.groups.begin(), part.groups.end());
     }
     std::sort(saved.groups.begin(), saved.groups.end(),
@@ -212,13 +219,30 @@ void RunSaver::complete(std::vector<SavedPart> parts) {
     report.bytes = 0;
     for (const SavedGroup& group : saved.groups) report.bytes += group.section.bytes;
     report.saved_at = saved.progress.gvt;
-    if (saved.stray.elsewhere > 0 && !strays_said_ && run_.progress.warn) {
-        strays_said_ = true;
+    if (!strays_said_ && run_.progress.warn) say_strays(saved);
+}
+
+// Once a run.
+void RunSaver::say_strays(const SavedRun& saved) {
+    const StrayPointers& stray = saved.stray;
+    if (stray.elsewhere > 0)
         run_.progress.warn(fmt::format(
             "--checkpoint: {} words in LPs look like pointers out of them, made in handlers: a run "
             "that goes on from here could not follow them (first: {}); docs/how-to/checkpoints.md",
-            saved.stray.elsewhere, saved.stray.example));
-    }
+            stray.elsewhere, stray.example));
+    const auto pointed_to = std::find_if(stray.to_module.begin(), stray.to_module.end(),
+                                         [](std::uint64_t pointers) { return pointers > 0; });
+    const std::string& why = run_.plan.config.save.why_addresses_differ;
+    const bool may_move = pointed_to != stray.to_module.end() && !why.empty();
+    if (may_move)
+        run_.progress.warn(fmt::format(
+            "--checkpoint: {} words in LPs point into the library {}, and libraries have other "
+            "addresses in each process here ({}): no run can go on from here; "
+            "docs/how-to/checkpoints.md",
+            *pointed_to,
+            saved.modules[static_cast<std::size_t>(pointed_to - stray.to_module.begin())].name,
+            why));
+    strays_said_ = stray.elsewhere > 0 || may_move;
 }
 
 }  // namespace nw

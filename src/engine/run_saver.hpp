@@ -36,6 +36,7 @@ class RunSaver {
     void write_part(std::uint32_t worker);
     void close();
     void complete(std::vector<SavedPart> parts);
+    void say_strays(const SavedRun& saved);
     void schedule_next();
 
     EngineRun& run_;

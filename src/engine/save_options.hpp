@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "numa/modules.hpp"
+
 namespace nw {
 
 // Names and values of what a run is: program, model, options.
@@ -16,6 +18,10 @@ struct SaveOptions {
     double every_seconds = 600;
     bool every_given = false;  // by the user
     RunIdentity identity;
+    // Also with --restart alone: the libraries of this process, as they were when it began. (MPI loads
+    // more, not always the same ones in the same places.)
+    std::vector<LoadedModule> modules;
+    std::string why_addresses_differ;  // of libraries, in the next process; empty: they will not
     bool on() const noexcept { return !directory.empty(); }
 };
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/packing.hpp"
+#include "engine/saved_modules.hpp"
 #include "event/event_record.hpp"
 #include "numa/group_image.hpp"
 #include "numa/lp_heap.hpp"
@@ -33,9 +34,11 @@ void visit_parts(Part& part, Facts& facts) {
 
 bool by_place(const OutsideWord& a, const OutsideWord& b) noexcept { return a.where < b.where; }
 
-StrayPointers find_strays(const Group& group, const AddressMap& map) {
+StrayPointers find_strays(const Group& group, const AddressMap& map,
+                          const std::vector<LoadedModule>& modules) {
     const bool program_may_move = AddressMap::program_shift() != 0;
     StrayPointers strays;
+    strays.to_module.resize(modules.size());
     for (std::uint32_t i = 0; i < group.count; ++i) {
         const LpRecord& lp = group.lps[i];
         for_each_outside_pointer(*lp.heap, map, [&](std::uint64_t* word, PointsTo points_to) {
@@ -46,6 +49,10 @@ StrayPointers find_strays(const Group& group, const AddressMap& map) {
                 return;
             if (points_to == PointsTo::program) {
                 ++strays.to_program;
+                return;
+            }
+            if (const auto module = module_at(modules, *word)) {
+                ++strays.to_module[*module];
                 return;
             }
             if (++strays.elsewhere == 1)
@@ -78,7 +85,8 @@ void note_constructed(Group& group, const AddressMap& map) {
 }
 
 StrayPointers write_group(const Group& group, const std::vector<EventRecord*>& pending,
-                          const AddressMap& map, SectionWriter& file) {
+                          const AddressMap& map, const std::vector<LoadedModule>& modules,
+                          SectionWriter& file) {
     NW_CHECK(group.waiting_antis.empty());
     const GroupFacts facts{group.mail.group(), group.lps, group.count, pending.size(),
                            group.constructed};
@@ -91,7 +99,7 @@ StrayPointers write_group(const Group& group, const std::vector<EventRecord*>& p
     file.write(pending.data(), pending.size() * sizeof(EventRecord*));
     write_group_memory(group.memory,
                        [&](const void* from, std::size_t count) { file.write(from, count); });
-    return find_strays(group, map);
+    return find_strays(group, map, modules);
 }
 
 std::vector<EventRecord*> read_group(Group& group, SectionReader& file) {

@@ -6,7 +6,7 @@
 // by what their constructors were given, and so who goes on builds the LPs anew before it lays the
 // dump over them, and every word that still holds what the constructor had put there then, gets what
 // the constructor puts there now. Pointers that handlers make to such places are not known; those that
-// look so are counted.
+// look so are counted, and those into libraries by library.
 //
 // Thread: the group's owner.
 #pragma once
@@ -26,6 +26,7 @@ namespace nw {
 struct SavedPart {
     SavedProgress progress;
     StrayPointers stray;
+    std::vector<std::uint64_t> modules_at;  // where this rank has its libraries
     std::vector<SavedGroup> groups;
 };
 
@@ -35,7 +36,8 @@ void note_constructed(Group& group, const AddressMap& map);
 // `pending`: all events for LPs of the group. Requires: note_constructed() was called; no LP has a
 // history, nothing is under way to the group. Throws MachineError.
 StrayPointers write_group(const Group& group, const std::vector<EventRecord*>& pending,
-                          const AddressMap& map, SectionWriter& file);
+                          const AddressMap& map, const std::vector<LoadedModule>& modules,
+                          SectionWriter& file);
 
 // What write_group() wrote replaces the LPs of `group`, which were just built. Returns the pending
 // events. Throws SetupError if the constructors did not do what they did then.

@@ -1,6 +1,7 @@
 #include "engine/saved_run.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "base/packing.hpp"
 
@@ -22,8 +23,18 @@ void visit_parts(Part& part, Run& run) {
     part(run.slot_bytes);
     part(run.program_shift);
     part(run.stray.to_program);
+    part(run.stray.to_module);
     part(run.stray.elsewhere);
     part(run.stray.example);
+    std::size_t modules = run.modules.size();
+    part(modules);
+    if constexpr (!std::is_const_v<Run>) run.modules.resize(modules);
+    for (auto& module : run.modules) {
+        part(module.name);
+        part(module.identity);
+        part(module.begin);
+        part(module.end);
+    }
     part(run.files);
     part(run.groups);
 }
@@ -41,6 +52,8 @@ void SavedProgress::combine(const SavedProgress& other) noexcept {
 
 void StrayPointers::combine(const StrayPointers& other) {
     to_program += other.to_program;
+    to_module.resize(std::max(to_module.size(), other.to_module.size()));
+    for (std::size_t i = 0; i < other.to_module.size(); ++i) to_module[i] += other.to_module[i];
     elsewhere += other.elsewhere;
     if (example.empty()) example = other.example;
 }

@@ -14,6 +14,7 @@
 #include "engine/save_options.hpp"
 #include "engine/section_file.hpp"
 #include "event/event_key.hpp"
+#include "numa/modules.hpp"
 
 namespace nw {
 
@@ -39,6 +40,7 @@ struct SavedGroup {
 // Pointers that lead out of LPs' heaps and were not put there by constructors: outside_pointers.hpp.
 struct StrayPointers {
     std::uint64_t to_program = 0;
+    std::vector<std::uint64_t> to_module;  // into each library, by its place in SavedRun::modules
     std::uint64_t elsewhere = 0;
     std::string example;  // of those that lead elsewhere: where it was found
 
@@ -55,6 +57,8 @@ struct SavedRun {
     std::uint64_t slot_bytes = 0;
     std::uint64_t program_shift = 0;  // only if stray.to_program > 0
     StrayPointers stray;
+    // Where there are pointers into one, it must be where it was. At 0: ranks had it in several places.
+    std::vector<LoadedModule> modules;
     std::vector<std::string> files;  // in the saved run's folder
     std::vector<SavedGroup> groups;  // by number
 

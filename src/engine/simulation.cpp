@@ -12,6 +12,7 @@
 #include "engine/output_merge.hpp"
 #include "engine/rank_places.hpp"
 #include "engine/rank_results.hpp"
+#include "engine/saved_modules.hpp"
 #include "engine/saved_run.hpp"
 #include "engine/stopwatch.hpp"
 #include "numa/heap_guards.hpp"
@@ -102,8 +103,9 @@ std::unique_ptr<OutputWriter> open_tables(const Setup& setup, const Config& conf
                                : std::make_unique<OutputWriter>(setup.outputs, folder, workers);
 }
 
-// Whether memory is where a saved run needs it.
-void check_saving(const Config& config, const MemorySource& memory) {
+// Whether memory and libraries are where a saved run needs them.
+void check_saving(const Config& config, const MemorySource& memory,
+                  std::vector<std::string>& notices) {
     const SavedRun* saved = config.restart_from.get();
     if (saved == nullptr && !config.save.on()) return;
     const Region* region = memory.region();
@@ -112,6 +114,12 @@ void check_saving(const Config& config, const MemorySource& memory) {
             "--{}: LPs cannot have the addresses that they need; legal: --memory numa, without "
             "`ulimit -v` and strict overcommit",
             saved != nullptr ? "restart" : "checkpoint"));
+    if (config.save.on() && !config.save.why_addresses_differ.empty())
+        notices.push_back(
+            fmt::format("--checkpoint: libraries have other addresses in each process here ({}): a "
+                        "run whose LPs "
+                        "point into them is refused when it is to go on",
+                        config.save.why_addresses_differ));
     if (saved == nullptr) return;
     if (region->base() != saved->region_base || region->slot_bytes() != saved->slot_bytes)
         throw SetupError(
@@ -122,6 +130,7 @@ void check_saving(const Config& config, const MemorySource& memory) {
             "--restart: {} words in LPs point into the program, which lies elsewhere now; legal: a "
             "program linked with -no-pie, as numawarp::numawarp has it",
             saved->stray.to_program));
+    check_modules(*saved, config.save.modules);
 }
 
 void run_engine(EngineRun& run) {
@@ -177,7 +186,7 @@ RunResult simulate(Model&, const Setup& setup, const Config& config, RankGroup& 
             result.notices.push_back(
                 "--net-thread: every core has a worker; legal, but slower than --net-thread off or "
                 "one worker fewer");
-        check_saving(config, memory);
+        check_saving(config, memory, result.notices);
         const bool spooled = ranks.ranks() > 1 && !config.output_directory.empty();
         if (!spooled) {
             const auto output = open_tables(setup, config, where.workers);

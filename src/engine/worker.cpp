@@ -73,6 +73,7 @@ void Worker::add_rollback_spots(std::vector<RollbackSpot>& spots) const {
 
 void Worker::adopt_thread() {
     warm_up();
+    stack_ = own_stack();
     guard_.adopt_thread();
     undo_guard_.adopt_thread();
     WatchedThread::adopt_thread();
@@ -82,7 +83,7 @@ void Worker::build_groups() {
     for (std::uint32_t g = 0; g < plan_.partition.groups(); ++g)
         if (plan_.partition.first_owner(g) == self_) build_group(g);
     if (!plan_.config.save.on()) return;
-    const AddressMap map;
+    const AddressMap map({stack_});
     for (Group* group : groups_) note_constructed(*group, map);
 }
 

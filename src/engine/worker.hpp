@@ -46,6 +46,7 @@ class alignas(64) Worker final : public WatchedThread, private detail::EventSink
     // Makes ready what belongs to the worker's thread. Thread: its own, before anything else there; and
     // leave_thread() after all else.
     void adopt_thread();
+    const AddressRange& stack() const noexcept { return stack_; }  // of that thread
     // Builds the worker's groups, with pages on the node of the calling thread. All workers' are there
     // before the first start(). Thread: its own, or one for all (docs/decisions/0016).
     void build_groups();
@@ -257,6 +258,7 @@ class alignas(64) Worker final : public WatchedThread, private detail::EventSink
     TraceTrack trace_;
     TraceTurn trace_turn_{trace_};
     MemoryLook memory_look_;
+    AddressRange stack_;
     FaultGuard guard_;
     FaultGuard undo_guard_;  // of handlers called while taking back, perhaps amid guard_'s batch
     std::string failure_;    // of the handler that failed last

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/saved_run_folder.hpp"
 #include "engine/worker.hpp"
@@ -106,11 +108,15 @@ SavedPart Worker::save(SectionWriter& file, std::uint32_t file_number) {
             forget(*group, group->lps[i]);
         }
     }
-    const AddressMap map;
+    std::vector<AddressRange> stacks;
+    for (std::uint32_t w = 0; w < plan_.workers; ++w) stacks.push_back(rank_.worker(w).stack());
+    const AddressMap map(std::move(stacks));
+    const std::vector<LoadedModule>& modules = plan_.config.save.modules;
     SavedPart part;
+    for (const LoadedModule& module : modules) part.modules_at.push_back(module.begin);
     for (const Group* group : groups_) {
         const std::uint32_t g = group->mail.group();
-        part.stray.combine(write_group(*group, pending[g], map, file));
+        part.stray.combine(write_group(*group, pending[g], map, modules, file));
         part.groups.push_back({g, file_number, file.end_section()});
     }
     part.progress.gvt = save_key_.time;

@@ -9,6 +9,7 @@
 
 #include "engine/saved_run.hpp"
 #include "engine/saved_run_folder.hpp"
+#include "main/fixed_addresses.hpp"
 #include "main/output_files.hpp"
 
 namespace nw {
@@ -42,8 +43,10 @@ std::unique_ptr<FolderLock> lock_restart_folder(const Settings& settings) {
 }
 
 std::unique_ptr<FolderLock> prepare_long_run(Settings& settings, RunIdentity identity,
-                                             bool is_first) {
+                                             std::vector<LoadedModule> modules, bool is_first) {
     Config& config = settings.config;
+    config.save.modules = std::move(modules);
+    config.save.why_addresses_differ = why_addresses_differ();
     if (!settings.restart_directory.empty()) {
         require_time_warp("restart", config);
         config.restart_from = std::make_shared<const SavedRun>(

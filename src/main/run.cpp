@@ -44,6 +44,7 @@
 #include "main/utf8.hpp"
 #include "main/version.hpp"
 #include "mpi/session.hpp"
+#include "numa/modules.hpp"
 #include "numa/shared_arena.hpp"
 
 namespace nw {
@@ -86,6 +87,10 @@ SetupFacts facts_of(const Model& model, const Setup& setup, const OptionTable& t
     facts.emplace_back("LPs", std::to_string(setup.lps));
     const SavedRun* const saved = settings.config.restart_from.get();
     facts.emplace_back("the checkpoint", saved != nullptr ? saved->checksum : "none");
+    // A saved run has one list of libraries.
+    if (saved != nullptr || settings.config.save.on())
+        for (const LoadedModule& module : settings.config.save.modules)
+            facts.emplace_back("the library " + module.name, module.identity);
     facts.emplace_back("--output", yes_or_no(!settings.config.output_directory.empty()));
     facts.emplace_back("--trace", yes_or_no(!settings.trace_file.empty()));
     constexpr std::string_view own_business[] = {"stats", "output",   "config", "trace",
@@ -204,10 +209,13 @@ class Attempts {
 class RankRun {
   public:
     // `signals` begin to be listened to when the run begins, and outlive it.
-    RankRun(std::string program, std::vector<std::string> arguments, Model& model, RankGroup& ranks,
+    // `modules`: the libraries of this process as it began.
+    RankRun(std::string program, std::vector<std::string> arguments,
+            std::vector<LoadedModule> modules, Model& model, RankGroup& ranks,
             std::optional<StopSignals>& signals)
         : program_(std::move(program)),
           arguments_(std::move(arguments)),
+          modules_(std::move(modules)),
           model_(model),
           ranks_(ranks),
           signals_(signals) {}
@@ -277,7 +285,7 @@ class RankRun {
         const bool is_long = settings_.config.save.on() || !settings_.restart_directory.empty();
         checkpoint_lock_ = prepare_long_run(
             settings_, is_long ? identity_of(model_, setup_, *table_, settings_) : RunIdentity{},
-            ranks_.is_first());
+            modules_, ranks_.is_first());
         // On one rank simulate() says the same, and there is nobody to agree with.
         if (ranks_.ranks() > 1) check_run(setup_, settings_.config, ranks_.ranks());
         if (!settings_.config.output_directory.empty())
@@ -349,6 +357,7 @@ class RankRun {
 
     const std::string program_;
     const std::vector<std::string> arguments_;
+    const std::vector<LoadedModule> modules_;
     Model& model_;
     RankGroup& ranks_;
     std::optional<StopSignals>& signals_;
@@ -365,11 +374,12 @@ class RankRun {
 int run(int argc, char** argv, Model& model) {
     secure_standard_streams();
     try {
-        std::optional<StopSignals> signals;  // also while all is taken down
+        std::optional<StopSignals> signals;                    // also while all is taken down
+        std::vector<LoadedModule> modules = loaded_modules();  // before MPI loads more
         const std::unique_ptr<RankGroup> ranks = join_ranks();
         return RankRun(argc > 0 ? argv[0] : model.name(),
-                       std::vector<std::string>(argv + std::min(argc, 1), argv + argc), model,
-                       *ranks, signals)
+                       std::vector<std::string>(argv + std::min(argc, 1), argv + argc),
+                       std::move(modules), model, *ranks, signals)
             .run();
     } catch (...) {
         const Failure failure = current_failure();

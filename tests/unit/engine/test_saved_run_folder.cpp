@@ -36,7 +36,8 @@ SavedRun run_at(VirtualTime gvt) {
     run.region_base = 1 << 20;
     run.slot_bytes = 1 << 21;
     run.program_shift = 4096;
-    run.stray = {1, 2, "LP 3 has something"};
+    run.stray = {1, {0, 5}, 2, "LP 3 has something"};
+    run.modules = {{"libone.so", "1234", 10, 20}, {"libtwo.so", "5678", 30, 40}};
     run.files = {"groups-0-0"};
     run.groups = {{0, 0, {0, 10, {1, 2}}}, {1, 0, {10, 20, {3, 4}}}};
     return run;
@@ -78,11 +79,15 @@ class Folder {
 TEST_CASE("saved run folder: a saved run is read back as it was") {
     Folder f;
     CHECK_FALSE(f.folder.has_saved_run());
-    const fs::path own = f.save(3.5);
+    const SavedRun saved = run_at(3.5);  // with what lies between its members
+    const fs::path own = f.folder.begin();
+    f.folder.complete(saved);
     CHECK(f.folder.has_saved_run());
     const SavedRun run = f.folder.read(identity);
     CHECK(run.folder == own.string());
-    CHECK((pack(run) == pack(run_at(3.5))));
+    CHECK((pack(run) == pack(saved)));
+    CHECK(run.modules[1].name == "libtwo.so");
+    CHECK(run.stray.to_module == std::vector<std::uint64_t>{0, 5});
     CHECK(run.groups[1].section.offset == 10);
     CHECK(run.partition.slot_of_lp == std::vector<std::uint32_t>{4, 3, 2, 1, 0});
 }

@@ -94,6 +94,22 @@ TEST_CASE("outside pointers: neither numbers, text nor what points into heaps of
     CHECK(words.found(AddressMap()).empty());
 }
 
+TEST_CASE("outside pointers: bytes that a handler's stack has left in an object are none") {
+    WordHeap words;
+    int on_the_stack = 0;
+    std::uint64_t* const left = words.put(&on_the_stack);
+    std::uint64_t* const to_library = words.put(stdout);
+    const AddressRange stack = own_stack();
+    const auto address = reinterpret_cast<std::uint64_t>(&on_the_stack);
+    CHECK(stack.begin < address);
+    CHECK(address < stack.end);
+    const std::map<std::uint64_t*, PointsTo> both{{left, PointsTo::other},
+                                                  {to_library, PointsTo::other}};
+    CHECK((words.found(AddressMap()) == both));
+    const std::map<std::uint64_t*, PointsTo> one{{to_library, PointsTo::other}};
+    CHECK((words.found(AddressMap({{1, 2}, stack})) == one));
+}
+
 TEST_CASE("outside pointers: what was freed is not looked at") {
     WordHeap words;
     std::uint64_t* const small = words.put(&of_the_program);

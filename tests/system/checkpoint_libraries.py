@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""States may hold what points into shared libraries (streams, regular expressions, memory resources,
+functions, coroutines): runs that are saved or go on have their libraries where the others had them, and come
+to the same digest after kills and with other numbers of workers. Where that cannot be, one line says so, and
+a restart is refused with the library that lies elsewhere or is another."""
+
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+support = Path(__file__).resolve().parent.parent / "support"
+sys.path.insert(0, str(support))
+from checkpoints import gvt, result, wait_for_gvt  # noqa: E402
+from programs import Programs  # noqa: E402
+
+MODEL = ["library_objects", "--until", 4000]
+UNFIXED = [support / "without_personality.py"]
+
+programs = Programs()
+expect = programs.expect
+stats, checkpoint = programs.work / "stats.json", programs.work / "checkpoint"
+programs.statistics_of(*MODEL, "--engine", "sequential")
+reference = result(stats)
+plain = [programs.bin / MODEL[0], *MODEL[1:], "--quiet", "--stats", stats]
+saving = [*plain, "--checkpoint", checkpoint, "--checkpoint-every-seconds", "0.1"]
+
+
+def start(*command, **more):
+    return subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True,
+                            cwd=programs.work, **more)
+
+
+def stopped(how, *command, **more):
+    """(exit code, what it has said) of a run that is stopped when it has saved something new."""
+    beyond = gvt(checkpoint)
+    run = start(*command, *(["--restart", checkpoint] if beyond else []), **more)
+    if not wait_for_gvt(run, checkpoint, beyond):
+        expect(False, f"it is under way: {run.communicate()[1]!r}")
+        programs.leave()
+    getattr(run, how)()
+    errors = run.communicate(timeout=120)[1]
+    return run.returncode, errors
+
+
+def refused(what, words, *command, **more):
+    run = start(*command, "--restart", checkpoint, **more)
+    errors = run.communicate(timeout=120)[1]
+    expect(run.returncode == 2 and errors.startswith("numawarp: --restart: ")
+           and errors.count("\n") == 1 and all(word in errors for word in words),
+           f"{what}: {run.returncode} {errors.strip()!r}")
+
+
+def go_on_to_the_end(what, *command):
+    stats.unlink(missing_ok=True)
+    run = start(*command, "--restart", checkpoint)
+    errors = run.communicate(timeout=240)[1]
+    expect((run.returncode, errors) == (0, "") and result(stats) == reference,
+           f"{what}: {run.returncode} {errors!r}")
+
+
+# --- what main() does happens once, with what it was given ---
+
+name = "library objects"  # as argv[0]
+config = programs.work / "run.toml"
+config.write_text(f'checkpoint = "{programs.work / "by-file"}"\n')
+for words in [["--checkpoint", programs.work / "once"], [f"--checkpoint={programs.work / 'joined'}"],
+              ["--config", config], []]:
+    done = subprocess.run([name, "--until", "1", "--quiet", *map(str, words)],
+                          executable=programs.bin / MODEL[0], input="one\ntwo\n", text=True,
+                          capture_output=True, timeout=60, cwd=programs.work,
+                          env={**os.environ, "LIBRARY_OBJECTS_SAY": "1"})
+    expect(done.returncode == 0 and not done.stderr
+           and done.stdout == f"read one, {name} with {3 + len(words)} words, mark 0\n",
+           f"{words[:1]}: {done.stdout.strip()!r} {done.stderr!r}")
+
+# --- a program whose addresses cannot be fixed ---
+
+unfixed = subprocess.run([UNFIXED[0], "true"]).returncode == 0
+moves = int(Path("/proc/sys/kernel/randomize_va_space").read_text()) > 0
+if unfixed and moves:
+    code, errors = stopped("terminate", *UNFIXED, *saving, "--workers", 2)
+    lines = errors.splitlines()
+    expect(code == 0 and len(lines) == 2 and "libstdc++" in lines[0]
+           and "personality(2): Operation not permitted" in lines[0],
+           f"where addresses cannot be fixed, one line: {code} {lines}")
+    refused("from there", ["libstdc++", "words in LPs point into"], *saving)
+    shutil.rmtree(checkpoint)
+    done = subprocess.run(list(map(str, [*UNFIXED, programs.bin / "phold", "--until", 5, "--checkpoint",
+                                         programs.work / "phold"])), capture_output=True, text=True,
+                          timeout=60)
+    expect(done.returncode == 0 and done.stdout.count("other addresses in each process") == 1
+           and not done.stderr, "and a notice even if no state points there")
+else:
+    print("skipped: no run without fixed addresses here")
+
+# --- kills, and other numbers of workers ---
+
+for workers, how, code in [(2, "kill", -9), (1, "terminate", 0), (3, "kill", -9), (2, "terminate", 0)]:
+    ended = stopped(how, *saving, "--workers", workers)
+    expect(ended[0] == code, f"{workers} workers, {how}: {ended}, saved at {gvt(checkpoint):g}")
+    expect("into the library" not in ended[1], "and nothing is said of libraries")
+
+# --- not the same libraries, or not in the same place ---
+
+listed = subprocess.run(["ldd", programs.bin / MODEL[0]], capture_output=True, text=True).stdout
+library = Path(re.search(r"=> (\S*/libstdc\+\+\S*) ", listed)[1])
+notes = subprocess.run(["readelf", "-n", library], capture_output=True, text=True).stdout
+identity = re.search(r"Build ID: ([0-9a-f]+)", notes)[1]
+others = programs.work / "others"
+others.mkdir()
+another = bytes.fromhex(identity)[::-1]
+(others / library.name).write_bytes(library.read_bytes().replace(bytes.fromhex(identity), another))
+refused("another build of a library", [library.name, identity, another.hex()], *plain,
+        env={**os.environ, "LD_LIBRARY_PATH": str(others)})
+refused("a library more, before the others", ["words in LPs point into the library"], *plain,
+        env={**os.environ, "LD_PRELOAD": "libanl.so.1"})
+if resource.getrlimit(resource.RLIMIT_STACK)[1] == resource.RLIM_INFINITY:
+    refused("another layout of the address space", ["words in LPs point into", "ulimit -s"],
+            "sh", "-c", 'ulimit -s unlimited && exec "$@"', "sh", *plain)
+
+go_on_to_the_end("it goes on after all that", *plain, "--workers", 3)
+programs.leave()
