@@ -41,6 +41,11 @@ struct LiveProgress {
     // on. May be empty. Set before the run.
     std::function<void(const std::string&)> warn;
 
+    // Called when the run has failed on this rank of several, in the handler of the exception and before
+    // anything is taken down: other ranks are still running, and to take a transport or memory down
+    // beside them may never end. Need not return. May be empty. Set before the run.
+    std::function<void()> failed;
+
     // Called before the run begins with a line for each rank: where its workers will run. May be empty.
     // Set before the run.
     std::function<void(const std::string&)> announce;

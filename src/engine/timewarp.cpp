@@ -166,13 +166,7 @@ std::vector<GroupMemory*> memory_of_groups(Rank& rank) {
     return memory;
 }
 
-}  // namespace
-
-void run_timewarp(EngineRun& run) {
-    const std::unique_ptr<Transport> transport = run.ranks.open_transport(
-        sizeof(WireEvent) + WireEvent::padded(run.plan.rules.payload_bytes_max));
-    Rank rank(run.plan, *transport, run.memory, run.output, run.progress, run.stop_signal,
-              nodes_of(run.places));
+void run_rank(EngineRun& run, Rank& rank) {
     SharedArena::ReadOnly shared;  // ends before LPs are destroyed
     PlacementWatch placement(run.memory.os(), run.plan.config, run.places, run.progress,
                              run.result.numa.nodes, run.result.notices);
@@ -280,6 +274,22 @@ void run_timewarp(EngineRun& run) {
     keep_track(result, "GVT rounds", rank.trace());
     keep_track(result, "network", net_thread.trace());
     say_what_is_left_out(result);
+}
+
+}  // namespace
+
+void run_timewarp(EngineRun& run) {
+    const std::unique_ptr<Transport> transport = run.ranks.open_transport(
+        sizeof(WireEvent) + WireEvent::padded(run.plan.rules.payload_bytes_max));
+    std::optional<Rank> rank;
+    try {
+        rank.emplace(run.plan, *transport, run.memory, run.output, run.progress, run.stop_signal,
+                     nodes_of(run.places));
+        run_rank(run, *rank);
+    } catch (...) {
+        if (run.ranks.ranks() > 1 && run.progress.failed) run.progress.failed();
+        throw;
+    }
 }
 
 }  // namespace nw

@@ -97,9 +97,11 @@ Group& Worker::build_group(std::uint32_t g) {
     return group;
 }
 
-void Worker::start() {
-    // Mail goes out and in on the way, so that it never piles up.
+void Worker::start(GvtRounds::Clock::time_point now) {
+    // Mail goes out and in on the way, also to and from other ranks, so that it never piles up.
     constexpr std::uint64_t lps_between_mail = 64;
+    now_ = now;
+    trace_turn_.begin(now_);
     std::uint64_t started = 0;
     for (Group* group : groups_) {
         for (std::uint32_t i = 0; i < group->count; ++i) {
@@ -107,6 +109,7 @@ void Worker::start() {
             rank_.memory_budget().note_started();
             if (++started % lps_between_mail != 0) continue;
             flush_outboxes(false);
+            if (!plan_.config.net_thread) rank_.net_step(now_, trace_turn_);
             drain_mail();
         }
     }

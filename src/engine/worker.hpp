@@ -51,8 +51,8 @@ class alignas(64) Worker final : public WatchedThread, private detail::EventSink
     // before the first start(). Thread: its own, or one for all (docs/decisions/0016).
     void build_groups();
 
-    // Runs on_start of its LPs.
-    void start();
+    // Runs on_start of its LPs. `now` is the clock's, or a test's.
+    void start(GvtRounds::Clock::time_point now = GvtRounds::Clock::now());
 
     // One turn. Returns whether anything was done. `now` is the clock's, or a test's.
     bool turn(GvtRounds::Clock::time_point now = GvtRounds::Clock::now());

@@ -52,11 +52,15 @@ namespace nw {
 namespace {
 
 // One line, whatever stands in a file's name or in an exception of the model's.
-int fail(ExitCode code, std::string message) {
+std::string one_line(std::string message) {
     std::replace_if(
         message.begin(), message.end(),
         [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, ' ');
-    say(fmt::format("numawarp: {}\n", message));
+    return fmt::format("numawarp: {}", message);
+}
+
+int fail(ExitCode code, std::string message) {
+    say(one_line(std::move(message)) + '\n');
     return code;
 }
 
@@ -158,6 +162,17 @@ Failure current_failure() {
     }
 }
 
+// Which of several ranks says it.
+std::string of_rank(const RankGroup& ranks, const std::string& line) {
+    return ranks.ranks() == 1 ? line : fmt::format("rank {}: {}", index(ranks.rank()), line);
+}
+
+// Requires: what there is to say was said.
+void end_all_ranks(RankGroup& ranks, int exit_code) {
+    std::fflush(nullptr);
+    ranks.abort(exit_code);
+}
+
 RunResult simulate_with_progress(Model& model, const Setup& setup, const Settings& settings,
                                  RankGroup& ranks, const StopSignals& signals) {
     LiveProgress live;
@@ -165,12 +180,13 @@ RunResult simulate_with_progress(Model& model, const Setup& setup, const Setting
     const bool silent = settings.quiet || !ranks.is_first();
     ProgressLine progress(silent ? ProgressMode::off : settings.progress,
                           settings.config.until.value_or(setup.until), live);
-    live.warn = [&](const std::string& line) {
-        if (ranks.ranks() == 1)
-            progress.say("numawarp: " + line);
-        else
-            progress.say(fmt::format("numawarp: rank {}: {}", index(ranks.rank()), line));
+    // The line first, while there is somebody to say it.
+    live.failed = [&] {
+        const Failure failure = current_failure();
+        progress.say(one_line(of_rank(ranks, failure.message)));
+        end_all_ranks(ranks, failure.code);
     };
+    live.warn = [&](const std::string& line) { progress.say("numawarp: " + of_rank(ranks, line)); };
     if (settings.verbose && !settings.quiet && ranks.is_first())
         live.announce = [&](const std::string& line) { progress.say("numawarp: " + line); };
     return simulate(model, setup, settings.config, ranks, live, signals.received());
@@ -245,11 +261,8 @@ class RankRun {
         } catch (...) {
             failure = current_failure();
         }
-        if (ranks_.ranks() > 1)
-            failure.message = fmt::format("rank {}: {}", index(ranks_.rank()), failure.message);
-        fail(failure.code, failure.message);
-        std::fflush(nullptr);
-        ranks_.abort(failure.code);
+        fail(failure.code, of_rank(ranks_, failure.message));
+        end_all_ranks(ranks_, failure.code);
         return failure.code;
     }
 

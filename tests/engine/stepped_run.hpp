@@ -36,10 +36,12 @@ class WatchedTransport final : public Transport {
 
     std::uint64_t early_anti_events() const noexcept { return early_anti_events_; }
     std::uint64_t batches() const noexcept { return batches_; }
+    std::uint64_t bytes_sent() const noexcept { return bytes_sent_; }
 
     RankId rank() const noexcept override { return inner_.rank(); }
     std::uint32_t ranks() const noexcept override { return inner_.ranks(); }
     void send(RankId destination, std::span<const std::byte> batch) override {
+        bytes_sent_ += batch.size();
         inner_.send(destination, batch);
     }
     void receive(std::size_t batches_max, const Receive& take) override {
@@ -67,6 +69,7 @@ class WatchedTransport final : public Transport {
     std::set<std::pair<std::uint32_t, std::uint32_t>> seen_;
     std::uint64_t early_anti_events_ = 0;
     std::uint64_t batches_ = 0;
+    std::uint64_t bytes_sent_ = 0;
 };
 
 class SteppedRun {
@@ -208,6 +211,12 @@ class SteppedRun {
         for (const auto& transport : transports_) sum += transport->early_anti_events();
         return sum;
     }
+    // Of each rank, handed to its network.
+    std::vector<std::uint64_t> bytes_sent() const {
+        std::vector<std::uint64_t> bytes;
+        for (const auto& transport : transports_) bytes.push_back(transport->bytes_sent());
+        return bytes;
+    }
     std::uint64_t steps() const noexcept { return steps_; }
     std::atomic<int>& stop_signal() noexcept { return stop_signal_; }
 
@@ -229,7 +238,7 @@ class SteppedRun {
             }
         }
         if (saved != nullptr) return;
-        for (Worker* worker : workers_) worker->start();
+        for (Worker* worker : workers_) worker->start(now_);
     }
 
     bool finished() const {

@@ -53,6 +53,14 @@ for net_thread in ["off", "on"]:
                  and "the model's own words" in ended.ours[0],
                  f"a constructor, --net-thread {net_thread}: exit code {ended.exit_code}: {ended.ours}")
 
+# A rank fails while what it has sent lies there untaken: it says so at once, and waits for nobody.
+ended = ranks.launch(ranks.part(2, "rule_breaker", "--breach", "start", "--workers", 1,
+                                "--lps-per-group", 1, "--net-thread", "on"))
+ranks.expect(ended.exit_code == 3 and len(ended.ours) == 1
+             and ended.ours[0].startswith("numawarp: rank 1: LP 7 at time 0 in on_start(): ")
+             and ended.seconds < SECONDS_TO_END,
+             f"amid sending: exit code {ended.exit_code} after {ended.seconds:.1f} s: {ended.ours}")
+
 # A signal to any one rank.
 for stop in [signal.SIGINT, signal.SIGTERM]:
     stats = ranks.work / "interrupted.json"

@@ -2,6 +2,7 @@
 // What a run then says and ends with is tested by cli_bad_input.py and tests/mpi/test_failures.py.
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
@@ -15,6 +16,7 @@ namespace {
 constexpr nw::VirtualTime lookahead = 0.5;
 constexpr std::uint32_t lps = 8;
 constexpr nw::LpId last{lps - 1};
+constexpr std::size_t large_payload = 60'000;
 
 class Process final : public nw::LogicalProcess {
   public:
@@ -24,9 +26,13 @@ class Process final : public nw::LogicalProcess {
             std::this_thread::sleep_for(std::chrono::milliseconds(300));
             throw std::runtime_error("the model's own words");
         }
+        // A rank that takes no mail for a while.
+        if (*breach == "start" && lp == nw::LpId{0})
+            std::this_thread::sleep_for(std::chrono::seconds(20));
     }
 
     void on_start(nw::Context& context) override {
+        if (*breach_ == "start") fail_amid_sending(context);
         context.schedule(context.self(), 1, 0);
         if (*breach_ == "constructor") context.schedule(last, 1, 0);
     }
@@ -37,6 +43,14 @@ class Process final : public nw::LogicalProcess {
     }
 
   private:
+    // Larger than what MPI sends before the receiver asks for it.
+    void fail_amid_sending(nw::Context& context) {
+        context.schedule(nw::LpId{0}, 1, 0, std::array<char, large_payload>{});
+        if (context.self() != last) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        throw std::runtime_error("the model's own words");
+    }
+
     void break_rule(nw::Context& context) {
         const std::string& breach = *breach_;
         if (breach == "past") context.schedule(context.self(), -1, 0);
@@ -64,11 +78,11 @@ class RuleBreaker final : public nw::Model {
     RuleBreaker() : Model("rule_breaker", "breaks one rule, for tests") {}
 
     void options(nw::Options& options) override {
-        options.add_choice(
-            "breach", breach_,
-            {"past", "nan", "infinite", "lookahead", "lp", "payload", "columns", "exception",
-             "null", "division", "constructor"},
-            "the rule that LP 1 breaks at time 3, or the last one in its constructor");
+        options.add_choice("breach", breach_,
+                           {"past", "nan", "infinite", "lookahead", "lp", "payload", "columns",
+                            "exception", "null", "division", "constructor", "start"},
+                           "the rule that LP 1 breaks at time 3, or the last one in its "
+                           "constructor or on_start()");
     }
 
     nw::Setup setup() override {
@@ -76,7 +90,7 @@ class RuleBreaker final : public nw::Model {
         setup.lps = lps;
         setup.until = 100;
         setup.lookahead = lookahead;
-        setup.payload_bytes_max = 8;
+        setup.payload_bytes_max = breach_ == "start" ? large_payload : 8;
         setup.process = nw::process<Process>(const_cast<const std::string*>(&breach_));
         setup.outputs = {{"pairs", {"a", "b"}}};
         return setup;
