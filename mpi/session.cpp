@@ -3,9 +3,15 @@
 #include <mpi.h>
 
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <limits>
+#include <thread>
+
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/check.hpp"
 #include "mpi/eager_limit.hpp"
@@ -23,6 +29,24 @@ bool is_launched() noexcept {
     for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"})
         if (std::getenv(name) != nullptr) return true;
     return false;
+}
+
+// A launcher reads what ranks say from pipes, and learns of the end of the run by another way. It must have
+// read the last line by then, and have had time to pass it on, perhaps through another of its processes
+// or from another host: once it knows of the end it ends itself, and whatever it holds is lost. (Open MPI
+// 5 lost two lines of six that way.)
+constexpr std::chrono::milliseconds reading_max{2000};
+constexpr std::chrono::milliseconds passing_on{100};
+
+// What was written there, if it is a pipe.
+void wait_until_read(int descriptor) noexcept {
+    struct stat status {};
+    if (fstat(descriptor, &status) != 0 || !S_ISFIFO(status.st_mode)) return;
+    const auto begin = std::chrono::steady_clock::now();
+    int unread = 0;
+    while (ioctl(descriptor, FIONREAD, &unread) == 0 && unread > 0 &&
+           std::chrono::steady_clock::now() - begin < reading_max)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 class MpiRanks final : public RankGroup {
@@ -108,7 +132,11 @@ class MpiRanks final : public RankGroup {
     }
 
     void abort(int exit_code) noexcept override {
-        if (ranks_ > 1) MPI_Abort(comm_, exit_code);
+        if (ranks_ == 1) return;
+        wait_until_read(STDOUT_FILENO);
+        wait_until_read(STDERR_FILENO);
+        std::this_thread::sleep_for(passing_on);
+        MPI_Abort(comm_, exit_code);
     }
 
   private:

@@ -100,10 +100,12 @@ def mpirun_words(ranks, wanted, each, parts, machine, launcher, program):
         return [*words, "-np", str(wanted), "--map-by", "slot:OVERSUBSCRIBE", "--bind-to", "none",
                 "--mca", "mpi_yield_when_idle", "1", *program]
     if not machine.regular and launcher.hosts == 1:
-        # In the kernel's words, since mpirun would bind to what is not ours, or is no core.
-        for part, separator in zip(parts, ["--bind-to none"] + [":"] * each):
-            words += [*separator.split(), "-np", "1", "taskset", "-c", list_text(part), *program]
-        return words
+        # In the kernel's words, since mpirun would bind to what is not ours, or is no core. By a line of
+        # shell that each rank begins with: mpirun's own way, parts with colons between, crashes with
+        # Debian 13's Open MPI.
+        choice = " ".join(f"{rank}) cpus={list_text(part)};;" for rank, part in enumerate(parts))
+        bind = f'case $OMPI_COMM_WORLD_RANK in {choice} esac; exec taskset -c "$cpus" "$@"'
+        return [*words, "--bind-to", "none", "-np", str(each), "sh", "-c", bind, "sh", *program]
     if ranks in ("numa", "socket"):
         place = "package" if ranks == "socket" and launcher.major >= 5 else ranks
         return [*words, "-np", str(wanted), "--map-by", f"ppr:1:{place}{more}", "--bind-to", place,

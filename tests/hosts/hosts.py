@@ -159,5 +159,5 @@ class HostRanks(Ranks):
 
     def start(self, *parts):
         first = self.hosts.names[0]
-        return Launch(self.hosts.on(first, "mpirun", *joined(parts), folder=self.work), self.work,
+        return Launch(self.hosts.on(first, "mpirun", *joined(parts, self.work), folder=self.work), self.work,
                       self.hosts.environment())

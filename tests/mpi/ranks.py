@@ -4,6 +4,7 @@ there are more ranks than cores, and what the launch ended with."""
 import itertools
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -137,12 +138,25 @@ class Launch:
                      time.monotonic() - self._began)
 
 
-def joined(parts):
-    """The words of several parts of a launch."""
-    words = []
-    for part in parts:
-        words += [*([":"] if words else []), *part]
-    return words
+_numbers = itertools.count()
+
+
+def joined(parts, folder):
+    """The words of a launch of several parts. Its ranks all start one script, which knows their numbers:
+    mpirun's own way, parts with colons between, crashes with Debian 13's Open MPI, whatever the parts
+    are."""
+    if len(parts) == 1:
+        return parts[0]
+    cases, first = [], 0
+    for option, count, *command in parts:
+        assert option == "-np"
+        numbers = "|".join(map(str, range(first, first + count)))
+        cases.append(f"{numbers}) exec {shlex.join(map(str, command))};;")
+        first += count
+    script = folder / f"parts-{next(_numbers)}"
+    script.write_text("\n".join(["#!/bin/sh", "case $OMPI_COMM_WORLD_RANK in", *cases, "esac\n"]))
+    script.chmod(0o755)
+    return ["-np", first, script]
 
 
 class Ranks(Programs):
@@ -158,7 +172,7 @@ class Ranks(Programs):
 
     def start(self, *parts):
         """A Launch of one or several parts; ranks are numbered through them."""
-        return Launch(["mpirun", *SHARED_CORES, *joined(parts)], self.work)
+        return Launch(["mpirun", *SHARED_CORES, *joined(parts, self.work)], self.work)
 
     def launch(self, *parts, timeout=120):
         with self.start(*parts) as launch:

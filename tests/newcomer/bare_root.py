@@ -1,6 +1,6 @@
-"""A bare Debian 12 to change into: made, entered, and taken away whatever happens.
+"""A bare Debian to change into: made, entered, and taken away whatever happens.
 
-Where it comes from: NUMAWARP_BARE_ROOT, an unpacked minimal image (a folder, or a tar file of one);
+Where it comes from: an unpacked minimal image (a folder, or a tar file of one), if the caller knows one;
 else debootstrap --variant=minbase, from the mirror that apt of this machine is configured with and
 reads with the same settings. No mirror is named here.
 
@@ -17,7 +17,6 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
-SUITE = "bookworm"
 GIGABYTES = 5
 
 # Processes die with the child: with the first process of their namespace.
@@ -39,23 +38,23 @@ class Unavailable(Exception):
 
 
 @contextmanager
-def bare_root():
-    """The folder of a bare root, without mounts, that goes away with the context."""
+def bare_root(suite, gigabytes=GIGABYTES, image=None):
+    """The folder of a bare root, without mounts, that goes away with the context. `suite`: bookworm is
+    Debian 12, trixie 13. `image`: see unpacked()."""
     if os.geteuid() != 0:
         raise Unavailable("a root of its own needs root")
     free = shutil.disk_usage(tempfile.gettempdir()).free / 1e9
-    if free < GIGABYTES:
-        raise Unavailable(f"needs {GIGABYTES} GB in {tempfile.gettempdir()}, which has {free:.1f}")
+    if free < gigabytes:
+        raise Unavailable(f"needs {gigabytes} GB in {tempfile.gettempdir()}, which has {free:.1f}")
     if subprocess.run([*NAMESPACES, "true"], capture_output=True).returncode != 0:
         raise Unavailable("no namespaces here (a container without CAP_SYS_ADMIN?)")
     with tempfile.TemporaryDirectory(prefix="numawarp-bare-") as folder:
         root = Path(folder) / "root"
-        image = os.environ.get("NUMAWARP_BARE_ROOT")
         if image:
             root = unpacked(Path(image), root)
         else:
-            bootstrap(root)
-        connect(root)
+            bootstrap(root, suite)
+        connect(root, suite)
         yield root
 
 
@@ -79,41 +78,41 @@ def unpacked(image, root):
         copied = subprocess.run(["tar", "-C", root, "--numeric-owner", "-xf", image])
     found = [path for path in (root, *root.iterdir()) if (path / "etc/debian_version").exists()]
     if copied.returncode != 0 or not found:
-        raise Unavailable(f"NUMAWARP_BARE_ROOT={image}: no Debian root, nor a tar file of one")
+        raise Unavailable(f"{image}: no Debian root, nor a tar file of one")
     return found[0]
 
 
-def bootstrap(root):
+def bootstrap(root, suite):
     if not shutil.which("debootstrap"):
-        raise Unavailable("no debootstrap here (Debian: debootstrap), and no NUMAWARP_BARE_ROOT")
-    mirror = mirrors()[0][0]
-    done = subprocess.run([*NAMESPACES, "debootstrap", "--variant=minbase", SUITE, root, mirror],
+        raise Unavailable("no debootstrap here (Debian: debootstrap), and no image of a bare root")
+    mirror = mirrors(suite)[0][0]
+    done = subprocess.run([*NAMESPACES, "debootstrap", "--variant=minbase", suite, root, mirror],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=1800)
     if done.returncode != 0:
         raise Unavailable("debootstrap: " + done.stdout.strip().splitlines()[-1])
 
 
-def mirrors():
-    """(address, release, component) of what this machine's apt reads of Debian 12; at least one."""
+def mirrors(suite):
+    """(address, release, component) of what this machine's apt reads of that Debian; at least one."""
     listed = subprocess.run(["apt-get", "indextargets", "Created-By: Packages", "--format",
                              "$(REPO_URI) $(RELEASE) $(COMPONENT)"], capture_output=True, text=True)
     rows = sorted({tuple(line.split()) for line in listed.stdout.splitlines()})
-    ours = [row for row in rows if row[1].startswith(SUITE) and row[2] == "main"]
+    ours = [row for row in rows if row[1].startswith(suite) and row[2] == "main"]
     # Another Debian's mirror has this one, too.
     base = [row[0] for row in rows if row[0].rstrip("/").endswith("/debian") and row[2] == "main"]
     if not base:
-        raise Unavailable("apt of this machine knows no mirror of Debian, and no NUMAWARP_BARE_ROOT")
-    first = (base[0], SUITE, "main")
+        raise Unavailable("apt of this machine knows no mirror of Debian")
+    first = (base[0], suite, "main")
     return [first, *(row for row in ours if row != first)]
 
 
-def connect(root):
+def connect(root, suite):
     """Lets the root's apt reach what this machine's reaches."""
     for file in (Path("/etc/resolv.conf"), Path("/etc/hosts")):
         if file.exists():
             shutil.copy(file, root / "etc" / file.name)
     try:
-        lines = [f"deb {' '.join(row)}\n" for row in mirrors()]
+        lines = [f"deb {' '.join(row)}\n" for row in mirrors(suite)]
     except Unavailable:
         return  # an image has its own
     (root / "etc/apt/sources.list").write_text("".join(lines))

@@ -7,27 +7,13 @@ Of the tests only the unit tests and those of tutorial and package are run: all 
 an hour more, and .ci/run does that. The checkout is HEAD, so that what was not committed is missed here
 as by everybody else. Exit code 77 says why there can be no bare root here."""
 
+import os
 import signal
-import subprocess
 import sys
 import time
-from pathlib import Path
 
-from bare_root import Unavailable, bare_root, enter
-
-checkout = Path(__file__).resolve().parent.parent.parent
-HOME = "/home/newcomer"
-
-# What an administrator has done before: the user, and sudo.
-PREPARE = """
-apt-get -qq update
-apt-get -qq install -y --no-install-recommends sudo >/dev/null
-useradd --create-home --shell /bin/bash newcomer
-echo 'newcomer ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/newcomer
-mkdir /home/newcomer/numawarp
-tar -C /home/newcomer/numawarp -xf /checkout.tar
-chown -R newcomer: /home/newcomer/numawarp
-"""
+from bare_root import Unavailable, bare_root
+from newcomer import as_newcomer, settle
 
 # (what it is, the lines of bash, each of which must succeed)
 STEPS = [
@@ -50,19 +36,9 @@ STEPS = [
 ]
 
 
-def as_newcomer(root, lines, timeout):
-    # `tee` must not hide that what is before it failed.
-    (root / "step").write_text(f"set -e -o pipefail\ncd {HOME}/numawarp\n{lines}\n")
-    return enter(root, "sudo", "--set-home", "--user=newcomer", "bash", "/step", timeout=timeout)
-
-
 def walk(root):
     """How many steps failed; the ones after a failed one are not tried."""
-    with open(root / "checkout.tar", "wb") as file:
-        if subprocess.run(["git", "archive", "HEAD"], cwd=checkout, stdout=file).returncode != 0:
-            raise Unavailable("no checkout of git")
-    if enter(root, "sh", "-e", "-c", PREPARE, timeout=600) != 0:
-        raise Unavailable("apt in the bare root does not work")
+    settle(root)
     for name, lines in STEPS:
         began = time.monotonic()
         code = as_newcomer(root, lines, timeout=3600)
@@ -77,7 +53,7 @@ def walk(root):
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 try:
     began = time.monotonic()
-    with bare_root() as root:
+    with bare_root("bookworm", image=os.environ.get("NUMAWARP_BARE_ROOT")) as root:
         print(f"ok      a bare root: {time.monotonic() - began:.0f} s", flush=True)
         failures = walk(root)
 except Unavailable as reason:

@@ -79,10 +79,14 @@ def check_mpirun():
                 "mpirun -np 2 --map-by ppr:1:package --bind-to package phold")
 
     # What mpirun would not see: a node without cores, and an affinity.
+    def bound_by_shell(choice):
+        return ("mpirun --bind-to none -np 2 sh -c 'case $OMPI_COMM_WORLD_RANK in " + choice
+                + ' esac; exec taskset -c "$cpus" "$@"\' sh phold')
+
     expect_line("numa", machine("tier", [2, 2], memory_nodes=1), plain,
-                "mpirun --bind-to none -np 1 taskset -c 0-1 phold : -np 1 taskset -c 2-3 phold")
+                bound_by_shell("0) cpus=0-1;; 1) cpus=2-3;;"))
     expect_line("2", machine("part", [4, 4], allowed=[1, 2, 3, 6]), plain,
-                "mpirun --bind-to none -np 1 taskset -c 1-2 phold : -np 1 taskset -c 3,6 phold",
+                bound_by_shell("0) cpus=1-2;; 1) cpus=3,6;;"),
                 "a rank spans two NUMA nodes; --ranks numa does not")
 
 
