@@ -22,7 +22,8 @@ NOT_OURS = {
     "of CMake": ["--build", "--install", "--prefix", "--preset", "--workflow"],
     "of numactl": ["--hardware", "--interleave"],
     "of commands of Linux": ["chrt", "kill", "taskset"],
-    "of C++ and Linux": ["bad_alloc", "max_map_count", "CAP_SYS_NICE"],
+    "of C++ and Linux": ["bad_alloc", "dlopen", "fopen", "iconv_open", "libm", "max_map_count", "stdout",
+                         "CAP_SYS_NICE"],
 }
 FOREIGN = {name for names in NOT_OURS.values() for name in names}
 

@@ -47,4 +47,26 @@ stats.unlink()
 ended = ranks.launch(part(1, "--restart", checkpoint))
 expect(ended.exit_code == 0 and result(stats) == reference,
        f"one rank goes on to the end: exit code {ended.exit_code}, {reference['digest']}")
+
+# States that point into libraries: ranks have them where a process has them that no launcher has started,
+# although MPI loads more.
+model = ["--lps-per-group", 4, "--until", 1500]
+checkpoint = ranks.work / "libraries"
+ranks.statistics_of("library_objects", *model, "--engine", "sequential")
+reference = result(ranks.work / "stats.json")
+options = [*model, "--quiet", "--workers", 1, "--stats", stats, "--checkpoint", checkpoint,
+           "--checkpoint-every-seconds", "0.2"]
+for count, restart in [(2, []), (3, ["--restart", checkpoint])]:
+    beyond = gvt(checkpoint)
+    with ranks.start(ranks.part(count, "library_objects", *options, *restart)) as launch:
+        wait_for_gvt(launch.process, checkpoint, beyond)
+        launch.process.send_signal(signal.SIGUSR1)
+        ended = launch.wait()
+    expect(ended.exit_code == 0 and how_to_go_on(ended.stderr) is not None,
+           f"library_objects on {count} ranks: exit code {ended.exit_code}, at {gvt(checkpoint):g}: "
+           f"{ended.ours}")
+stats.unlink()
+done = ranks.run("library_objects", *options, "--restart", checkpoint)
+expect(done.returncode == 0 and result(stats) == reference,
+       f"and on to the end without a launcher: {done.returncode} {done.stderr!r}, {reference['digest']}")
 ranks.leave()
