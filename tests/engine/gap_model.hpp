@@ -8,10 +8,14 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <deque>
+#include <new>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <numawarp/model.hpp>
@@ -31,15 +35,22 @@ enum class Fault : std::uint8_t {
     schedule_into_past,
     unknown_lp,
     empty_deque,
-    // Not in all_faults: see test_protection.cpp.
+    breakpoint,
+    exit_call,
+    crash_in_catch,
+    // Not in all_faults: see test_protection.cpp, and test_interruptions.cpp.
     shared_write,
     shared_free,
     overflow,
+    endless_loop,
+    endless_allocation,
+    endless_sleep,
 };
 inline constexpr Fault all_faults[] = {
     Fault::exception,   Fault::thrown_number,      Fault::division,      Fault::null_pointer,
     Fault::recursion,   Fault::foreign_delete,     Fault::double_delete, Fault::delete_and_throw,
     Fault::huge_resize, Fault::schedule_into_past, Fault::unknown_lp,    Fault::empty_deque,
+    Fault::breakpoint,  Fault::exit_call,          Fault::crash_in_catch,
 };
 
 inline const char* name_of(Fault fault) {
@@ -66,8 +77,20 @@ inline const char* name_of(Fault fault) {
             return "schedule into the past";
         case Fault::empty_deque:
             return "a walk that begins at an empty deque";
-        default:
+        case Fault::unknown_lp:
             return "unknown LP";
+        case Fault::breakpoint:
+            return "breakpoint";
+        case Fault::exit_call:
+            return "exit()";
+        case Fault::crash_in_catch:
+            return "crash in a catch block";
+        case Fault::endless_loop:
+            return "endless loop";
+        case Fault::endless_allocation:
+            return "endless loop that allocates";
+        default:
+            return "endless sleep";
     }
 }
 
@@ -153,6 +176,27 @@ struct GapPlan {
             block[end] = 1;
             return;
         }
+        case Fault::breakpoint:
+            std::raise(SIGTRAP);
+            return;
+        case Fault::exit_call:
+            std::exit(7);
+        case Fault::crash_in_catch:
+            try {
+                throw std::runtime_error("caught");
+            } catch (const std::runtime_error&) {
+                *nowhere = 1;
+            }
+            return;
+        case Fault::endless_loop:
+            while (zero == 0) {
+            }
+            return;
+        case Fault::endless_allocation:
+            while (zero == 0) delete new (std::nothrow) long[10];
+            return;
+        case Fault::endless_sleep:
+            for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
     }
 }
 

@@ -18,13 +18,14 @@ struct SteppedCase {
         return fmt::format(
             "{} ranks of {} workers, delay up to {}, stalls {} of up to {}, laziness {}; seed {}, "
             "LPs a group {}, rollback {}, checkpoint every {}, GVT every {} ms, window mode {} of "
-            "{}, check rollback {}, rebinding of {} every {} s, memory used {}",
+            "{}, check rollback {}, rebinding of {} every {} s, memory used {}, check interrupt {}",
             machine.ranks, machine.workers, machine.weather.delay_max,
             machine.weather.stall_probability, machine.weather.stall_max, machine.laziness,
             config.seed, config.lps_per_group,
             config.rollback ? static_cast<int>(*config.rollback) : -1, config.checkpoint_every,
             config.gvt_interval_ms, static_cast<int>(config.window_mode), config.window,
-            config.check_rollback, config.check_rebind, config.rebind_seconds, machine.memory_used);
+            config.check_rollback, config.check_rebind, config.rebind_seconds, machine.memory_used,
+            config.check_interrupt);
     }
 };
 
@@ -59,6 +60,7 @@ inline SteppedCase draw_stepped_case(Dice& dice) {
     config.rebind_seconds = dice.chance(0.4) ? 0 : dice.chance(0.5) ? 0.0005 : 0.01;
     config.check_rebind = dice.chance(0.5) ? 0.2 : 0.9;
     machine.memory_used = dice.chance(0.3) ? 1 : 0;
+    if (dice.chance(0.3)) config.check_interrupt = dice.chance(0.5) ? 0.02 : 0.3;
     return drawn;
 }
 

@@ -92,6 +92,7 @@ void compare_cases(std::uint64_t first_seed, std::size_t cases) {
     REQUIRE(sums.counters[Counter::forced_rollbacks] > 0);
     REQUIRE(sums.counters[Counter::groups_moved] > 0);
     REQUIRE(sums.counters[Counter::memory_stops] > 0);
+    REQUIRE(sums.counters[Counter::interrupted_handlers] > 0);
 }
 
 TEST_CASE("ranks and workers in any order of turns give the sequential result") {

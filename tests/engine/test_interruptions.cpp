@@ -1,0 +1,124 @@
+// Goal: a handler that runs for ever only because its events came in the wrong order costs time and
+// nothing else; one that does so in order is named, and ended if the user has said when; one that only
+// takes long is executed at most once more than it would be.
+//
+// Method: gap_model.hpp with a handler that loops when a number is missing, on real threads.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "tests/engine/engines.hpp"
+#include "tests/engine/gap_model.hpp"
+#include "tests/support/catch.hpp"
+
+namespace nw::test {
+namespace {
+
+Config looping_config(EngineKind engine) {
+    Config config = wild_config(engine);
+    config.watchdog_seconds = 0;
+    return config;
+}
+
+TEST_CASE("a handler that loops in a mis-speculated state is interrupted and run again in order") {
+    GapModel reference({});
+    const std::string expected =
+        run_model(reference, looping_config(EngineKind::sequential)).digest.hex();
+    for (const Fault fault :
+         {Fault::endless_loop, Fault::endless_allocation, Fault::endless_sleep}) {
+        INFO(name_of(fault));
+        std::uint64_t interrupted = 0;
+        // How far the threads drift apart is the machine's affair.
+        for (int attempt = 0; attempt < 50 && interrupted == 0; ++attempt) {
+            GapModel model({.fault = fault, .slow_half = true});
+            const RunResult result = run_model(model, looping_config(EngineKind::timewarp));
+            REQUIRE(result.digest.hex() == expected);
+            interrupted += result.totals[Counter::interrupted_handlers];
+        }
+        CHECK(interrupted > 0);
+    }
+}
+
+TEST_CASE("a handler that loops in order is named again and again, and ended when it has to") {
+    for (const EngineKind engine : all_engines) {
+        INFO(name_of(engine));
+        GapModel model({.fault = Fault::endless_loop, .fault_at = 50});
+        Config config = looping_config(engine);
+        config.watchdog_seconds = 0.1;
+        config.handler_timeout_seconds = 1;
+        const Setup setup = model.setup();
+        std::mutex mutex;
+        std::vector<std::string> lines;
+        LiveProgress progress;
+        progress.warn = [&](const std::string& line) {
+            const std::lock_guard lock(mutex);
+            lines.push_back(line);
+        };
+        std::string error;
+        try {
+            simulate(model, setup, config, progress, std::atomic<int>{0});
+        } catch (const ModelError& failure) {
+            error = failure.what();
+        }
+        CHECK(error ==
+              "LP 7 at time 50.5, event of type 1 from LP 1: it has not returned within "
+              "--handler-timeout");
+        const auto names_it = [](const std::string& line) {
+            return line.find(
+                       "LP 7 at time 50.5, event of type 1 from LP 1: the handler has not "
+                       "returned for") == 0;
+        };
+        CHECK(std::count_if(lines.begin(), lines.end(), names_it) >= 2);
+    }
+}
+
+// Two LPs at a time have a handler that takes 60 ms, which is long beside all others'.
+class SlowProcess final : public LogicalProcess {
+  public:
+    SlowProcess(LpId self, std::atomic<std::uint64_t>* calls)
+        : calls_(*calls), self_(index(self)) {}
+    void on_start(Context& context) override { context.schedule(context.self(), 1, 0); }
+    void on_event(Context& context, const Event&) override {
+        if (static_cast<std::uint32_t>(context.now()) % 16 == self_ * 2) work_long();
+        context.schedule(context.self(), 1, 0);
+    }
+
+  private:
+    void work_long() {
+        calls_.fetch_add(1, std::memory_order_relaxed);
+        const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(60);
+        while (std::chrono::steady_clock::now() < end) {
+        }
+    }
+
+    std::atomic<std::uint64_t>& calls_;
+    std::uint32_t self_;
+};
+
+class SlowModel final : public Model {
+  public:
+    SlowModel() : Model("slow", "handlers that take long now and then") {}
+    Setup setup() override {
+        return {.lps = 8, .until = 32.5, .process = process<SlowProcess>(&calls)};
+    }
+    std::atomic<std::uint64_t> calls{0};
+};
+
+TEST_CASE("a handler that takes long is executed at most once more") {
+    SlowModel model;
+    const RunResult result = run_model(model, looping_config(EngineKind::timewarp));
+    constexpr std::uint64_t long_events = 2 * 8;
+    CHECK(result.totals[Counter::rolled_back_events] >=
+          result.totals[Counter::interrupted_handlers]);
+    CHECK(model.calls <= 2 * long_events);
+    SlowModel again;
+    CHECK(run_model(again, looping_config(EngineKind::sequential)).digest.hex() ==
+          result.digest.hex());
+    CHECK(again.calls == long_events);
+}
+
+}  // namespace
+}  // namespace nw::test
