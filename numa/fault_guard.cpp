@@ -109,7 +109,8 @@ void install_handlers() {
     }
 }
 
-std::uintptr_t end_of_stack() noexcept {
+// The lowest address of the calling thread's stack; 0: unknown. Cost: the main thread reads a file.
+std::uintptr_t find_end_of_stack() noexcept {
     pthread_attr_t attributes;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
     void* lowest = nullptr;
@@ -117,6 +118,11 @@ std::uintptr_t end_of_stack() noexcept {
     const bool known = pthread_attr_getstack(&attributes, &lowest, &bytes) == 0;
     pthread_attr_destroy(&attributes);
     return known ? reinterpret_cast<std::uintptr_t>(lowest) : 0;
+}
+
+std::uintptr_t end_of_stack() noexcept {
+    static thread_local const std::uintptr_t end = find_end_of_stack();
+    return end;
 }
 
 // What libstdc++ and libc++abi keep for each thread (Itanium C++ ABI, 2.2.2).
@@ -135,10 +141,12 @@ void abandon_handler(const char* what) noexcept {
 }
 
 void FaultGuard::adopt_thread() {
-    // Each time: others (a test framework, a library) may have put their own in place since.
+    const std::uintptr_t end = end_of_stack();
+    if (stack_end_ == end && end != 0) return;  // it is this thread's already
+    // For each guard: others (a test framework, a library) may have put their own in place since.
     install_handlers();
     float_environment_ = FloatEnvironment::current();
-    stack_end_ = end_of_stack();
+    stack_end_ = end;
     // AddressSanitizer and some test frameworks bring a stack of their own, and want it back.
     stack_t present{};
     if (sigaltstack(nullptr, &present) == 0 && (present.ss_flags & SS_DISABLE) == 0) return;

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include "numa/heap_scope.hpp"
 
@@ -44,6 +45,8 @@ void warm_up() {
     const PlatformScope platform;
     static std::once_flag once;
     std::call_once(once, warm_up_process);
+    static thread_local bool is_warm = false;
+    if (std::exchange(is_warm, true)) return;
     // A first throw makes the unwinder look up the program's tables.
     try {
         throw std::runtime_error("warm-up");

@@ -27,6 +27,7 @@ constinit Original<void, void*> pthread_exit_original("pthread_exit");
 constinit Original<int, int> raise_original("raise");
 constinit Original<int, pid_t, int> kill_original("kill");
 constinit Original<int, int, int> killpg_original("killpg");
+constinit Original<int, pthread_t> pthread_cancel_original("pthread_cancel");
 constinit Original<int, pthread_t, int> pthread_kill_original("pthread_kill");
 constinit Original<int, pid_t, pid_t, int> tgkill_original("tgkill");
 constinit Original<int, pid_t, int, sigval> sigqueue_original("sigqueue");
@@ -101,6 +102,11 @@ int kill(pid_t process, int signal) noexcept {
 int killpg(pid_t group, int signal) noexcept {
     if (meets_itself(0, signal)) refuse_signal(signal);
     return killpg_original(group, signal);
+}
+
+int pthread_cancel(pthread_t thread) {
+    if (nw::in_handler()) nw::abandon_handler("it called pthread_cancel(), which ends a thread");
+    return pthread_cancel_original(thread);
 }
 
 int pthread_kill(pthread_t thread, int signal) noexcept {

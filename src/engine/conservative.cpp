@@ -182,11 +182,12 @@ void run_conservative(EngineRun& run) {
     result.segments_bytes = run.memory.segment_bytes();
     run.output.finish();
     if (result.reason != EndReason::interrupted) {
+        AdoptedThread<FinalExecutor> thread;
         for (std::uint32_t lp = 0; lp < run.plan.setup.lps; ++lp) {
             const Partition::Place place = run.plan.partition.place(lp);
             FinalExecutor& executor =
                 *executors[run.plan.partition.first_owner(place.group).worker];
-            const AdoptedThread adopted(executor);
+            thread.adopt(executor);
             executor.run_on_end(world.groups[place.group]->lps[place.index], result.end_time);
         }
     }

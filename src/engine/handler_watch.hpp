@@ -55,17 +55,30 @@ class WatchedThread : public HandlerProbe {
     std::atomic<std::uint64_t> reported_call_{0};  // of handler_, which is written before it
 };
 
-// The calling thread runs handlers of a Worker, say, while this lives.
+// The calling thread runs handlers of a Worker, say, from adopt() on while this lives.
 template <class Runner>
 class AdoptedThread {
   public:
-    explicit AdoptedThread(Runner& runner) : runner_(runner) { runner.adopt_thread(); }
-    ~AdoptedThread() { runner_.leave_thread(); }
+    AdoptedThread() = default;
+    explicit AdoptedThread(Runner& runner) { adopt(runner); }
+    ~AdoptedThread() { leave(); }
     AdoptedThread(const AdoptedThread&) = delete;
     AdoptedThread& operator=(const AdoptedThread&) = delete;
 
+    // Cost: some microseconds, unless it is the same as before.
+    void adopt(Runner& runner) {
+        if (runner_ == &runner) return;
+        leave();
+        runner_ = &runner;
+        runner.adopt_thread();
+    }
+
   private:
-    Runner& runner_;
+    void leave() noexcept {
+        if (runner_ != nullptr) runner_->leave_thread();
+    }
+
+    Runner* runner_ = nullptr;
 };
 
 class HandlerWatch {

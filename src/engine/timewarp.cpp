@@ -243,11 +243,12 @@ void run_rank(EngineRun& run, Rank& rank) {
     result.segments_bytes = run.memory.segment_bytes();
     run.output.finish();
     if (result.reason != EndReason::interrupted) {
+        AdoptedThread<Worker> thread;
         for (std::uint32_t lp = 0; lp < run.plan.setup.lps; ++lp) {
             const Partition::Owner owner = rank.owner(run.plan.partition.place(lp).group);
             if (owner.rank != index(rank.id())) continue;
             Worker& worker = rank.worker(owner.worker);
-            const AdoptedThread adopted(worker);
+            thread.adopt(worker);
             worker.run_on_end(worker.lp(lp), result.end_time);
         }
     }

@@ -12,7 +12,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <deque>
-#include <new>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -193,7 +192,7 @@ struct GapPlan {
             }
             return;
         case Fault::endless_allocation:
-            while (zero == 0) delete new (std::nothrow) long[10];
+            while (zero == 0) delete[] new long[10];
             return;
         case Fault::endless_sleep:
             for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
