@@ -71,10 +71,6 @@ bool is_in_library([[maybe_unused]] const ucontext_t& context) noexcept {
 #endif
 }
 
-// A handler that sleeps, or waits for a lock, is in the C library for ever: after so many looks, ten
-// milliseconds apart, it is left all the same.
-constexpr std::uint32_t refusals_max = 50;
-
 }  // namespace
 
 void HandlerProbe::on_signal(int signal, siginfo_t* info, void* context) {
@@ -93,14 +89,14 @@ void HandlerProbe::on_signal(int signal, siginfo_t* info, void* context) {
     const ProbeWish wish = probe->wish_.load(std::memory_order_relaxed);
     const auto& where = *static_cast<ucontext_t*>(context);
     if (wish != ProbeWish::report) {
-        // The engine or an allocator is at work on the handler's behalf: it must not be torn. (In
-        // hooks that run outside the LP's heap it never says so; these are only ever ended.)
+        // The engine or an allocator is at work on the handler's behalf: it must not be torn. (Hooks
+        // that run outside the LP's heap are only ever ended.)
         if (current_heap == nullptr && wish == ProbeWish::interrupt) return;
-        const bool is_inside = current_heap == nullptr || is_in_library(where);
-        if (is_inside && ++probe->refused_ < refusals_max) return;
+        if (!probe->by_force_.load(std::memory_order_relaxed) &&
+            (current_heap == nullptr || is_in_library(where)))
+            return;
     }
     if (!probe->answer(wish, *guard)) return;
-    probe->refused_ = 0;
     guard->disarm();
     pthread_sigmask(SIG_SETMASK, &where.uc_sigmask, nullptr);
     siglongjmp(guard->env(), 1);
@@ -148,11 +144,12 @@ double HandlerProbe::cpu_seconds() noexcept {
     return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
-void HandlerProbe::ask(ProbeWish wish, std::uint64_t call) noexcept {
+void HandlerProbe::ask(ProbeWish wish, std::uint64_t call, bool by_force) noexcept {
     const std::lock_guard lock(mutex_);
     if (running_ == nullptr) return;
     wish_.store(wish, std::memory_order_relaxed);
     call_.store(call, std::memory_order_relaxed);
+    by_force_.store(by_force, std::memory_order_relaxed);
     pthread_kill(thread_, probe_signal);
 }
 

@@ -36,8 +36,9 @@ class HandlerProbe {
     std::uint64_t running_call() noexcept;
     // Seconds of CPU time that the thread has used; 0 when there is none.
     double cpu_seconds() noexcept;
-    // Asks, should the thread still be running that call when the signal reaches it.
-    void ask(ProbeWish wish, std::uint64_t call) noexcept;
+    // Asks, should the thread still be running that call when the signal reaches it. Unless `by_force`
+    // it leaves the call only where neither the C library nor the engine are at work for it.
+    void ask(ProbeWish wish, std::uint64_t call, bool by_force = false) noexcept;
 
   protected:
     ~HandlerProbe() = default;
@@ -54,7 +55,7 @@ class HandlerProbe {
     const HandlerCall* running_ = nullptr;  // the thread's; null: no thread
     std::atomic<ProbeWish> wish_{ProbeWish::report};
     std::atomic<std::uint64_t> call_{0};
-    std::uint32_t refused_ = 0;  // wishes in a row that came while a library was running
+    std::atomic<bool> by_force_{false};
 };
 
 }  // namespace nw

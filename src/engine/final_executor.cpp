@@ -28,16 +28,8 @@ constexpr std::uint64_t releases_per_cap = 256;
 FinalExecutor::FinalExecutor(ExecutorWorld& world, std::uint32_t self)
     : world_(world), self_(self) {}
 
-// Of a run that has failed: what a destructor does then is not looked at.
-FinalExecutor::~FinalExecutor() {
-    guard_.adopt_thread();
-    for (Group* group : groups_) {
-        try {
-            nw::destroy_lps(*group, guard_);
-        } catch (const ModelError&) {
-        }
-    }
-}
+// Of a run that has failed LPs have no destructor called: their states are what a failure left.
+FinalExecutor::~FinalExecutor() = default;
 
 void FinalExecutor::adopt_thread() {
     warm_up();

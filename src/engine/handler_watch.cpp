@@ -20,6 +20,15 @@ constexpr double long_wall_seconds = 0.5;
 // What a model's own handlers take when they are certain is not long.
 constexpr double certain_times = 4;
 
+// A handler that is printing, say, is nearly always in the C library, whose locks it holds there. So it is
+// asked many times in a row, and left where it happens to be outside.
+constexpr std::uint32_t asks_in_a_row = 100;
+constexpr std::chrono::microseconds between_asks{50};
+// One that takes no CPU time waits for something that may never come, and one that is in the library after
+// so many tries will stay there: they are left all the same.
+constexpr std::uint32_t waits_max = 5;
+constexpr std::uint32_t tries_max = 100;
+
 }  // namespace
 
 bool WatchedThread::report(std::uint64_t call, RunningHandler& handler) const noexcept {
@@ -106,14 +115,27 @@ void HandlerWatch::look_at_call(Watched& watched, double seconds, double cpu_sec
     }
     if (handler.certain) {
         if (timeout_seconds_ > 0 && seconds >= timeout_seconds_)
-            thread.ask(ProbeWish::end, watched.call);
+            leave(watched, ProbeWish::end, cpu_seconds);
         return;
     }
     const double mean = watched.cpu_since / static_cast<double>(watched.call);
     const double usual = std::max(long_means * mean, certain_times * certain_seconds_);
     if (cpu_seconds >= std::max(long_cpu_seconds, usual) ||
         seconds >= std::max(long_wall_seconds, usual))
-        thread.ask(ProbeWish::interrupt, watched.call);
+        leave(watched, ProbeWish::interrupt, cpu_seconds);
+}
+
+void HandlerWatch::leave(Watched& watched, ProbeWish wish, double cpu_seconds) {
+    watched.waits = cpu_seconds > watched.cpu_seconds + 1e-4 ? 0 : watched.waits + 1;
+    ++watched.tries;
+    const bool by_force = watched.waits > waits_max || watched.tries > tries_max;
+    for (std::uint32_t i = 0; i < asks_in_a_row; ++i) {
+        if (watched.thread->running_call() != watched.call) return;
+        watched.thread->ask(wish, watched.call, by_force);
+        std::this_thread::sleep_for(between_asks);
+    }
+    // What the answers themselves took is no work of the handler's.
+    watched.cpu_seconds = watched.thread->cpu_seconds() - watched.cpu_since;
 }
 
 void HandlerWatch::say(const RunningHandler& handler, double seconds) {

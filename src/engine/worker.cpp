@@ -41,20 +41,8 @@ Worker::Worker(Rank& rank, WorkerId id)
                      rank.plan().ranks * rank.plan().workers > 1),
       until_timed_(rank.rebinding().on() ? events_between_timed : 0) {}
 
-Worker::~Worker() {
-    // Of a run that has failed: what a destructor does then is not looked at.
-    guard_.adopt_thread();
-    const auto destroy = [this](Group& group) {
-        try {
-            nw::destroy_lps(group, guard_);
-        } catch (const ModelError&) {
-        }
-    };
-    for (Group* group : groups_) destroy(*group);
-    // A failure may have ended the run while groups were on their way.
-    for (const Handover& handover : rank_.take_over(self_.worker))
-        for (Group* group : handover.groups) destroy(*group);
-}
+// Of a run that has failed LPs have no destructor called: their states are what a failure left.
+Worker::~Worker() = default;
 
 void Worker::add_digest(Digest& sum) const noexcept {
     for (const Group* group : groups_)
