@@ -46,9 +46,9 @@ enum class Fault : std::uint8_t {
     endless_sleep,
 };
 inline constexpr Fault all_faults[] = {
-    Fault::exception,   Fault::thrown_number,      Fault::division,      Fault::null_pointer,
-    Fault::recursion,   Fault::foreign_delete,     Fault::double_delete, Fault::delete_and_throw,
-    Fault::huge_resize, Fault::schedule_into_past, Fault::unknown_lp,    Fault::empty_deque,
+    Fault::exception,   Fault::thrown_number,      Fault::division,       Fault::null_pointer,
+    Fault::recursion,   Fault::foreign_delete,     Fault::double_delete,  Fault::delete_and_throw,
+    Fault::huge_resize, Fault::schedule_into_past, Fault::unknown_lp,     Fault::empty_deque,
     Fault::breakpoint,  Fault::exit_call,          Fault::crash_in_catch,
 };
 
