@@ -103,11 +103,6 @@ void overflow_much(Scene&) {
     std::memset(hidden(block), 'o', std::size_t{1} << 40);
 }
 
-void underflow_much(Scene&) {
-    volatile char* const block = static_cast<char*>(std::malloc(40));
-    for (std::size_t i = 0; always(); ++i) hidden(block)[-static_cast<std::ptrdiff_t>(i)] = 'u';
-}
-
 void read_beyond(Scene&) {
     volatile char* block = static_cast<char*>(std::malloc(40));
     long sum = 0;
@@ -177,8 +172,6 @@ constexpr Kind table[] = {
     {"overflow-little", "writes 16 bytes past the end of a block", nullptr, overflow_little,
      keeps_heap},
     {"overflow-much", "writes a TiB past the end of a block", "SIGSEGV", overflow_much, keeps_heap},
-    {"underflow-much", "writes downwards from a block without end", "SIGSEGV", underflow_much,
-     keeps_heap | only_out_of_order},
     {"read-beyond", "reads past the end of a block without end", "SIGSEGV", read_beyond},
     {"use-after-free", "uses a string that it has deleted", "", use_after_free, keeps_heap},
     {"write-setup-data", "writes to what setup() made", "", write_setup_data},

@@ -21,21 +21,29 @@ void loop(Scene&) {
     }
 }
 
-#define NW_HOOK(hook)                                                                          \
-    {#hook "-throws", "throws in " #hook, "the hook's own words", throw_error, 0, Hook::hook}, \
-        {#hook "-throws-number", "throws an int in " #hook, "", throw_number, 0, Hook::hook},  \
-        {#hook "-crashes", "follows a null pointer in " #hook, "SIGSEGV", follow_null, 0,      \
-         Hook::hook},                                                                          \
-        {#hook "-divides", "divides by zero in " #hook, "SIGFPE", divide, 0, Hook::hook},      \
-        {#hook "-aborts", "calls abort() in " #hook, "SIGABRT", call_abort, 0, Hook::hook},    \
-        {#hook "-exits", "calls exit(7) in " #hook, "exit(7)", call_exit, 0, Hook::hook}, {    \
-#hook "-loops", "never returns from " #hook, "", loop, dear, Hook::hook                \
-    }
+// clang-format off
+#define NW_HOOK(hook)                                                                              \
+    {#hook "-throws", "throws in " #hook, "the hook's own words", throw_error, 0, Hook::hook},     \
+    {#hook "-throws-number", "throws an int in " #hook, "", throw_number, 0, Hook::hook},          \
+    {#hook "-crashes", "follows a null pointer in " #hook, "SIGSEGV", follow_null, 0, Hook::hook}, \
+    {#hook "-divides", "divides by zero in " #hook, "SIGFPE", divide, 0, Hook::hook},              \
+    {#hook "-aborts", "calls abort() in " #hook, "SIGABRT", call_abort, 0, Hook::hook},            \
+    {#hook "-exits", "calls exit(7) in " #hook, "exit(7)", call_exit, 0, Hook::hook}
+#define NW_ENDLESS_HOOK(hook)                                                                      \
+    {#hook "-loops", "never returns from " #hook, "", loop, dear, Hook::hook}
 
+// setup() and finished() may take as long as they like.
 constexpr Kind table[] = {
-    NW_HOOK(can_end),     NW_HOOK(on_commit),  NW_HOOK(on_start), NW_HOOK(on_end),
-    NW_HOOK(constructor), NW_HOOK(destructor), NW_HOOK(setup),    NW_HOOK(finished),
+    NW_HOOK(can_end),     NW_ENDLESS_HOOK(can_end),
+    NW_HOOK(on_commit),   NW_ENDLESS_HOOK(on_commit),
+    NW_HOOK(on_start),    NW_ENDLESS_HOOK(on_start),
+    NW_HOOK(on_end),      NW_ENDLESS_HOOK(on_end),
+    NW_HOOK(constructor), NW_ENDLESS_HOOK(constructor),
+    NW_HOOK(destructor),  NW_ENDLESS_HOOK(destructor),
+    NW_HOOK(setup),
+    NW_HOOK(finished),
 };
+// clang-format on
 
 }  // namespace
 
