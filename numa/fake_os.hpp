@@ -16,7 +16,7 @@
 
 namespace nw {
 
-class FakeOs final : public Os {
+class FakeOs : public Os {
   public:
     enum class Call : std::uint8_t {
         reserve,

@@ -5,10 +5,11 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <mutex>
+#include <system_error>
 #include <vector>
 
-#include <dirent.h>
 #include <unistd.h>
 
 #include "base/check.hpp"
@@ -71,12 +72,10 @@ constinit std::vector<pid_t>* other_threads = nullptr;
 
 std::vector<pid_t> running_threads() {
     std::vector<pid_t> threads;
-    if (DIR* const folder = ::opendir("/proc/self/task")) {
-        while (const dirent* entry = ::readdir(folder))
-            if (entry->d_name[0] != '.')
-                threads.push_back(static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10)));
-        ::closedir(folder);
-    }
+    std::error_code none;  // without the folder, all threads count as those of setup()
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", none))
+        threads.push_back(
+            static_cast<pid_t>(std::strtol(entry.path().filename().c_str(), nullptr, 10)));
     std::sort(threads.begin(), threads.end());
     return threads;
 }

@@ -37,6 +37,7 @@ enum class Fault : std::uint8_t {
     breakpoint,
     exit_call,
     crash_in_catch,
+    wild_walk,
     // Not in all_faults: see test_protection.cpp, and test_interruptions.cpp.
     shared_write,
     shared_free,
@@ -49,7 +50,7 @@ inline constexpr Fault all_faults[] = {
     Fault::exception,   Fault::thrown_number,      Fault::division,       Fault::null_pointer,
     Fault::recursion,   Fault::foreign_delete,     Fault::double_delete,  Fault::delete_and_throw,
     Fault::huge_resize, Fault::schedule_into_past, Fault::unknown_lp,     Fault::empty_deque,
-    Fault::breakpoint,  Fault::exit_call,          Fault::crash_in_catch,
+    Fault::breakpoint,  Fault::exit_call,          Fault::crash_in_catch, Fault::wild_walk,
 };
 
 inline const char* name_of(Fault fault) {
@@ -76,6 +77,8 @@ inline const char* name_of(Fault fault) {
             return "schedule into the past";
         case Fault::empty_deque:
             return "a walk that begins at an empty deque";
+        case Fault::wild_walk:
+            return "a walk through memory";
         case Fault::unknown_lp:
             return "unknown LP";
         case Fault::breakpoint:
@@ -161,6 +164,11 @@ struct GapPlan {
             waiting.pop_front();
             waiting.pop_front();
             while (!waiting.empty()) waiting.pop_front();
+            return;
+        }
+        case Fault::wild_walk: {
+            const volatile char* page = new char[24];
+            while (*page != 1 || page != nullptr) page += 4096;
             return;
         }
         case Fault::shared_write:

@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "numa/fake_os.hpp"
 #include "numa/group_memory.hpp"
 #include "numa/heap_scope.hpp"
 #include "numa/warm_up.hpp"
@@ -50,6 +51,39 @@ T* opaque(T* p) {
 }
 
 }  // namespace
+
+TEST_CASE("interposer: an LP's heap works with no heap current, so that nothing interrupts it") {
+    if (!malloc_is_ours) return;
+    struct WatchingOs : FakeOs {
+        WatchingOs() : FakeOs(1, 1) {}
+        Status set_access(void* address, std::size_t bytes, Access access) noexcept override {
+            ++(current_heap != nullptr ? calls_inside : calls_outside);
+            return FakeOs::set_access(address, bytes, access);
+        }
+        int calls_inside = 0;
+        int calls_outside = 0;
+    };
+    WatchingOs os;
+    MemorySource source(os, MemoryMode::numa, 1);
+    GroupMemory group(source, GroupId{0});
+    LpHeap& heap = group.new_lp_heap();
+    warm_up();
+    os.calls_outside = 0;
+    constexpr std::size_t large = std::size_t{3} << 20;  // more than is open beforehand
+    {
+        const HeapScope scope(heap);
+        void* first = opaque(std::malloc(large));
+        first = opaque(std::realloc(first, 2 * large));
+        void* const second = opaque(std::calloc(1, 3 * large));
+        void* const third = opaque(std::aligned_alloc(4096, 5 * large));
+        void* const fourth = opaque(::operator new(7 * large));
+        CHECK(current_heap == &heap);
+        for (void* address : {first, second, third, fourth}) std::free(address);
+        CHECK(current_heap == &heap);
+    }
+    CHECK(os.calls_inside == 0);
+    CHECK(os.calls_outside >= 5);
+}
 
 TEST_CASE("interposer: in a handler the malloc family means the LP's heap, elsewhere libc") {
     if (!malloc_is_ours) return;
