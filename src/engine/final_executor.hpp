@@ -32,7 +32,7 @@ struct ExecutorWorld {
     MemoryBudget budget{plan, memory, 1};
 };
 
-class alignas(64) FinalExecutor final : public WatchedThread, private detail::EventSink {
+class alignas(64) FinalExecutor final : private detail::EventSink, public WatchedThread {
   public:
     FinalExecutor(ExecutorWorld& world, std::uint32_t self);
     ~FinalExecutor();

@@ -39,6 +39,7 @@ Worker::Worker(Rank& rank, WorkerId id)
       worker_outboxes_(rank.plan().workers),
       may_interrupt_(rank.plan().rollback != Rollback::reverse &&
                      rank.plan().ranks * rank.plan().workers > 1),
+      draws_interruptions_(may_interrupt_ && rank.plan().config.check_interrupt > 0),
       until_timed_(rank.rebinding().on() ? events_between_timed : 0) {}
 
 // Of a run that has failed LPs have no destructor called: their states are what a failure left.
@@ -297,7 +298,7 @@ void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
         return;
     }
     running_ = {&group, &lp, &event, &entry, event.generation, false};
-    if (plan_.config.check_interrupt > 0 && is_chosen_for_interruption(event)) [[unlikely]] {
+    if (draws_interruptions_ && is_chosen_for_interruption(event)) [[unlikely]] {
         put_aside_running();
         return;
     }

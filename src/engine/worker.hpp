@@ -38,7 +38,7 @@
 
 namespace nw {
 
-class alignas(64) Worker final : public WatchedThread, private detail::EventSink {
+class alignas(64) Worker final : private detail::EventSink, public WatchedThread {
   public:
     Worker(Rank& rank, WorkerId id);
     ~Worker();
@@ -207,6 +207,7 @@ class alignas(64) Worker final : public WatchedThread, private detail::EventSink
     void commit(Group& group, LpRecord& lp);
     void free_history_before(Group& group, LpRecord& lp, History::Ordinal needed) noexcept;
     bool commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry);
+    bool call_on_commit(Group& group, LpRecord& lp, HistoryEntry& entry);
     void report_failure(const EventRecord& event, const HistoryEntry& entry);
     void fail_in_commit(const std::string& what);
     void scan_for_end(const EventKey& bound);
@@ -291,6 +292,7 @@ class alignas(64) Worker final : public WatchedThread, private detail::EventSink
 
     std::vector<EventRecord*> put_aside_;  // in histories, as failed; see worker_interruption.cpp
     bool may_interrupt_;                   // others may wait, and states come back whole
+    bool draws_interruptions_;             // --check-interrupt
     std::vector<EventRecord*> to_cancel_;  // processed events whose LPs must be set back
     std::vector<Group*> groups_;
     std::vector<LpRecord*> uncommitted_;  // LPs with entries that are not final

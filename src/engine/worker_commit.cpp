@@ -207,19 +207,22 @@ bool Worker::commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry) {
     lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
     ++counters_[Counter::committed_events];
     last_committed_time_ = std::max(last_committed_time_, event.time);
-    if (plan_.setup.process.has_commit) {
-        running_ = {&group, &lp, entry.event, &entry, 0, false, "on_commit()"};
-        if (!call_guarded(guard_, nullptr, failure_,
-                          [&] { lp.process->on_commit(event.view()); })) {
-            fail_in_commit(failure_);
-            return false;
-        }
-    }
+    if (plan_.setup.process.has_commit && !call_on_commit(group, lp, entry)) return false;
     if (entry.extras != nullptr) {
         if (!plan_.setup.outputs.empty()) take_rows(entry, event.key());
         free_extras(group, entry);
     }
     return true;
+}
+
+// Apart, so that commit_entry stays small enough to be inlined.
+[[gnu::noinline]] bool Worker::call_on_commit(Group& group, LpRecord& lp, HistoryEntry& entry) {
+    running_ = {&group, &lp, entry.event, &entry, 0, false, "on_commit()"};
+    if (call_guarded(guard_, nullptr, failure_,
+                     [&] { lp.process->on_commit(entry.event->view()); }))
+        return true;
+    fail_in_commit(failure_);
+    return false;
 }
 
 void Worker::report_failure(const EventRecord& event, const HistoryEntry& entry) {

@@ -39,7 +39,7 @@ RunningHandler Worker::running_handler() const noexcept {
 }
 
 bool Worker::is_chosen_for_interruption(const EventRecord& event) const noexcept {
-    if (event.certain || !may_interrupt_) return false;
+    if (event.certain) return false;
     Random dice(~plan_.config.seed, event.sender, event.serial);  // not those of --check-rollback
     return dice.chance(plan_.config.check_interrupt);
 }
