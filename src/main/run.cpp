@@ -91,10 +91,6 @@ SetupFacts facts_of(const Model& model, const Setup& setup, const OptionTable& t
     facts.emplace_back("LPs", std::to_string(setup.lps));
     const SavedRun* const saved = settings.config.restart_from.get();
     facts.emplace_back("the checkpoint", saved != nullptr ? saved->checksum : "none");
-    // A saved run has one list of libraries.
-    if (saved != nullptr || settings.config.save.on())
-        for (const LoadedModule& module : settings.config.save.modules)
-            facts.emplace_back("the library " + module.name, module.identity);
     facts.emplace_back("--output", yes_or_no(!settings.config.output_directory.empty()));
     facts.emplace_back("--trace", yes_or_no(!settings.trace_file.empty()));
     constexpr std::string_view own_business[] = {"stats", "output",   "config", "trace",
@@ -105,6 +101,10 @@ SetupFacts facts_of(const Model& model, const Setup& setup, const OptionTable& t
             continue;
         facts.emplace_back("--" + spec.name, text_of(spec.value()));
     }
+    // A saved run has one list of libraries. Last: ranks that are not saved have none of these facts.
+    if (saved != nullptr || settings.config.save.on())
+        for (const LoadedModule& module : settings.config.save.modules)
+            facts.emplace_back("the library " + module.name, module.identity);
     return facts;
 }
 
