@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include <numawarp/ids.hpp>
+#include <numawarp/payload_bytes.hpp>
 #include <numawarp/random.hpp>
 #include <numawarp/time.hpp>
 
@@ -56,10 +57,8 @@ class Context {
         requires std::is_trivially_copyable_v<Payload>
     void schedule(LpId target, VirtualTime delay, EventType type, const Payload& payload) {
         static_assert(!std::is_array_v<Payload>, "put the array into a struct");
-        // Padding would carry the stack's leftovers into the digest.
-        Payload clean = payload;
-        __builtin_clear_padding(&clean);
-        schedule_bytes(target, delay, type, std::as_bytes(std::span<const Payload, 1>(&clean, 1)));
+        const auto bytes = detail::payload_bytes(payload);
+        schedule_bytes(target, delay, type, std::as_bytes(std::span(bytes)));
     }
 
     void schedule_bytes(LpId target, VirtualTime delay, EventType type,
