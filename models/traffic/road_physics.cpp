@@ -4,13 +4,15 @@
 #include <cmath>
 #include <limits>
 
+#include <numawarp/math.hpp>
+
 namespace traffic {
 namespace {
 
 // On a road that is fuller than this cars still move, at walking speed.
 constexpr double fullness_max = 0.95;
 
-double normal_below(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
+double normal_below(double x) { return 0.5 * nw::math::erfc(-x / std::sqrt(2.0)); }
 
 }  // namespace
 
@@ -38,7 +40,7 @@ double crossing_time(nw::Random& random, double length_km, double fullness,
 
 double way_to_stop(nw::Random& random, const RoadParameters& parameters) {
     if (parameters.stop_probability <= 0) return std::numeric_limits<double>::infinity();
-    return random.exponential(-100 / std::log1p(-parameters.stop_probability));
+    return random.exponential(-100 / nw::math::log1p(-parameters.stop_probability));
 }
 
 double accident_probability(double cars, double capacity, const RoadParameters& parameters) {

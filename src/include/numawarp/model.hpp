@@ -24,6 +24,7 @@
 #include <numawarp/event.hpp>
 #include <numawarp/ids.hpp>
 #include <numawarp/logical_process.hpp>
+#include <numawarp/math.hpp>
 #include <numawarp/random.hpp>
 #include <numawarp/time.hpp>
 

@@ -1,0 +1,16 @@
+// c[0] + c[1] x + c[2] x^2 + …, by Horner's rule: one fixed order of operations.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+namespace nw::portable {
+
+template <std::size_t terms>
+constexpr double polynomial(const std::array<double, terms>& c, double x) noexcept {
+    double sum = c[terms - 1];
+    for (std::size_t i = terms - 1; i-- > 0;) sum = sum * x + c[i];
+    return sum;
+}
+
+}  // namespace nw::portable
