@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""The digests of short sequential runs, pinned: they are the same with every compiler, at every level of
+optimisation and on every machine. Whoever changes one on purpose (a model, random numbers, a function of
+numawarp/math.hpp, the digest itself) says so in the commit, and pins it anew:
+
+    python3 tests/system/golden_digests.py build/bin --print
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from programs import Programs  # noqa: E402
+
+# The options of the run, committed events, digest.
+golden = [
+    ("phold --until 20",
+     20447, "24d06694ff3a62888f3fcbfcce4e7868"),
+    ("phold --lps 64 --state 64 --remote 0.5 --until 30 --seed 7",
+     1943, "d1864abc576ef8e3158658c5ab4087b0"),
+    ("phold --lps 256 --state 4096 --payload 64 --until 10",
+     2465, "eee1d766fa831eb10f2e912eac51f5fc"),
+    ("phold --lps 128 --hot-spot 0.5 --until 20",
+     2420, "699f9913e0a62013ec7ac63e5f86269f"),
+    ("phold --lps 64 --until 20 --seed 18446744073709551615",
+     1274, "8042268e95ffe1ea0064e67050b228e8"),
+    ("queues --until 60",
+     1550, "dda35a6074d27e6657d9a6e762ffdce3"),
+    ("queues --until 60 --seed 2",
+     1680, "99a6ed9430dc7baccef9b95e55511d65"),
+    ("traffic --objects 1024 --until 200",
+     9878, "094e8689879de2c20b186a165fea4653"),
+    ("traffic --objects 140 --until 900 --seed 3",
+     60290, "cf7266343083e4d77e679677f653acf2"),
+    ("traffic --objects 140 --until 900 --accidents on",
+     60100, "50632ca7f3974f1b0fff2163bbfc4167"),
+    ("table_writer",
+     831, "dde7c7f06354b8530b9380d1a4b2c508"),
+]
+
+show = "--print" in sys.argv
+sys.argv = [argument for argument in sys.argv if argument != "--print"]
+programs = Programs()
+for options, events, digest in golden:
+    run = programs.statistics_of(*options.split(), "--engine", "sequential")
+    if show:
+        print(f'    ("{options}",\n     {run["committed_events"]}, "{run["digest"]}"),')
+    else:
+        programs.expect((run["committed_events"], run["digest"]) == (events, digest),
+                        f"{options}: {run['committed_events']} events, {run['digest']}")
+programs.leave()
