@@ -83,7 +83,7 @@ std::vector<std::uint32_t> metis_parts(std::uint32_t lps, const std::vector<Link
 
 Partition::Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t workers_per_rank,
                      std::uint32_t lps_per_group)
-    : lps_(setup.lps) {
+    : lps_(setup.lps), workers_per_rank_(workers_per_rank) {
     const std::uint32_t workers = ranks * workers_per_rank;
     set_lps_per_group(lps_per_group > 0 ? std::min(lps_per_group, setup.lps)
                                         : choose_lps_per_group(setup.lps, workers));
@@ -106,19 +106,17 @@ Partition::Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t work
     } else {
         deal_blocks((lps_ - 1) / lps_per_group_ + 1, workers);
     }
-    divide_by_ranks(workers_per_rank);
 }
 
 Partition::Partition(const SavedPartition& saved, std::uint32_t ranks,
                      std::uint32_t workers_per_rank)
-    : lps_(saved.lps), slot_of_lp_(saved.slot_of_lp) {
+    : lps_(saved.lps), workers_per_rank_(workers_per_rank), slot_of_lp_(saved.slot_of_lp) {
     set_lps_per_group(saved.lps_per_group);
     if (!slot_of_lp_.empty()) {
         lp_of_slot_.assign(std::size_t{saved.groups} * lps_per_group_, no_lp);
         for (std::uint32_t lp = 0; lp < lps_; ++lp) lp_of_slot_[slot_of_lp_[lp]] = lp;
     }
     deal_blocks(saved.groups, ranks * workers_per_rank);
-    divide_by_ranks(workers_per_rank);
 }
 
 void Partition::set_lps_per_group(std::uint32_t lps) noexcept {
@@ -126,18 +124,10 @@ void Partition::set_lps_per_group(std::uint32_t lps) noexcept {
     group_reciprocal_ = std::numeric_limits<std::uint64_t>::max() / lps + 1;
 }
 
-// Owners hold worker numbers over all ranks until here.
-void Partition::divide_by_ranks(std::uint32_t workers_per_rank) noexcept {
-    for (Owner& owner : owners_)
-        owner = {static_cast<std::uint16_t>(owner.worker / workers_per_rank),
-                 static_cast<std::uint16_t>(owner.worker % workers_per_rank)};
-}
-
 void Partition::deal_blocks(std::uint32_t groups, std::uint32_t workers) {
-    for (std::uint32_t g = 0; g < groups; ++g) {
-        const auto worker = static_cast<std::uint16_t>(std::uint64_t{g} * workers / groups);
-        owners_.push_back({0, worker});
-    }
+    for (std::uint32_t g = 0; g < groups; ++g)
+        owners_.push_back(
+            owner_of(static_cast<std::uint32_t>(std::uint64_t{g} * workers / groups)));
 }
 
 void Partition::deal_by_parts(const std::vector<std::uint32_t>& part, std::uint32_t workers) {
@@ -150,8 +140,7 @@ void Partition::deal_by_parts(const std::vector<std::uint32_t>& part, std::uint3
             lp_of_slot_.push_back(lp);
         }
         while (lp_of_slot_.size() % lps_per_group_ != 0) lp_of_slot_.push_back(no_lp);
-        owners_.resize(lp_of_slot_.size() / lps_per_group_,
-                       Owner{0, static_cast<std::uint16_t>(worker)});
+        owners_.resize(lp_of_slot_.size() / lps_per_group_, owner_of(worker));
     }
 }
 

@@ -28,12 +28,12 @@ class Partition {
     // As many slots of 2 MiB as the region has (numa/region.hpp).
     static constexpr std::uint32_t groups_max = std::uint32_t{1} << 24;
 
-    // lps_per_group 0: the engine decides. Requires: setup.lps ≥ 1, ranks ≥ 1, workers ≥ 1.
+    // lps_per_group 0: the engine decides. Requires: setup.lps ≥ 1, ranks and workers from 1 to their
+    // bounds below.
     Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t workers_per_rank,
               std::uint32_t lps_per_group);
 
-    // The same groups, dealt out in stretches to whatever workers there are. Requires: ranks ≥ 1,
-    // workers ≥ 1.
+    // The same groups, dealt out in stretches to whatever workers there are. Requires: the same.
     Partition(const SavedPartition& saved, std::uint32_t ranks, std::uint32_t workers_per_rank);
     SavedPartition save() const { return {lps_, lps_per_group_, groups(), slot_of_lp_}; }
 
@@ -49,6 +49,10 @@ class Partition {
             static_cast<std::uint32_t>((static_cast<Wide>(slot) * group_reciprocal_) >> 64);
         return {group, slot - group * lps_per_group_};
     }
+
+    // What an owner can name. Above the workers one bit is left, which Rank uses.
+    static constexpr std::uint32_t ranks_max = 65'536;
+    static constexpr std::uint32_t workers_per_rank_max = 32'768;
 
     struct Owner {
         std::uint16_t rank;
@@ -66,12 +70,17 @@ class Partition {
 
   private:
     void set_lps_per_group(std::uint32_t lps) noexcept;
+    // The owner that is worker number `worker` over all ranks.
+    Owner owner_of(std::uint32_t worker) const noexcept {
+        return {static_cast<std::uint16_t>(worker / workers_per_rank_),
+                static_cast<std::uint16_t>(worker % workers_per_rank_)};
+    }
     void deal_blocks(std::uint32_t groups, std::uint32_t workers);
-    void divide_by_ranks(std::uint32_t workers_per_rank) noexcept;
     // `part`: for each LP the worker, of all ranks, that it starts on.
     void deal_by_parts(const std::vector<std::uint32_t>& part, std::uint32_t workers);
 
     std::uint32_t lps_;
+    std::uint32_t workers_per_rank_;
     std::uint32_t lps_per_group_;
     std::uint64_t group_reciprocal_;  // ⌈2^64 / lps_per_group⌉ for more than one: exact for
                                       // 32-bit slots

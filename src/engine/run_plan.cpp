@@ -1,5 +1,7 @@
 #include "engine/run_plan.hpp"
 
+#include <fmt/format.h>
+
 #include "base/check.hpp"
 #include "engine/saved_run.hpp"
 
@@ -18,11 +20,21 @@ Rollback choose_rollback(const Setup& setup, const Config& config) {
     return method;
 }
 
+// Before a number of workers or ranks is cut to what an owner's fields hold.
+const Setup& checked(const Setup& setup, std::uint32_t ranks, std::uint32_t workers) {
+    if (ranks > Partition::ranks_max)
+        throw SetupError(fmt::format("{} ranks: legal: at most {}", ranks, Partition::ranks_max));
+    if (workers > Partition::workers_per_rank_max)
+        throw SetupError(fmt::format("--workers {}: legal: at most {} in a rank", workers,
+                                     Partition::workers_per_rank_max));
+    return setup;
+}
+
 }  // namespace
 
 RunPlan::RunPlan(const Setup& setup_, const Config& config_, std::uint32_t ranks_,
                  std::uint32_t workers_)
-    : setup(setup_),
+    : setup(checked(setup_, ranks_, workers_)),
       config(config_),
       ranks(ranks_),
       workers(workers_),

@@ -2,9 +2,12 @@
 #include "engine/partition.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
+#include <string>
 #include <vector>
 
+#include "engine/run_plan.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/numa/random_cases.hpp"
 
@@ -59,6 +62,41 @@ TEST_CASE("Partition: saved and taken up by others, every LP has its old place i
         REQUIRE(owners.size() == std::min(now.groups(), ranks * workers));
     }
     if (test_seeds(2).size() > 1) REQUIRE(with_own_order > 0);
+}
+
+TEST_CASE("Partition: more workers in all than 16 bits count, and every one is its own") {
+    constexpr std::uint32_t ranks = 20, workers = 4'096;
+    Setup setup;
+    setup.lps = ranks * workers;
+    const auto check = [&](const Partition& partition) {
+        REQUIRE(partition.groups() == ranks * workers);
+        for (std::uint32_t g = 0; g < partition.groups(); ++g) {
+            const Partition::Owner owner = partition.first_owner(g);
+            REQUIRE(std::uint32_t{owner.rank} * workers + owner.worker == g);
+        }
+    };
+    const Partition blocks(setup, ranks, workers, 1);
+    check(blocks);
+    check(Partition(blocks.save(), ranks, workers));
+}
+
+std::string refusal(std::uint32_t ranks, std::uint32_t workers) {
+    Setup setup;
+    setup.lps = 1;
+    setup.until = 1;
+    try {
+        const RunPlan plan(setup, Config{}, ranks, workers);
+    } catch (const SetupError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST_CASE("RunPlan: what an owner cannot name is refused before it is cut") {
+    CHECK(refusal(65'536, 1) == "");
+    CHECK(refusal(1, 32'768) == "");
+    CHECK(refusal(65'537, 1) == "65537 ranks: legal: at most 65536");
+    CHECK(refusal(1, 32'769) == "--workers 32769: legal: at most 32768 in a rank");
 }
 
 }  // namespace
