@@ -185,6 +185,7 @@ void FinalExecutor::execute(Group& group, LpRecord& lp, EventRecord& event) {
     const bool well = call_handler_of(lp, guard_, failure_, [&] {
         lp.process->on_event(context, view);
         if (process.has_end_condition && !lp.ended) lets_end = lp.process->can_end();
+        detail::blocks_drawn(lp.random_counter, context.random().counter());
     });
     if (!well) [[unlikely]]
         handler_failed(failure_);
@@ -230,7 +231,7 @@ void FinalExecutor::schedule(Context& context, LpId target, VirtualTime delay, E
         return;
     }
     header.time = time;
-    header.generation = time == context.now() ? key_.generation + 1 : 0;
+    header.generation = detail::generation_after(key_.generation, context.now(), time);
     header.sender = lp_->id;
     header.target = index(target);
     header.type = type;

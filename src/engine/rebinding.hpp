@@ -19,6 +19,7 @@
 #include <numawarp/ids.hpp>
 
 #include "engine/group.hpp"
+#include "net/contribution.hpp"
 
 namespace nw {
 
@@ -51,7 +52,7 @@ class Rebinding {
     using Clock = std::chrono::steady_clock;
 
     struct Plan {
-        std::uint32_t round = 0;  // of GVT; 0: there was none yet
+        std::uint32_t round = first_round;  // of GVT; this one: there was none yet
         std::vector<GroupMove> moves;
     };
 

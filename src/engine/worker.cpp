@@ -319,12 +319,12 @@ void Worker::call_handler(LpRecord& lp, EventRecord& event, HistoryEntry& entry)
     const bool well = call_handler_of(lp, guard_, failure_, [&] {
         lp.process->on_event(context, view);
         if (plan_.setup.process.has_end_condition) event.lets_end = lp.process->can_end();
+        entry.random_used = detail::blocks_drawn(lp.random_counter, context.random().counter());
     });
     if (!well) [[unlikely]] {
         fail_running(failure_);
         return;
     }
-    entry.random_used = static_cast<std::uint32_t>(context.random().counter() - lp.random_counter);
     lp.random_counter = context.random().counter();
     if (plan_.rollback == Rollback::reverse)
         std::memcpy(entry.undo(), &context.control(), sizeof(std::uint64_t));

@@ -332,7 +332,7 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     EndReason end_reason_ = EndReason::until;
     VirtualTime end_time_ = 0;
     VirtualTime last_committed_time_ = 0;
-    std::uint32_t draining_since_ = 0;  // rounds done when the end, or a pause, was seen
+    std::uint32_t draining_since_ = first_round;  // rounds done when the end, or a pause, was seen
     bool nothing_in_flight_ = false;
     std::uint64_t rolled_back_by_pauses_ = 0;
     GvtRounds::Clock::time_point save_due_ = GvtRounds::Clock::time_point::max();

@@ -37,14 +37,15 @@ void Worker::schedule(Context& context, LpId target, VirtualTime delay, EventTyp
         ++dropped_beyond_end_;
         return;
     }
-    const EventHeader header{.time = time,
-                             .generation = time == context.now() ? running_.generation + 1 : 0,
-                             .sender = lp.id,
-                             .sequence = sequence,
-                             .serial = lp.serial++,
-                             .target = index(target),
-                             .type = type,
-                             .payload_bytes = static_cast<std::uint16_t>(payload.size())};
+    const EventHeader header{
+        .time = time,
+        .generation = detail::generation_after(running_.generation, context.now(), time),
+        .sender = lp.id,
+        .sequence = sequence,
+        .serial = lp.serial++,
+        .target = index(target),
+        .type = type,
+        .payload_bytes = static_cast<std::uint16_t>(payload.size())};
     const Partition::Place place = plan_.partition.place(index(target));
     if (rank_.owner(place.group) == self_) [[likely]] {
         EventRecord& event = new_event(*rank_.group(place.group), header, payload.data());
@@ -67,7 +68,7 @@ void Worker::output(Context&, std::size_t table, std::span<const OutputValue> ro
     const std::size_t bytes = encoded_row_bytes(plan_.setup.outputs, table, row);
     const PlatformScope platform;
     Extra& extra = new_extra(*running_.group, *running_.entry, Extra::Kind::output_row, bytes);
-    extra.table = static_cast<std::uint8_t>(table);
+    extra.table = static_cast<std::uint16_t>(table);
     encode_row(row, extra.content());
 }
 

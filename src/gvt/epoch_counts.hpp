@@ -82,15 +82,16 @@ class EpochCounts {
     }
 
   private:
-    std::uint32_t epoch_ = 0;  // rounds this worker has cut
-    std::uint32_t seen_ = 0;   // rounds whose result it has learnt; epoch_ - 1 ≤ seen_ ≤ epoch_
+    std::uint32_t epoch_ = first_round;  // rounds this worker has cut
+    std::uint32_t seen_ =
+        first_round;  // rounds whose result it has learnt; epoch_ - 1 ≤ seen_ ≤ epoch_
     // Sent minus received, and the minimum of what was sent, by the stamp's epoch.
     Transit elder_;          // below elder_end_
     Transit younger_;        // from there to what is closed; the last minimum stands apart:
     EventBound closed_min_;  // of the epoch closed at the cut whose result is not known yet
     Transit current_;        // in it
     std::int64_t next_messages_ = 0;  // one ahead; what is sent there is still to come
-    std::uint32_t elder_end_ = 0;
+    std::uint32_t elder_end_ = first_round;
     std::int64_t settled_ = 0;  // of all before: over all workers it is 0
 };
 

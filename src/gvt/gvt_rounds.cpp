@@ -60,7 +60,8 @@ std::string GvtRounds::overdue(Clock::time_point now, std::chrono::duration<doub
     const bool under_way = opened != done_.load(std::memory_order_relaxed);
     if (!under_way || overdue_round_ == opened || now - opened_at_ < patience) return {};
     overdue_round_ = opened;
-    std::string text = fmt::format("GVT round {} is not done after {} s", opened, patience.count());
+    std::string text =
+        fmt::format("GVT round {} is not done after {} s", opened - first_round, patience.count());
     if (reducing_)
         return text + fmt::format(
                           ": other ranks have not contributed; {} messages were in flight at the "

@@ -79,7 +79,7 @@ class GvtRounds {
 
     struct alignas(64) Slot {
         Contribution contribution;
-        std::atomic<std::uint32_t> arrivals{0};  // rounds this worker has cut
+        std::atomic<std::uint32_t> arrivals{first_round};  // rounds this worker has cut
     };
 
     Transport& transport_;
@@ -87,8 +87,8 @@ class GvtRounds {
     std::chrono::nanoseconds interval_;
     WindowControl window_;
 
-    alignas(64) std::atomic<std::uint32_t> opened_{0};
-    std::atomic<std::uint32_t> done_{0};
+    alignas(64) std::atomic<std::uint32_t> opened_{first_round};
+    std::atomic<std::uint32_t> done_{first_round};
     GvtResult result_;
     alignas(64) std::atomic<std::uint32_t> arrived_{0};
     std::atomic<bool> wanted_{false};
@@ -97,7 +97,7 @@ class GvtRounds {
     Clock::time_point last_done_ = Clock::now();
     Clock::time_point opened_at_ = Clock::now();
     bool reducing_ = false;
-    std::uint32_t overdue_round_ = 0;  // the last that was complained about
+    std::uint32_t overdue_round_ = first_round;  // the last that was complained about
 };
 
 }  // namespace nw

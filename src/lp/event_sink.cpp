@@ -44,5 +44,19 @@ void schedule_refused(const ScheduleRules& rules, LpId self, VirtualTime now, Lp
                                          rules.lookahead));
 }
 
+void chain_too_long(VirtualTime now) {
+    const PlatformScope platform;
+    throw ModelError(
+        fmt::format("a chain of 2^32 events at one time, {}, each with no delay after "
+                    "the one before; legal: a delay now and then",
+                    now));
+}
+
+void drawn_too_much() {
+    const PlatformScope platform;
+    throw ModelError(
+        "random(): moved on by more than 2^32 blocks, or back; legal: to draw from it");
+}
+
 }  // namespace detail
 }  // namespace nw

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include <numawarp/context.hpp>
@@ -46,6 +47,28 @@ inline void check_schedule(const ScheduleRules& rules, LpId self, VirtualTime no
                        payload_bytes <= rules.payload_bytes_max;
     if (!legal) [[unlikely]]
         schedule_refused(rules, self, now, target, delay, payload_bytes);
+}
+
+// The generation of an event that is scheduled for `time` by one of generation `parent` at `now`.
+// Throws ModelError where a chain of zero delays is longer than generations can count.
+[[noreturn, gnu::cold]] void chain_too_long(VirtualTime now);
+
+inline std::uint32_t generation_after(std::uint32_t parent, VirtualTime now, VirtualTime time) {
+    if (time != now) [[likely]]
+        return 0;
+    if (parent == UINT32_MAX) [[unlikely]]
+        chain_too_long(now);
+    return parent + 1;
+}
+
+// How far a handler has moved its LP's random numbers on, in blocks. Throws ModelError if that is
+// further than a history entry can say: then they could not be taken back.
+[[noreturn, gnu::cold]] void drawn_too_much();
+
+inline std::uint32_t blocks_drawn(std::uint64_t before, std::uint64_t after) {
+    if (after - before > UINT32_MAX) [[unlikely]]
+        drawn_too_much();
+    return static_cast<std::uint32_t>(after - before);
 }
 
 }  // namespace detail

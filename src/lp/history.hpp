@@ -20,11 +20,13 @@ namespace nw {
 // Something else that belongs to an executed event until it is committed or undone. The node is
 // followed by `bytes` bytes of content.
 struct Extra {
+    static constexpr std::size_t tables_max = 65'536;
+
     enum class Kind : std::uint8_t { remote_send, output_row, failure };
     Extra* next;
     std::uint32_t bytes;
     Kind kind;
-    std::uint8_t table;  // of an output row
+    std::uint16_t table;  // of an output row
 
     std::byte* content() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
     const std::byte* content() const noexcept {
@@ -51,6 +53,10 @@ class History {
   public:
     using Ordinal = std::uint32_t;
 
+    // Of an LP's first event. Not 0, so that the wrap is met early in every run and not after 2^32
+    // events of one LP, which no test waits for.
+    static constexpr Ordinal first = 0u - 32;
+
     Ordinal head() const noexcept { return head_; }  // oldest entry kept
     Ordinal tail() const noexcept { return tail_; }  // one past the newest
     bool empty() const noexcept { return head_ == tail_; }
@@ -74,12 +80,8 @@ class History {
     }
 
     // Hints to the cache: where the next entry goes, where the oldest is.
-    void prefetch_next(std::uint32_t stride) const noexcept {
-        prefetch(entries_ + std::size_t{tail_ & mask_} * stride);
-    }
-    void prefetch_first(std::uint32_t stride) const noexcept {
-        prefetch(entries_ + std::size_t{head_ & mask_} * stride);
-    }
+    void prefetch_next(std::uint32_t stride) const noexcept { prefetch_place(tail_, stride); }
+    void prefetch_first(std::uint32_t stride) const noexcept { prefetch_place(head_, stride); }
 
     void drop_last() noexcept { --tail_; }
     void drop_first() noexcept { ++head_; }
@@ -97,6 +99,12 @@ class History {
     void validate() const;
 
   private:
+    // There may be no entries yet, and then no arithmetic with their address.
+    void prefetch_place(Ordinal position, std::uint32_t stride) const noexcept {
+        prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(entries_) +
+                                               std::size_t{position & mask_} * stride));
+    }
+
     static constexpr std::uint32_t no_capacity = ~std::uint32_t{0};
 
     std::uint32_t capacity() const noexcept { return mask_ + 1; }  // 0 or a power of two
@@ -118,8 +126,8 @@ class History {
     }
 
     std::byte* entries_ = nullptr;  // entry p stands at p mod capacity
-    Ordinal head_ = 0;
-    Ordinal tail_ = 0;
+    Ordinal head_ = first;
+    Ordinal tail_ = first;
     std::uint32_t mask_ = no_capacity;  // capacity - 1
 };
 

@@ -21,17 +21,20 @@ struct alignas(64) LpRecord {
     EventKey last_key;  // of the newest executed event; time -1 before the first
     std::uint64_t random_counter;
     std::uint32_t sequence;  // next send's place in the order; rolled back
-    std::uint32_t serial;    // next send's identity; never rolled back
+    // Next send's identity; never rolled back. Wraps early, like ordinals.
+    std::uint32_t serial = 0u - 64;
     LpHeap* heap;
     std::uint32_t waiting_antis;  // of this LP's among the group's
     std::uint32_t rolled_back;    // executed events that were undone; stays at its maximum
 
     // Second line.
     alignas(64) [[no_unique_address]] History history;
-    History::Ordinal checkpoint_due;  // position before which the next checkpoint is taken
-    History::Ordinal committed;       // entries before it are final (head ≤ committed ≤ tail)
-    History::Ordinal scanned;         // entries before it were looked at for can_end()
-    Checkpoints* checkpoints;         // null where undo lies in the history entries
+    // Before this position the next checkpoint is taken.
+    History::Ordinal checkpoint_due = History::first;
+    // Entries before these are final (head ≤ committed ≤ tail), were looked at for can_end().
+    History::Ordinal committed = History::first;
+    History::Ordinal scanned = History::first;
+    Checkpoints* checkpoints;  // null where undo lies in the history entries
     std::uint32_t id;
     bool has_uncommitted;  // on its worker's list
     bool failed;           // a handler failed; nothing is executed until that is undone

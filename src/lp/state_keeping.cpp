@@ -79,11 +79,11 @@ void StateKeeper::take(LpRecord& lp, History::Ordinal position, PlatformHeap& he
     checkpoint->older = lp.checkpoints->newest;
     if (plain) {
         checkpoint->snapshot = nullptr;
-        checkpoint->bytes = static_cast<std::uint32_t>(bytes);
+        checkpoint->bytes = bytes;
         std::memcpy(checkpoint->state(), rules_.state_of(lp.process), rules_.state_bytes);
     } else {
         checkpoint->snapshot = lp.heap->take(heap);
-        checkpoint->bytes = static_cast<std::uint32_t>(bytes + lp.heap->snapshot_bytes());
+        checkpoint->bytes = bytes + lp.heap->snapshot_bytes();
     }
     lp.checkpoints->newest = checkpoint;
     lp.checkpoint_due = position + lp.checkpoints->interval;

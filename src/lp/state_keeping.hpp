@@ -27,9 +27,9 @@ struct Snapshot;
 // A saved state at a position of the history. For `copy` the state's bytes follow.
 struct Checkpoint {
     Checkpoint* older;
-    Snapshot* snapshot;  // null for plain copies
+    Snapshot* snapshot;   // null for plain copies
+    std::uint64_t bytes;  // of itself and what it owns
     History::Ordinal position;
-    std::uint32_t bytes;
 
     std::byte* state() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };

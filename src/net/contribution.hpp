@@ -39,6 +39,10 @@ struct Transit {
     }
 };
 
+// GVT rounds are counted modulo 2^32, and so are the epochs between them. Not from 0: this way every
+// run wraps, and no test has to wait for it.
+inline constexpr std::uint32_t first_round = 0u - 32;
+
 struct Contribution {
     EventBound m0;  // min of the smallest pending event and of what was sent this epoch
     // Epochs closed before this one: up to a certain one, and all after it. The younger become the

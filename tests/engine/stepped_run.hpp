@@ -82,6 +82,8 @@ class SteppedRun {
         // Of a --memory-cap, what is pretended to be in use; 0: there is none. Now and then it is
         // drawn anew, up to a little beyond this.
         double memory_used = 0;
+        // Of each LP's sends. (Ordinals, serials and GVT rounds wrap in every run.)
+        std::uint32_t first_sequence = 0;
     };
 
     // Requires: config.gvt_interval_ms is 0 or so long that it never passes (workers that run idle
@@ -235,6 +237,9 @@ class SteppedRun {
                 worker->read_groups(*saved);
             } else {
                 worker->build_groups();
+                for (const Group* group : worker->groups())
+                    for (std::uint32_t i = 0; i < group->count; ++i)
+                        group->lps[i].sequence = machine_.first_sequence;
             }
         }
         if (saved != nullptr) return;
