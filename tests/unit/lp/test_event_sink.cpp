@@ -1,0 +1,109 @@
+// The rules of schedule() that all engines check alike, word for word, and the counts that would wrap.
+#include "lp/event_sink.hpp"
+
+#include <limits>
+#include <string>
+
+#include <numawarp/model.hpp>
+
+#include "tests/support/catch.hpp"
+
+namespace nw {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+std::string breach(std::uint32_t target, VirtualTime delay, std::size_t payload_bytes,
+                   VirtualTime lookahead = 0.5, VirtualTime now = 2) {
+    const ScheduleRules rules{.lps = 4, .payload_bytes_max = 8, .lookahead = lookahead};
+    try {
+        detail::check_schedule(rules, LpId{1}, now, LpId{target}, delay, payload_bytes);
+    } catch (const ModelError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST_CASE("check_schedule: what may be scheduled") {
+    CHECK(breach(0, 0.5, 0) == "");
+    CHECK(breach(3, 1e300, 8) == "");
+    CHECK(breach(1, 0, 8) == "");     // to itself without lookahead
+    CHECK(breach(0, 0, 0, 0) == "");  // zero delay where none is declared
+    CHECK(breach(0, -0.0, 0, 0) == "");
+}
+
+TEST_CASE("check_schedule: each breach has its own words") {
+    CHECK(
+        breach(4, 1, 0) ==
+        "LP 1 at time 2 schedules an event for LP 4 at time 3: there is no such LP; legal: 0 to 3");
+    CHECK(
+        breach(0, 1, 9) ==
+        "LP 1 at time 2 schedules an event for LP 0 at time 3: its payload of 9 bytes is above the "
+        "declared bound of 8");
+    CHECK(breach(0, -1, 0) ==
+          "LP 1 at time 2 schedules an event for LP 0 at time 1: that is in the past (delay -1); "
+          "legal: a delay of at least 0");
+    CHECK(breach(0, nan, 0).find("delay nan") != std::string::npos);
+    CHECK(breach(0, time_infinity, 0).find("the time must be finite") != std::string::npos);
+    CHECK(breach(0, 1e308, 0, 0, 1.7e308).find("the time must be finite") != std::string::npos);
+    CHECK(
+        breach(0, 0.25, 0) ==
+        "LP 1 at time 2 schedules an event for LP 0 at time 2.25: delay 0.25 is below the declared "
+        "lookahead of 0.5");
+}
+
+TEST_CASE("generation_after: counts zero delays, and does not begin anew after 2^32 of them") {
+    CHECK(detail::generation_after(7, 1, 2) == 0);
+    CHECK(detail::generation_after(7, 2, 2) == 8);
+    CHECK(detail::generation_after(UINT32_MAX - 1, 2, 2) == UINT32_MAX);
+    CHECK(detail::generation_after(UINT32_MAX, 1, 2) == 0);
+    CHECK_THROWS_AS(detail::generation_after(UINT32_MAX, 2, 2), ModelError);
+}
+
+TEST_CASE("blocks_drawn: more than a history entry can say is refused, and so is going back") {
+    CHECK(detail::blocks_drawn(5, 5) == 0);
+    CHECK(detail::blocks_drawn(5, 5 + std::uint64_t{UINT32_MAX}) == UINT32_MAX);
+    CHECK_THROWS_AS(detail::blocks_drawn(5, 6 + std::uint64_t{UINT32_MAX}), ModelError);
+    CHECK_THROWS_AS(detail::blocks_drawn(5, 4), ModelError);
+}
+
+// What passes through a Context arrives unchanged behind it.
+class Recorder final : public detail::EventSink {
+  public:
+    using EventSink::make_context;
+    void schedule(Context&, LpId target, VirtualTime delay, EventType type,
+                  std::span<const std::byte> payload) override {
+        said += std::to_string(index(target)) + " " + std::to_string(static_cast<int>(delay)) +
+                " " + std::to_string(type) + " " + std::to_string(payload.size()) + "; ";
+    }
+    void output(Context&, std::size_t table, std::span<const OutputValue> row) override {
+        said += "table " + std::to_string(table) + ": " + std::to_string(row.size()) + "; ";
+    }
+    std::string said;
+};
+
+TEST_CASE("Context: passes on what is scheduled and written, and knows its event") {
+    Recorder recorder;
+    Context context = recorder.make_context(3.5, LpId{2}, 9, Random(1, 2, 77));
+    CHECK(context.now() == 3.5);
+    CHECK(context.self() == LpId{2});
+    CHECK(context.lps() == 9);
+    CHECK(context.random().counter() == 77);
+    CHECK(context.control() == 0);
+    context.schedule(LpId{5}, 1, 6);
+    context.schedule(LpId{5}, 2, 7, std::uint32_t{4});
+    context.output(1, 2, "three", 4.0);
+    CHECK(recorder.said == "5 1 6 0; 5 2 7 4; table 1: 3; ");
+}
+
+TEST_CASE("LogicalProcess: without on_reverse an event cannot be reversed") {
+    struct Plain : LogicalProcess {
+        void on_event(Context&, const Event&) override {}
+    } plain;
+    Recorder recorder;
+    Context context = recorder.make_context(0, LpId{0}, 1, Random(1, 0, 0));
+    CHECK_THROWS_AS(plain.on_reverse(context, Event(0, LpId{0}, 0, {})), ModelError);
+}
+
+}  // namespace
+}  // namespace nw

@@ -1,0 +1,110 @@
+// The ring of an LP's past against a std::deque, across the wrap of its ordinals, which comes after 32
+// events.
+#include "lp/history.hpp"
+
+#include <deque>
+
+#include "numa/fake_os.hpp"
+#include "numa/group_memory.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/numa/random_cases.hpp"
+
+namespace nw::test {
+namespace {
+
+constexpr std::uint32_t stride = sizeof(HistoryEntry) + 16;
+
+struct Memory {
+    MemorySource source{linux_os(), MemoryMode::numa, 4};
+    GroupMemory group{source, GroupId{1}};
+    PlatformHeap& heap = group.platform();
+};
+
+// Each entry is known by its random_used, and by the last bytes of its stride.
+void put(History& history, PlatformHeap& heap, std::uint32_t number) {
+    HistoryEntry& entry = history.append(stride, heap);
+    entry = {};
+    entry.random_used = number;
+    entry.undo()[15] = static_cast<std::byte>(number);
+}
+
+void expect_same(History& history, const std::deque<std::uint32_t>& model) {
+    REQUIRE(history.size() == model.size());
+    REQUIRE(history.empty() == model.empty());
+    History::Ordinal position = history.head();
+    for (const std::uint32_t number : model) {
+        REQUIRE(history.at(position, stride).random_used == number);
+        REQUIRE(history.at(position, stride).undo()[15] == static_cast<std::byte>(number));
+        ++position;
+    }
+    REQUIRE(position == history.tail());
+}
+
+TEST_CASE("History: random appending, trimming and rolling back agree with a deque over the wrap") {
+    std::size_t wraps = 0;
+    for (const std::uint64_t seed : test_seeds(20)) {
+        INFO("NUMAWARP_TEST_SEED=" << seed);
+        Dice dice(seed);
+        Memory memory;
+        History history;
+        std::deque<std::uint32_t> model;
+        const double share_of_appends = 0.4 + 0.1 * static_cast<double>(dice.below(4));
+        for (std::uint32_t step = 0; step < 3000; ++step) {
+            const History::Ordinal tail = history.tail();
+            if (model.empty() || dice.chance(share_of_appends)) {
+                put(history, memory.heap, step);
+                model.push_back(step);
+            } else if (dice.chance(0.7)) {
+                history.drop_first();
+                model.pop_front();
+            } else {
+                history.drop_last();
+                model.pop_back();
+            }
+            wraps += tail == ~History::Ordinal{0} && history.tail() == 0;
+            if (step % 16 == 0) expect_same(history, model);
+        }
+        expect_same(history, model);
+        history.release(stride, memory.heap);
+    }
+    REQUIRE(wraps > 0);
+}
+
+TEST_CASE("History: the ring grows while its entries lie on both sides of the wrap") {
+    for (std::uint32_t before = 0; before < 20; ++before) {
+        Memory memory;
+        History history;
+        std::deque<std::uint32_t> model;
+        // One entry at a time up to the wrap, then a growth with `before` entries behind it.
+        for (History::Ordinal p = History::first; p != 0u - before; ++p) {
+            put(history, memory.heap, 0);
+            history.drop_first();
+        }
+        REQUIRE(history.tail() == 0u - before);
+        for (std::uint32_t number = 0; number < 70; ++number) {
+            put(history, memory.heap, number);
+            model.push_back(number);
+            expect_same(history, model);
+        }
+        REQUIRE(history.tail() == 70 - before);
+        history.release(stride, memory.heap);
+    }
+}
+
+TEST_CASE("History: what a ring took is given back") {
+    Memory memory;
+    History history;
+    CHECK_NOTHROW(history.prefetch_next(stride));
+    CHECK_NOTHROW(history.prefetch_first(stride));
+    for (std::uint32_t number = 0; number < 1000; ++number) put(history, memory.heap, number);
+    while (!history.empty()) history.drop_last();
+    history.release(stride, memory.heap);
+    CHECK(memory.heap.history_bytes() == 0);
+    put(history, memory.heap, 7);
+    CHECK(history.at(history.head(), stride).random_used == 7);
+    CHECK(memory.heap.history_bytes() > 0);
+    history.release(stride, memory.heap);
+}
+
+}  // namespace
+}  // namespace nw::test

@@ -1,0 +1,243 @@
+// How an LP's state comes back: both kinds of checkpoints, and the undo bytes of small states, against
+// a plain list of what the state was before each event.
+//
+// Method: one LP in a group, whose "events" add to a number (and, for snapshots, to a string on its
+// heap). Positions are counted over the wrap, which comes after 32 events.
+#include "lp/state_keeping.hpp"
+
+#include <string>
+#include <vector>
+
+#include "base/check.hpp"
+#include "numa/fake_os.hpp"
+#include "numa/group_memory.hpp"
+#include "numa/heap_scope.hpp"
+#include "numa/lp_heap.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/numa/random_cases.hpp"
+
+namespace nw::test {
+namespace {
+
+struct SmallState {
+    std::uint64_t sum = 0;
+};
+struct LargeState {
+    std::uint64_t sum = 0;
+    std::uint64_t filling[40] = {};
+};
+
+template <class State>
+struct Plain final : PlainStateProcess<State> {
+    explicit Plain(LpId) {}
+    void on_event(Context&, const Event&) override {}
+    void add(std::uint64_t n) { this->state.sum += n; }
+    std::uint64_t sum() const { return this->state.sum; }
+};
+
+struct Rich final : LogicalProcess {
+    explicit Rich(LpId) {}
+    void on_event(Context&, const Event&) override {}
+    void add(std::uint64_t n) {
+        total += n;
+        text.assign(n % 50, static_cast<char>('a' + n % 26));
+    }
+    std::uint64_t sum() const { return total * 1000 + text.size(); }
+    std::uint64_t total = 0;
+    std::string text;
+};
+
+// An LP and all that an engine keeps for it, but for the events.
+template <class Process>
+class KeptLp {
+  public:
+    KeptLp(Rollback method, std::uint32_t checkpoint_every)
+        : rules_(StateKeepingRules::choose(method, process<Process>(), checkpoint_every)) {
+        lp.heap = &group_.new_lp_heap();
+        const HeapScope scope(*lp.heap);
+        lp.process = new Process(LpId{0});
+    }
+    ~KeptLp() {
+        {
+            const HeapScope scope(*lp.heap);
+            delete &model();
+        }
+        keeper.forget(lp, heap());
+        lp.history.release(stride(), heap());
+    }
+
+    Process& model() { return *static_cast<Process*>(lp.process); }
+    PlatformHeap& heap() { return group_.platform(); }
+    std::uint32_t stride() const { return rules_.entry_stride; }
+
+    void execute(std::uint64_t n) {
+        HistoryEntry& entry = lp.history.append(stride(), heap());
+        entry = {};
+        entry.random_used = static_cast<std::uint32_t>(n);
+        keeper.save(lp, entry, heap());
+        run(n);
+    }
+
+    // As Worker::restore_state does it, coasting included. Returns how many were executed again.
+    std::uint32_t set_back(History::Ordinal position) {
+        std::uint32_t coasted = 0;
+        if (keeper.uses_checkpoints()) {
+            History::Ordinal p = keeper.restore_checkpoint(lp, position, heap());
+            coasted = position - p;
+            for (; p != position; ++p) run(lp.history.at(p, stride()).random_used);
+        } else {
+            keeper.restore_undo(lp, lp.history.at(position, stride()));
+        }
+        while (lp.history.tail() != position) lp.history.drop_last();
+        return coasted;
+    }
+
+    void commit_to(History::Ordinal position) {
+        lp.committed = position;
+        const History::Ordinal needed = keeper.trim(lp, position, heap());
+        while (lp.history.head() != needed) lp.history.drop_first();
+    }
+
+    LpRecord lp{};
+
+  private:
+    void run(std::uint64_t n) {
+        const HeapScope scope(*lp.heap);
+        model().add(n);
+    }
+
+    StateKeepingRules rules_;
+    MemorySource source_{linux_os(), MemoryMode::numa, 4};
+    GroupMemory group_{source_, GroupId{1}};
+
+  public:
+    StateKeeper keeper{rules_};
+};
+
+// Random steps; `sums[i]` is what the LP's state was before the i-th event.
+template <class Process>
+void play(Rollback method, std::uint32_t checkpoint_every) {
+    std::uint64_t rollbacks = 0, coasted = 0, wraps = 0, forgotten = 0;
+    for (const std::uint64_t seed : test_seeds(10)) {
+        INFO("NUMAWARP_TEST_SEED=" << seed);
+        Dice dice(seed);
+        KeptLp<Process> kept(method, checkpoint_every);
+        std::vector<std::uint64_t> sums;
+        const auto number = [&](History::Ordinal p) { return std::size_t{p - History::first}; };
+        for (int step = 0; step < 2000; ++step) {
+            LpRecord& lp = kept.lp;
+            const std::uint32_t uncommitted = lp.history.tail() - lp.committed;
+            if (uncommitted == 0 || dice.chance(0.7)) {
+                sums.resize(number(lp.history.tail()));
+                sums.push_back(kept.model().sum());
+                kept.execute(1 + dice.below(1000));
+                wraps += lp.history.tail() == 0;
+            } else if (dice.chance(0.5)) {
+                const auto position =
+                    lp.committed + static_cast<std::uint32_t>(dice.below(uncommitted));
+                coasted += kept.set_back(position);
+                ++rollbacks;
+                REQUIRE(lp.history.tail() == position);
+                REQUIRE(kept.model().sum() == sums[number(position)]);
+            } else {
+                kept.commit_to(lp.committed + 1 +
+                               static_cast<std::uint32_t>(dice.below(uncommitted)));
+                if (lp.committed == lp.history.tail() && dice.chance(0.3)) {
+                    while (!lp.history.empty()) lp.history.drop_first();
+                    kept.keeper.forget(lp, kept.heap());
+                    ++forgotten;
+                    REQUIRE(kept.keeper.bytes() == 0);
+                }
+            }
+        }
+    }
+    REQUIRE(rollbacks > 0);
+    REQUIRE(wraps > 0);
+    REQUIRE(forgotten > 0);
+    if (method == Rollback::snapshot && checkpoint_every != 1) REQUIRE(coasted > 0);
+}
+
+TEST_CASE("StateKeeper: a small plain state comes back from the history's entries") {
+    play<Plain<SmallState>>(Rollback::copy, 1);
+    CHECK(StateKeepingRules::choose(Rollback::copy, process<Plain<SmallState>>(), 0).undo_in_entry);
+}
+
+TEST_CASE("StateKeeper: a large plain state comes back from copies and coasting") {
+    for (const std::uint32_t every : {0u, 1u, 2u, 7u, 100u})
+        play<Plain<LargeState>>(Rollback::copy, every);
+}
+
+TEST_CASE("StateKeeper: anything on the LP's heap comes back from snapshots and coasting") {
+    for (const std::uint32_t every : {0u, 1u, 2u, 7u, 100u}) play<Rich>(Rollback::snapshot, every);
+}
+
+TEST_CASE("StateKeeper: checkpoints are taken every so many events, on both sides of the wrap") {
+    KeptLp<Rich> kept(Rollback::snapshot, 10);
+    for (int i = 0; i < 1000; ++i) {
+        kept.execute(1);
+        REQUIRE(kept.keeper.checkpoints_taken() == static_cast<std::uint64_t>(i / 10 + 1));
+    }
+}
+
+TEST_CASE("StateKeeper: trim keeps the checkpoint that the oldest event to come back needs") {
+    KeptLp<Rich> kept(Rollback::snapshot, 8);
+    for (int i = 0; i < 300; ++i) kept.execute(1);
+    const std::uint64_t all = kept.keeper.bytes();
+    kept.commit_to(History::first + 37);  // five events beyond the wrap
+    CHECK(kept.lp.history.head() == History::first + 32);
+    CHECK(kept.keeper.bytes() == all / 38 * 34);  // those of events 0, 8, 16 and 24 are gone
+    kept.set_back(History::first + 37);
+    CHECK(kept.model().total == 37);
+}
+
+TEST_CASE("StateKeeper: of an LP that has failed no checkpoint is taken") {
+    KeptLp<Rich> kept(Rollback::snapshot, 1);
+    for (int i = 0; i < 3; ++i) kept.execute(1);
+    kept.lp.failed = true;
+    for (int i = 0; i < 3; ++i) kept.execute(1);
+    CHECK(kept.keeper.checkpoints_taken() == 3);
+    kept.lp.failed = false;
+    kept.set_back(History::first + 3);
+    CHECK(kept.model().total == 3);
+    kept.execute(1);
+    CHECK(kept.keeper.checkpoints_taken() == 4);
+}
+
+TEST_CASE("StateKeeper: the interval adapts to rollbacks, and doubles without them") {
+    const auto interval_after = [](bool rollbacks) {
+        KeptLp<Rich> kept(Rollback::snapshot, 0);
+        kept.execute(1);
+        kept.keeper.event_cost(kept.lp, 100);
+        for (int i = 0; i < 400; ++i) {
+            kept.lp.checkpoints->checkpoint_ns = 50;
+            kept.execute(1);
+            kept.execute(1);
+            if (rollbacks) {
+                kept.set_back(kept.lp.history.tail() - 1);
+                kept.execute(1);
+            }
+            kept.commit_to(kept.lp.history.tail() - 1);
+        }
+        return kept.lp.checkpoints->interval;
+    };
+    CHECK(interval_after(false) == 32);
+    CHECK(interval_after(true) <= 2);
+}
+
+TEST_CASE("StateKeeper: an LP that changes hands takes its bytes along") {
+    KeptLp<Rich> kept(Rollback::snapshot, 4);
+    for (int i = 0; i < 40; ++i) kept.execute(1);
+    StateKeeper other(kept.keeper.rules());
+    const std::uint64_t bytes = kept.keeper.bytes();
+    REQUIRE(bytes > 0);
+    kept.keeper.hand_over(kept.lp);
+    other.take_over(kept.lp);
+    CHECK(kept.keeper.bytes() == 0);
+    CHECK(other.bytes() == bytes);
+    CHECK(other.bytes_peak() == bytes);
+    other.hand_over(kept.lp);
+    kept.keeper.take_over(kept.lp);
+}
+
+}  // namespace
+}  // namespace nw::test

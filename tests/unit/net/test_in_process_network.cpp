@@ -1,0 +1,159 @@
+// The network that the stepped tests play on: whatever the weather, every batch arrives once and whole,
+// some of them late and out of order, and a reduction tells all ranks the same.
+#include "net/in_process_network.hpp"
+
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "base/check.hpp"
+#include "net/rank_group.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/numa/random_cases.hpp"
+
+namespace nw::test {
+namespace {
+
+struct Letter {
+    std::uint32_t from;
+    std::uint32_t to;
+    std::uint32_t number;
+    friend auto operator<=>(const Letter&, const Letter&) = default;
+};
+
+void send(Transport& transport, const Letter& letter) {
+    transport.send(RankId{letter.to}, std::as_bytes(std::span(&letter, 1)));
+}
+
+NetworkWeather draw_weather(Dice& dice) {
+    return {.delay_max = static_cast<std::uint32_t>(dice.below(40)),
+            .stall_probability = dice.chance(0.5) ? 0.05 : 0.0,
+            .stall_max = static_cast<std::uint32_t>(dice.below(100))};
+}
+
+TEST_CASE(
+    "InProcessNetwork: every batch arrives once, at whom it was sent to, sometimes overtaken") {
+    std::size_t overtaken = 0, late = 0;
+    for (const std::uint64_t seed : test_seeds(30)) {
+        INFO("NUMAWARP_TEST_SEED=" << seed);
+        Dice dice(seed);
+        const auto ranks = static_cast<std::uint32_t>(2 + dice.below(4));
+        InProcessNetwork network(ranks, seed, draw_weather(dice));
+        std::set<Letter> under_way;
+        std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> newest;
+        std::uint32_t sent = 0;
+        const auto receive_all = [&] {
+            for (std::uint32_t r = 0; r < ranks; ++r)
+                network.rank(r).receive(4, [&](std::span<const std::byte> bytes) {
+                    Letter letter;
+                    REQUIRE(bytes.size() == sizeof letter);
+                    std::memcpy(&letter, bytes.data(), sizeof letter);
+                    REQUIRE(letter.to == r);
+                    REQUIRE(under_way.erase(letter) == 1);
+                    std::uint32_t& last = newest[{letter.from, letter.to}];
+                    overtaken += letter.number < last;
+                    last = std::max(last, letter.number);
+                });
+        };
+        for (int step = 0; step < 500; ++step) {
+            const auto from = static_cast<std::uint32_t>(dice.below(ranks));
+            const auto to = static_cast<std::uint32_t>(dice.below(ranks));
+            if (from != to) {
+                const Letter letter{from, to, ++sent};
+                send(network.rank(from), letter);
+                under_way.insert(letter);
+            }
+            receive_all();
+            late += !under_way.empty();
+            REQUIRE(network.idle() == under_way.empty());
+            network.tick();
+        }
+        for (int step = 0; step < 2000 && !network.idle(); ++step) {
+            network.tick();
+            receive_all();
+        }
+        REQUIRE(under_way.empty());
+    }
+    if (test_seeds(2).size() > 1) {
+        REQUIRE(overtaken > 0);
+        REQUIRE(late > 0);
+    }
+}
+
+TEST_CASE("InProcessNetwork: no more is handed over at once than was asked for") {
+    InProcessNetwork network(2, 1, {.delay_max = 0, .stall_probability = 0, .stall_max = 0});
+    for (std::uint32_t n = 0; n < 10; ++n) send(network.rank(0), {0, 1, n});
+    int taken = 0;
+    network.rank(1).receive(3, [&](std::span<const std::byte>) { ++taken; });
+    CHECK(taken == 3);
+    network.rank(1).receive(100, [&](std::span<const std::byte>) { ++taken; });
+    CHECK(taken == 10);
+    CHECK(network.idle());
+}
+
+TEST_CASE("InProcessNetwork: a reduction ends when all have contributed, with one result for all") {
+    for (const std::uint64_t seed : test_seeds(20)) {
+        INFO("NUMAWARP_TEST_SEED=" << seed);
+        Dice dice(seed);
+        const auto ranks = static_cast<std::uint32_t>(1 + dice.below(5));
+        InProcessNetwork network(ranks, seed, draw_weather(dice));
+        for (std::uint64_t round = 1; round <= 10; ++round) {
+            Contribution result;
+            for (std::uint32_t r = 0; r < ranks; ++r) {
+                Contribution own;
+                own.executed = round * (r + 1);
+                own.m0 = {100.0 - r, r};
+                network.rank(r).begin_reduce(own);
+                if (r + 1 < ranks) REQUIRE(!network.rank(r).poll_reduce(result));
+                network.tick();
+            }
+            for (std::uint32_t r = 0; r < ranks; ++r) {
+                result = {};
+                for (int wait = 0; wait < 100 && !network.rank(r).poll_reduce(result); ++wait)
+                    network.tick();
+                REQUIRE(result.executed == round * ranks * (ranks + 1) / 2);
+                REQUIRE(result.m0 == EventBound(100.0 - (ranks - 1), ranks - 1));
+            }
+        }
+    }
+}
+
+TEST_CASE("InProcessNetwork: the same seed is the same weather") {
+    const auto play = [](std::uint64_t seed) {
+        InProcessNetwork network(3, seed);
+        std::vector<std::uint32_t> order;
+        for (std::uint32_t n = 0; n < 200; ++n) {
+            send(network.rank(n % 3), {n % 3, (n + 1) % 3, n});
+            network.tick();
+            for (std::uint32_t r = 0; r < 3; ++r)
+                network.rank(r).receive(9, [&](std::span<const std::byte> bytes) {
+                    Letter letter;
+                    std::memcpy(&letter, bytes.data(), sizeof letter);
+                    order.push_back(letter.number);
+                });
+        }
+        return order;
+    };
+    CHECK(play(5) == play(5));
+    CHECK(play(5) != play(6));
+}
+
+TEST_CASE("Transport: nobody sends to itself, and a single rank to nobody") {
+    InProcessNetwork network(2, 1);
+    CHECK_THROWS_AS(send(network.rank(0), {0, 0, 1}), InternalError);
+    SingleProcess alone;
+    CHECK(alone.ranks() == 1);
+    CHECK(alone.share("mine") == std::vector<std::string>{"mine"});
+    CHECK_THROWS_AS(alone.send(RankId{0}, ""), InternalError);
+    CHECK_THROWS_AS(alone.receive(RankId{0}), InternalError);
+    const auto transport = alone.open_transport(0);
+    CHECK_THROWS_AS(transport->send(RankId{0}, {}), InternalError);
+    Contribution own, result;
+    own.committed = 5;
+    transport->begin_reduce(own);
+    REQUIRE(transport->poll_reduce(result));
+    CHECK(result.committed == 5);
+}
+
+}  // namespace
+}  // namespace nw::test
