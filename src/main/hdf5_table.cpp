@@ -51,6 +51,7 @@ class Column {
           type_(type),
           memory_type_(type == ColumnType::text      ? text_type(path)
                        : type == ColumnType::integer ? copy_of(H5T_NATIVE_INT64, path)
+                       : type == ColumnType::natural ? copy_of(H5T_NATIVE_UINT64, path)
                                                      : copy_of(H5T_NATIVE_DOUBLE, path)),
           dataset_(create(group)) {}
 
@@ -58,6 +59,9 @@ class Column {
         switch (type_) {
             case ColumnType::integer:
                 integers_.push_back(number_in<std::int64_t>(cell, name_, path_));
+                break;
+            case ColumnType::natural:
+                naturals_.push_back(number_in<std::uint64_t>(cell, name_, path_));
                 break;
             case ColumnType::real:
                 reals_.push_back(cell.empty() ? std::numeric_limits<double>::quiet_NaN()
@@ -83,6 +87,7 @@ class Column {
         checked_hdf5(H5Dwrite(dataset_, memory_type_, in_memory, in_file, H5P_DEFAULT, cells()),
                      path_);
         integers_.clear();
+        naturals_.clear();
         reals_.clear();
         texts_.clear();
         text_at_.clear();
@@ -114,6 +119,8 @@ class Column {
         switch (type_) {
             case ColumnType::integer:
                 return integers_.data();
+            case ColumnType::natural:
+                return naturals_.data();
             case ColumnType::real:
                 return reals_.data();
             case ColumnType::text:
@@ -131,6 +138,7 @@ class Column {
     Hdf5Handle dataset_;
     // Of one of the types:
     std::vector<std::int64_t> integers_;
+    std::vector<std::uint64_t> naturals_;
     std::vector<double> reals_;
     std::string texts_;                 // each with a zero behind it
     std::vector<std::size_t> text_at_;  // where each begins

@@ -3,7 +3,7 @@
 //
 //     roads.h5
 //       /roads                 attributes: columns (their order), model, seed, digest, commit, version
-//         /roads/hour          int64     integers
+//         /roads/hour          int64     integers; uint64 where one is beyond 2^63
 //         /roads/density       float64   real numbers, integers among them, NaN where a cell is empty
 //         /roads/motorway      UTF-8     texts of any length, and whatever else stands among them
 //

@@ -22,6 +22,7 @@
 #include <numawarp/model.hpp>
 
 #include "base/check.hpp"
+#include "base/utf8.hpp"
 #include "engine/saved_run.hpp"
 #include "engine/simulation.hpp"
 #include "main/command_line.hpp"
@@ -41,7 +42,6 @@
 #include "main/standard_streams.hpp"
 #include "main/statistics.hpp"
 #include "main/trace_file.hpp"
-#include "main/utf8.hpp"
 #include "main/version.hpp"
 #include "mpi/session.hpp"
 #include "numa/modules.hpp"
@@ -51,16 +51,13 @@ namespace nw {
 
 namespace {
 
-// One line, whatever stands in a file's name or in an exception of the model's.
-std::string one_line(std::string message) {
-    std::replace_if(
-        message.begin(), message.end(),
-        [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, ' ');
-    return fmt::format("numawarp: {}", message);
+// One line of UTF-8, whatever stands in a file's name or in an exception of the model's.
+std::string last_line(std::string_view message) {
+    return fmt::format("numawarp: {}", one_line(message));
 }
 
-int fail(ExitCode code, std::string message) {
-    say(one_line(std::move(message)) + '\n');
+int fail(ExitCode code, std::string_view message) {
+    say(last_line(message) + '\n');
     return code;
 }
 
@@ -183,7 +180,7 @@ RunResult simulate_with_progress(Model& model, const Setup& setup, const Setting
     // The line first, while there is somebody to say it.
     live.failed = [&] {
         const Failure failure = current_failure();
-        progress.say(one_line(of_rank(ranks, failure.message)));
+        progress.say(last_line(of_rank(ranks, failure.message)));
         end_all_ranks(ranks, failure.code);
     };
     live.warn = [&](const std::string& line) { progress.say("numawarp: " + of_rank(ranks, line)); };

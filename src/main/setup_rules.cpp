@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/utf8.hpp"
+#include "lp/history.hpp"
 #include "main/option_table.hpp"
 #include "main/option_values.hpp"
 
@@ -43,12 +45,20 @@ bool can_be_a_files(const std::string& name) noexcept {
 }
 
 void check_outputs(const Rules& rules, const std::vector<OutputTable>& tables) {
+    rules.demand(tables.size() <= Extra::tables_max, "{} output tables: must be at most {}",
+                 tables.size(), Extra::tables_max);
     std::set<std::string> names;
     for (const OutputTable& table : tables) {
         // What ends a C string would end the message.
         rules.demand(can_be_a_files(table.name),
                      "output table \"{}\": must have a name that can be a file's",
                      table.name.c_str());
+        rules.demand(is_utf8(table.name), "output table \"{}\": its name must be UTF-8",
+                     one_line(table.name));
+        for (const std::string& column : table.columns)
+            rules.demand(is_utf8(column) && column.find('\0') == std::string::npos,
+                         "output table {}: column \"{}\" must be UTF-8, with no zero byte in it",
+                         table.name, one_line(column));
         rules.demand(names.insert(table.name).second, "output table {}: must not be there twice",
                      table.name);
         rules.demand(!table.columns.empty(), "output table {}: must have at least one column",

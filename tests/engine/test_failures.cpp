@@ -2,12 +2,15 @@
 // fails in order ends the run with a ModelError that says where, whichever engine runs it.
 //
 // Method: gap_model.hpp, whose LPs fail in every way that is covered, as soon as a number is missing.
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "tests/engine/engines.hpp"
 #include "tests/engine/gap_model.hpp"
 #include "tests/engine/stepped_run.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace nw::test {
 namespace {
@@ -187,6 +190,71 @@ TEST_CASE("a failure right at the start leaves no worker waiting for another") {
         Config config = wild_config(EngineKind::conservative);
         config.workers = 4;
         REQUIRE(model_error_of(model, config).find("LP 7 at time 1.5") == 0);
+    }
+}
+
+// --- Output that cannot be read --------------------------------------------------------------------
+
+// Writes good rows, and at time 10 one whose text is nowhere or has no sensible length.
+struct WildText {
+    std::uintptr_t address;
+    std::size_t bytes;
+};
+
+class WildProcess final : public LogicalProcess {
+  public:
+    WildProcess(LpId, const WildText* wild) : wild_(wild) {}
+    void on_start(Context& context) override { context.schedule(context.self(), 1, 0); }
+    void on_event(Context& context, const Event&) override {
+        const auto* wild = reinterpret_cast<const char*>(wild_->address);
+        const bool now = index(context.self()) == 3 && context.now() > 9.5;
+        context.output(0, now ? std::string_view(wild, wild_->bytes) : std::string_view("fine"));
+        context.schedule(context.self(), 1, 0);
+    }
+
+  private:
+    const WildText* wild_;
+};
+
+class WildModel final : public Model {
+  public:
+    explicit WildModel(WildText wild) : Model("wild", "writes what it cannot"), wild_(wild) {}
+    Setup setup() override {
+        Setup setup;
+        setup.lps = 8;
+        setup.until = 20;
+        setup.lookahead = 1;
+        setup.process = process<WildProcess>(static_cast<const WildText*>(&wild_));
+        setup.outputs = {{"words", {"word"}}};
+        return setup;
+    }
+
+  private:
+    WildText wild_;
+};
+
+TEST_CASE("output() of a wild text fails alike on every engine, with and without --output") {
+    static const std::string good = "a text that is there";
+    const auto there = reinterpret_cast<std::uintptr_t>(good.data());
+    for (const WildText wild : {WildText{16, 5}, WildText{16, 100'000}, WildText{there, 1u << 30},
+                                WildText{there, SIZE_MAX}}) {
+        INFO(wild.address << ", " << wild.bytes);
+        std::string expected;
+        for (const EngineKind engine : all_engines) {
+            for (const bool written : {false, true}) {
+                INFO(name_of(engine) << ", output " << (written ? "on" : "off"));
+                const TemporaryFolder folder;
+                WildModel model(wild);
+                Config config = wild_config(engine);
+                if (written) config.output_directory = folder.path();
+                const std::string error = model_error_of(model, config);
+                if (expected.empty()) expected = error;
+                CHECK(error.find("LP 3 at time 10") == 0);
+                CHECK(error == expected);
+            }
+        }
+        if (wild.bytes > 100'000)
+            CHECK(expected.find("to table words; legal: at most 16777216") != std::string::npos);
     }
 }
 

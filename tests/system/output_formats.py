@@ -107,7 +107,8 @@ def check_models(ranks):
     said = check_formats("table_writer", ["empty", "kinds"], ranks, "--until", 5000)
     types = {"time": "float64", "integer": "int64", "real": "float64", "quoted text": "object",
              "text": "object", "either": "float64", "any": "object", "gaps": "float64",
-             "first": "object", "blank": "object"}
+             "first": "object", "large": "uint64", "mixed": "object", "letter": "object",
+             "flag": "int64", "no UTF-8": "object", "blank": "object"}
     programs.expect(said["kinds"][1] == types, f"types of columns: {said['kinds'][1]}")
     programs.expect(set(said["empty"][1].values()) == {"object"}, "types where there are no rows")
 

@@ -29,10 +29,14 @@ class Process final : public nw::LogicalProcess {
         const nw::OutputValue gap[] = {lp, ""};
         // A run that goes on in another process sees integers only.
         const nw::OutputValue first[] = {turn_, "first"};
+        // Beyond 2^63, and mixed with what is below 0 in the same column.
+        const std::uint64_t large = ~std::uint64_t{0} - lp;
+        const nw::OutputValue mixed[] = {large, -1};
         const std::string name = "process " + std::to_string(lp);
         context.output(0, context.now(), turn == 0 ? least + lp : -(least + 1), odd_reals[turn],
                        odd_texts[turn], std::string_view(name), either[odd], any[turn], gap[odd],
-                       first[turn_ == 1], "");
+                       first[turn_ == 1], large, mixed[odd], static_cast<char>('a' + lp), odd,
+                       "caf\xe9", "");
     }
 
   private:
@@ -52,10 +56,11 @@ class TableWriter final : public nw::Model {
         setup.lps = process_count;
         setup.until = 100;
         setup.process = nw::process<Process>();
-        setup.outputs = {{"kinds",
-                          {"time", "integer", "real", "quoted text", "text", "either", "any",
-                           "gaps", "first", last_column_}},
-                         {"empty", {"nothing", "at all"}}};
+        setup.outputs = {
+            {"kinds",
+             {"time", "integer", "real", "quoted text", "text", "either", "any", "gaps", "first",
+              "large", "mixed", "letter", "flag", "no UTF-8", last_column_}},
+            {"empty", {"nothing", "at all"}}};
         return setup;
     }
 

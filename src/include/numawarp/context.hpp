@@ -15,19 +15,28 @@
 
 namespace nw {
 
-// One cell of an output row.
+// One cell of an output row. A bool is 0 or 1; a char is a text of one character, while signed char and
+// unsigned char (std::int8_t, std::uint8_t) are numbers. Text is UTF-8; bytes that are not become U+FFFD.
 struct OutputValue {
-    enum class Kind : std::uint8_t { integer, real, text } kind;
-    std::int64_t integer = 0;
+    enum class Kind : std::uint8_t { integer, real, text, natural, character } kind;
+    std::int64_t integer = 0;  // the bits of a natural number, or the character
     double real = 0;
     std::string_view text{};
 
     template <class T>
         requires std::is_integral_v<T> OutputValue(T value)
-            : kind(Kind::integer), integer(static_cast<std::int64_t>(value)) {}
+            : kind(std::is_same_v<T, char> ? Kind::character
+                   : std::is_unsigned_v<T> ? Kind::natural
+                                           : Kind::integer),
+              integer(static_cast<std::int64_t>(value)) {}
         OutputValue(double value) : kind(Kind::real), real(value) {}
         OutputValue(std::string_view value) : kind(Kind::text), text(value) {}
         OutputValue(const char* value) : kind(Kind::text), text(value) {}
+        // Characters of wider kinds are neither numbers nor UTF-8.
+        OutputValue(wchar_t) = delete;
+        OutputValue(char8_t) = delete;
+        OutputValue(char16_t) = delete;
+        OutputValue(char32_t) = delete;
 };
 
 namespace detail {
@@ -65,7 +74,7 @@ class Context {
                         std::span<const std::byte> payload);
 
     // Appends a row to the model's output table number `table`. It reaches the file once the event
-    // is committed. Requires: as many values as the table declares columns.
+    // is committed. Requires: as many values as the table declares columns, texts of at most 16 MiB.
     template <class... Values>
     void output(std::size_t table, const Values&... values) {
         const OutputValue row[] = {OutputValue(values)...};

@@ -2,8 +2,10 @@
 // what one process would have written.
 #include "engine/output_writer.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -76,6 +78,64 @@ TEST_CASE("OutputWriter: rows are in order of events, quoted where CSV wants it"
           "time,name,count\n0.25,\"a \"\"car\"\", red\",0\n1.25,car 1,1\n2.25,car 2,2\n"
           "3.25,\"a \"\"car\"\", red\",3\n");
     CHECK(folder.read("ends.csv") == "\"why, if\"\n\"x\ny\"\n");
+}
+
+// The line of CSV that the values become, and the kinds that were seen in them.
+std::pair<std::string, std::vector<std::uint8_t>> line_of(const std::vector<OutputValue>& values) {
+    const std::vector<OutputTable> wide{{"wide", std::vector<std::string>(values.size(), "c")}};
+    std::vector<std::byte> bytes(encoded_row_bytes(wide, 0, values));
+    encode_row(values, bytes.data());
+    std::string text;
+    std::vector<std::uint8_t> kinds(values.size());
+    append_csv(text, bytes, kinds);
+    return {text, kinds};
+}
+
+TEST_CASE("output rows: whole numbers of both kinds are written as what they are") {
+    const auto least = std::numeric_limits<std::int64_t>::min();
+    const auto most = std::numeric_limits<std::int64_t>::max();
+    const auto [text, kinds] =
+        line_of({least, -1, 0, most, 0u, std::uint64_t{1} << 63, ~std::uint64_t{0}, true, false,
+                 std::uint8_t{200}, std::int8_t{-5}, 3.5f});
+    CHECK(text ==
+          "-9223372036854775808,-1,0,9223372036854775807,0,9223372036854775808,"
+          "18446744073709551615,1,0,200,-5,3.5\n");
+    CHECK(kinds == std::vector<std::uint8_t>{saw_negative, saw_negative, saw_integer, saw_integer,
+                                             saw_integer, saw_large, saw_large, saw_integer,
+                                             saw_integer, saw_integer, saw_negative, saw_real});
+}
+
+TEST_CASE("output rows: a char is text, and what is no UTF-8 is made so") {
+    const std::string zero("a\0b", 3);
+    const auto [text, kinds] = line_of(
+        {'x', '"', '\xe9', "caf\xe9, \"\xff\"", "Stra\u00dfe", std::string_view(zero), "", '\0'});
+    CHECK(text == "x,\"\"\"\",\ufffd,\"caf\ufffd, \"\"\ufffd\"\"\",Stra\u00dfe,a\ufffdb,,\ufffd\n");
+    CHECK(kinds == std::vector<std::uint8_t>{saw_text, saw_text, saw_text, saw_text, saw_text,
+                                             saw_text, saw_blank, saw_text});
+}
+
+TEST_CASE("column_type: the type that holds all that was seen, or text") {
+    CHECK(column_type(saw_integer) == ColumnType::integer);
+    CHECK(column_type(saw_integer | saw_negative) == ColumnType::integer);
+    CHECK(column_type(saw_negative) == ColumnType::integer);
+    CHECK(column_type(saw_large) == ColumnType::natural);
+    CHECK(column_type(saw_integer | saw_large) == ColumnType::natural);
+    CHECK(column_type(saw_negative | saw_large) == ColumnType::text);
+    CHECK(column_type(saw_real | saw_large) == ColumnType::real);
+    CHECK(column_type(saw_blank | saw_negative) == ColumnType::real);
+    CHECK(column_type(saw_large | saw_text) == ColumnType::text);
+    CHECK(column_type(saw_blank) == ColumnType::text);
+    CHECK(column_type(0) == ColumnType::text);
+}
+
+TEST_CASE("output rows: a text that is too long is refused before it is read") {
+    const OutputValue good[] = {std::string_view(), 1, 2};
+    CHECK_NOTHROW(encoded_row_bytes(tables, 0, good));
+    const OutputValue wild[] = {std::string_view("x", output_text_bytes_max + 1), 1, 2};
+    CHECK_THROWS_AS(encoded_row_bytes(tables, 0, wild), ModelError);
+    const std::string long_text(output_text_bytes_max, 'x');
+    const OutputValue longest[] = {std::string_view(long_text), 1, 2};
+    CHECK(encoded_row_bytes(tables, 0, longest) == output_text_bytes_max + 27);
 }
 
 TEST_CASE("OutputWriter: after sync the rows below the bound are in the files, no others") {

@@ -11,10 +11,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.hpp"
 #include "main/command_line.hpp"
 #include "main/idle_options.hpp"
 #include "main/option_values.hpp"
-#include "main/utf8.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/main/toy_model.hpp"
 

@@ -58,6 +58,20 @@ TEST_CASE("setup rules: what only the model's author can mend names the model") 
     CHECK(complaint([](nw::Setup& s, nw::Config&) {
               s.outputs = {{"a", {}}};
           }) == "model toy: output table a: must have at least one column");
+    CHECK(complaint([](nw::Setup& s, nw::Config&) {
+              s.outputs = {{"caf\xe9", {"x"}}};
+          }) == "model toy: output table \"caf\ufffd\": its name must be UTF-8");
+    CHECK(complaint([](nw::Setup& s, nw::Config&) {
+              s.outputs = {{"a", {"x", "\xff"}}};
+          }) ==
+          "model toy: output table a: column \"\ufffd\" must be UTF-8, with no zero byte in it");
+    const auto tables = [](int count) {
+        return complaint([&](nw::Setup& s, nw::Config&) {
+            for (int t = 0; t < count; ++t) s.outputs.push_back({std::to_string(t), {"x"}});
+        });
+    };
+    CHECK(tables(65'536) == "");
+    CHECK(tables(65'537) == "model toy: 65537 output tables: must be at most 65536");
 }
 
 TEST_CASE("setup rules: an option that the model cannot serve is named with those it can") {
