@@ -31,7 +31,10 @@ const char* describe(HeapFault fault) noexcept {
             return "the handler freed memory that was not allocated by its LP: what exists before "
                    "the run may be read, not freed or reallocated";
         case HeapFault::other_lp:
-            return "the handler freed memory of another LP";
+            return "the handler freed memory of another LP: a thread_local or static container "
+                   "that "
+                   "LPs share keeps what the one that let it grow had allocated; legal: members of "
+                   "the LP";
         case HeapFault::not_a_chunk:
             return "the handler freed an address inside an allocation, not its beginning";
         case HeapFault::already_free:

@@ -13,6 +13,7 @@
 #include "numa/heap_scope.hpp"
 #include "numa/interpose/allocate.hpp"
 #include "numa/lp_heap.hpp"
+#include "numa/thread_end.hpp"
 
 namespace nw::interpose {
 namespace {
@@ -90,6 +91,11 @@ void free_group_memory(void* address) noexcept {
         return;
     }
     LpHeap* const owner = LpHeap::owner_of(address);
+    if (at_thread_end()) {
+        note_freed_at_thread_end();
+        if (owner != nullptr) static_cast<void>(owner->free(address));
+        return;
+    }
     if (owner == nullptr) stop("platform memory was given to free()");
     const HeapFault fault =
         heap_guards_on ? HeapGuards::free(*owner, address) : owner->free(address);

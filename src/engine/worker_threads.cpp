@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
+#include "numa/thread_end.hpp"
 
 namespace nw {
 
@@ -35,6 +36,7 @@ void run_worker_threads(Os& os, const WorkerPlaces& where,
         } catch (...) {
             failures[w] = std::current_exception();
         }
+        begin_thread_end();
     };
     std::vector<std::thread> threads;
     std::string refused;
@@ -48,6 +50,10 @@ void run_worker_threads(Os& os, const WorkerPlaces& where,
     gate.notify_all();
     for (std::thread& thread : threads) thread.join();
     if (!refused.empty()) throw MachineError(refused);
+    if (take_freed_at_thread_end() > 0)
+        notices.push_back(
+            "thread_local objects held memory that handlers had allocated: what is kept there is "
+            "not rolled back, and other LPs see it; legal: members of the LP");
     if (bind_refused != 0)
         notices.push_back(
             fmt::format("workers are not bound to cores: {}", std::strerror(bind_refused)));

@@ -55,7 +55,8 @@ std::vector<IdleOption> idle_options(const Settings& settings, const RunShape& s
         idle.add("rollback by reverse", {"checkpoint-every"});
     if (time_warp && shape.workers == 1) idle.add("one worker", {"rebind", "check-rebind"});
     if (config.memory == MemoryMode::libc)
-        idle.add("--memory libc, which places nothing", {"pagemigd", "huge-pages"});
+        idle.add("--memory libc, which places nothing",
+                 {"pagemigd", "huge-pages", "protect-shared"});
     if (settings.quiet) idle.add("--quiet", {"progress", "verbose"});
     return idle.take();
 }

@@ -43,7 +43,10 @@ std::string_view name_of(ModelHook hook) noexcept {
 void call_hook(const Model& model, ModelHook hook, const std::function<void()>& body) {
     FaultGuard guard;
     guard.adopt_thread();
-    if (sigsetjmp(guard.env(), 0) != 0) blame(model, hook, guard.description());
+    if (sigsetjmp(guard.env(), 0) != 0) {
+        guard.recover();
+        blame(model, hook, guard.description());
+    }
     std::string what;
     bool is_machine = false;
     try {
