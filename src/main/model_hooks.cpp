@@ -1,14 +1,22 @@
 #include "main/model_hooks.hpp"
 
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
 #include <exception>
+#include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 #include <system_error>
+#include <thread>
 
 #include <fmt/format.h>
 
 #include "base/check.hpp"
 #include "numa/fault_guard.hpp"
+#include "numa/handler_probe.hpp"
+#include "numa/signals.hpp"
 
 namespace nw {
 
@@ -19,6 +27,48 @@ std::string words_of(const std::exception& error) {
     const char* const words = error.what();
     return words != nullptr && *words != '\0' ? words : "an exception without words";
 }
+
+// Sees to it that a hook does not run for ever. While this lives the thread that made it is watched by
+// another.
+class HookTimeout final : public HandlerProbe {
+  public:
+    explicit HookTimeout(double seconds) : seconds_(seconds) {
+        adopt_thread();
+        const SignalsBlocked blocked;  // the process's signals are for its main thread
+        thread_ = std::thread([this] { run(); });
+    }
+    ~HookTimeout() {
+        {
+            const std::lock_guard lock(mutex_);
+            over_ = true;
+        }
+        over_changed_.notify_one();
+        thread_.join();
+        leave_thread();
+    }
+
+  private:
+    void run() {
+        std::unique_lock lock(mutex_);
+        std::chrono::duration<double> time(seconds_);
+        // Again and again: the hook may be in a library that must not be left.
+        while (!over_changed_.wait_for(lock, time, [this] { return over_; })) {
+            if (const std::uint64_t call = running_call(); call != 0) ask(ProbeWish::end, call);
+            time = std::chrono::milliseconds(20);
+        }
+    }
+    bool answer(ProbeWish wish, FaultGuard& guard) noexcept override {
+        if (wish != ProbeWish::end) return false;
+        guard.note("it has not returned within --handler-timeout");
+        return true;
+    }
+
+    const double seconds_;
+    std::mutex mutex_;
+    std::condition_variable over_changed_;
+    bool over_ = false;
+    std::thread thread_;
+};
 
 [[noreturn]] void blame(const Model& model, ModelHook hook, const std::string& what) {
     const std::string line = fmt::format("model {}: {}: {}", model.name(), name_of(hook), what);
@@ -40,9 +90,12 @@ std::string_view name_of(ModelHook hook) noexcept {
     return "?";
 }
 
-void call_hook(const Model& model, ModelHook hook, const std::function<void()>& body) {
+void call_hook(const Model& model, ModelHook hook, double seconds_most,
+               const std::function<void()>& body) {
     FaultGuard guard;
     guard.adopt_thread();
+    const std::unique_ptr<HookTimeout> timeout =
+        seconds_most > 0 ? std::make_unique<HookTimeout>(seconds_most) : nullptr;
     if (sigsetjmp(guard.env(), 0) != 0) {
         guard.recover();
         blame(model, hook, guard.description());

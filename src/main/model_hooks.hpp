@@ -20,7 +20,9 @@ std::string_view name_of(ModelHook hook) noexcept;
 //     SetupError    in options() and setup(), before the run
 //     ModelError    in finished(), after it
 //     MachineError  where memory is short; in finished() a std::system_error, too
-// Thread: the main thread, with no worker about. What a hook that crashed held stays held.
-void call_hook(const Model& model, ModelHook hook, const std::function<void()>& body);
+// A hook that takes longer than `seconds_most` (0: any time is right) is left like one that crashed.
+// Thread: the main thread, with no worker about. What a hook that was left held stays held.
+void call_hook(const Model& model, ModelHook hook, double seconds_most,
+               const std::function<void()>& body);
 
 }  // namespace nw

@@ -235,7 +235,7 @@ class RankRun {
 
     int run() {
         int code = agreed([&] {
-            call_hook(model_, ModelHook::options, [&] { table_.emplace(settings_, model_); });
+            call_hook(model_, ModelHook::options, 0, [&] { table_.emplace(settings_, model_); });
             read_command_line(arguments_, *table_, settings_);
             if (!asks_for_text() && ranks_.is_first())
                 restart_lock_ = lock_restart_folder(settings_);
@@ -288,7 +288,8 @@ class RankRun {
             const Config& config = settings_.config;
             if (config.protect_shared && config.memory == MemoryMode::numa)
                 filling.emplace(linux_os());
-            call_hook(model_, ModelHook::setup, [&] { setup_ = model_.setup(); });
+            call_hook(model_, ModelHook::setup, config.handler_timeout_seconds,
+                      [&] { setup_ = model_.setup(); });
         }
         check_setup(model_, setup_, settings_.config);
         // Files are read for it, and only these runs need it.
@@ -345,11 +346,13 @@ class RankRun {
     void write_results(const RunResult& result, bool saved, Attempts& attempts) {
         if (result.reason != EndReason::interrupted)
             attempts.make([&] {
-                call_hook(model_, ModelHook::finished, [&] {
-                    model_.finished({.end_time = result.end_time,
-                                     .committed_events = result.totals[Counter::committed_events],
-                                     .output_directory = settings_.config.output_directory});
-                });
+                call_hook(model_, ModelHook::finished, settings_.config.handler_timeout_seconds,
+                          [&] {
+                              model_.finished(
+                                  {.end_time = result.end_time,
+                                   .committed_events = result.totals[Counter::committed_events],
+                                   .output_directory = settings_.config.output_directory});
+                          });
             });
         // A run that goes on later goes on with its CSV files.
         if (!saved)
