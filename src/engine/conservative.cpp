@@ -17,6 +17,7 @@
 #include "engine/engines.hpp"
 #include "engine/final_executor.hpp"
 #include "engine/stopwatch.hpp"
+#include "engine/worker_start.hpp"
 #include "numa/shared_arena.hpp"
 
 namespace nw {
@@ -108,7 +109,10 @@ void run_conservative(EngineRun& run) {
     const auto body = [&](std::uint32_t w) {
         FinalExecutor& executor = *executors[w];
         const AdoptedThread adopted(executor);
-        attempt(executor, [&] { executor.set_up(); });
+        attempt(executor, [&] {
+            start_worker(run.model);
+            executor.set_up();
+        });
         barrier.arrive_and_wait();  // every group exists, or somebody failed
         const bool all_built = !failure;
         if (w == 0 && run.plan.config.protect_shared) shared.begin();
@@ -182,6 +186,7 @@ void run_conservative(EngineRun& run) {
     result.segments_bytes = run.memory.segment_bytes();
     run.output.finish();
     if (result.reason != EndReason::interrupted) {
+        start_worker(run.model);
         AdoptedThread<FinalExecutor> thread;
         for (std::uint32_t lp = 0; lp < run.plan.setup.lps; ++lp) {
             const Partition::Place place = run.plan.partition.place(lp);

@@ -21,6 +21,7 @@ namespace nw {
 using SyncOutput = std::function<OutputPosition()>;
 
 struct EngineRun {
+    Model& model;
     const RunPlan& plan;
     MemorySource& memory;
     OutputWriter& output;

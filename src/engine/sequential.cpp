@@ -4,6 +4,7 @@
 #include "engine/engines.hpp"
 #include "engine/final_executor.hpp"
 #include "engine/stopwatch.hpp"
+#include "engine/worker_start.hpp"
 #include "numa/shared_arena.hpp"
 
 namespace nw {
@@ -26,6 +27,7 @@ void run_sequential(EngineRun& run) {
     const HandlerWatch handlers(run.plan.config, {&executor}, run.progress);
     const auto body = [&](std::uint32_t) {
         const AdoptedThread adopted(executor);
+        start_worker(run.model);
         executor.set_up();
         if (run.plan.config.protect_shared) shared.begin();
         executor.start();

@@ -154,7 +154,7 @@ void check_run(const Setup& setup, const Config& config, std::uint32_t ranks) {
     check_ranks(RunPlan(setup, config, ranks, std::max(1u, config.workers)), ranks);
 }
 
-RunResult simulate(Model&, const Setup& setup, const Config& config, RankGroup& ranks,
+RunResult simulate(Model& model, const Setup& setup, const Config& config, RankGroup& ranks,
                    LiveProgress& progress, const std::atomic<int>& stop_signal) {
     const Stopwatch whole;
     Os& os = linux_os();
@@ -192,8 +192,8 @@ RunResult simulate(Model&, const Setup& setup, const Config& config, RankGroup& 
             const auto output = open_tables(setup, config, where.workers);
             const auto sync = [&] { return output->sync(time_infinity); };
             const auto begin = [&] { output->begin(); };
-            EngineRun run{plan,     memory,      *output, ranks, places,
-                          progress, stop_signal, result,  sync,  begin};
+            EngineRun run{model,    plan,        memory, *output, ranks, places,
+                          progress, stop_signal, result, sync,    begin};
             run_engine(run);
             result.column_kinds = output->column_kinds();
         } else {
@@ -209,8 +209,8 @@ RunResult simulate(Model&, const Setup& setup, const Config& config, RankGroup& 
             const auto begin = [&] {
                 if (tables) tables->begin();
             };
-            EngineRun run{plan,     memory,      rows,   ranks, places,
-                          progress, stop_signal, result, sync,  begin};
+            EngineRun run{model,    plan,        memory, rows, ranks, places,
+                          progress, stop_signal, result, sync, begin};
             run_engine(run);
             merge_output(ranks, spool, tables.get());
             if (tables) result.column_kinds = tables->column_kinds();

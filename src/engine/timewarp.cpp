@@ -19,6 +19,7 @@
 #include "engine/saved_run.hpp"
 #include "engine/stopwatch.hpp"
 #include "engine/worker.hpp"
+#include "engine/worker_start.hpp"
 #include "numa/shared_arena.hpp"
 
 namespace nw {
@@ -192,6 +193,7 @@ void run_rank(EngineRun& run, Rank& rank) {
         [&](std::uint32_t w) {
             Worker& worker = rank.worker(w);
             guarded([&] { worker.adopt_thread(); });
+            guarded([&] { start_worker(run.model); });
             guarded([&] { make_groups(rank, w); });
             barrier.arrive_and_wait();  // every group exists: events may be sent
             if (w == 0 && run.plan.config.protect_shared) shared.begin();
@@ -243,6 +245,7 @@ void run_rank(EngineRun& run, Rank& rank) {
     result.segments_bytes = run.memory.segment_bytes();
     run.output.finish();
     if (result.reason != EndReason::interrupted) {
+        start_worker(run.model);
         AdoptedThread<Worker> thread;
         for (std::uint32_t lp = 0; lp < run.plan.setup.lps; ++lp) {
             const Partition::Owner owner = rank.owner(run.plan.partition.place(lp).group);

@@ -82,6 +82,8 @@ std::string_view name_of(ModelHook hook) noexcept {
     switch (hook) {
         case ModelHook::options:
             return "options()";
+        case ModelHook::on_process_start:
+            return "on_process_start()";
         case ModelHook::setup:
             return "setup()";
         case ModelHook::finished:

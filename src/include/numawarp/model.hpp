@@ -123,6 +123,16 @@ class Model {
 
     virtual void options(Options&) {}
 
+    // Libraries that handlers use are started in these two: what a library sets up at its first use,
+    // and keeps, must not be set up in a handler, where it would be the LP's memory and go with a
+    // rollback. An exception ends the program with exit code 2. docs/how-to/libraries.md.
+    //
+    // Once in each process, after the command line was read, before setup().
+    virtual void on_process_start() {}
+    // On each thread that will run handlers, before it builds its LPs; and on the main thread before
+    // on_end(), which may run there. So on one thread twice, and on several at the same time.
+    virtual void on_worker_start() {}
+
     // Called once, after the command line was read. Throws SetupError on illegal parameters.
     virtual Setup setup() = 0;
 

@@ -1,0 +1,30 @@
+#include "engine/worker_start.hpp"
+
+#include <string>
+
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+#include "engine/handler_call.hpp"
+#include "numa/warm_up.hpp"
+
+namespace nw {
+namespace {
+
+[[noreturn]] void blame(const Model& model, const std::string& what) {
+    throw SetupError(fmt::format("model {}: on_worker_start(): {}", model.name(), what));
+}
+
+}  // namespace
+
+void start_worker(Model& model) {
+    warm_up();
+    FaultGuard guard;
+    guard.adopt_thread();
+    if (sigsetjmp(guard.env(), 0) != 0) blame(model, leave_crashed_handler(guard));
+    std::string failure;
+    if (!call_guarded(guard, nullptr, failure, [&] { model.on_worker_start(); }))
+        blame(model, failure);
+}
+
+}  // namespace nw

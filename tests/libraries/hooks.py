@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+"""Model::on_process_start() is called once, before setup(); on_worker_start() on every thread that runs
+handlers. What goes wrong there ends the program with exit code 2 and one line, on every engine."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from programs import Programs  # noqa: E402
+
+programs = Programs()
+
+for engine, workers in (("sequential", 1), ("conservative", 3), ("timewarp", 1), ("timewarp", 3)):
+    arguments = ["--engine", engine, "--workers", workers, "--quiet"]
+    done = programs.run("library_starter", *arguments)
+    programs.expect(done.returncode == 0, f"{engine}, {workers}: {done.stderr.strip() or 'well'}")
+    for hook in "process", "worker":
+        for by, words in (("exception", "the library is too old"), ("setup", "the library is too old"),
+                          ("number", "an exception that is not a std::exception"),
+                          ("crash", "SIGSEGV")):
+            done = programs.run("library_starter", *arguments, "--fail", hook, "--by", by)
+            lines = done.stderr.splitlines()
+            programs.expect(done.returncode == 2 and len(lines) == 1 and words in lines[0]
+                            and (by == "setup" or f"on_{hook}_start()" in lines[0]),
+                            f"{engine}, {workers}, {hook}, {by}: {done.returncode} {done.stderr.strip()}")
+
+# Who only asks for help needs no library.
+done = programs.run("library_starter", "--fail", "process", "--help")
+programs.expect(done.returncode == 0, "--help starts nothing")
+
+programs.leave()

@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+"""Models whose handlers use real libraries and keep what these make: one digest, whoever runs them, with
+rollbacks, and an end without a word. Called with the folder of the programs and the names of those that
+could be built here."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from programs import Programs  # noqa: E402
+
+models = sys.argv[2:]
+del sys.argv[2:]
+programs = Programs()
+if not models:
+    print("skipped: neither libxml2 nor SQLite is here (Debian: libxml2-dev, libsqlite3-dev)")
+    sys.exit(77)
+
+variants = [["--workers", workers, "--checkpoint-every", every, "--lps-per-group", 1, "--window", "off"]
+            for workers in (1, 2, 4) for every in (1, "auto")]
+variants += [["--workers", 2, "--memory", "libc"], ["--workers", 2, "--check-rollback", 0.1]]
+
+for model in models:
+    reference = programs.statistics_of(model, "--engine", "sequential")
+    rolled_back = 0
+    for variant in variants:
+        run = programs.statistics_of(model, *variant)
+        rolled_back += run["rolled_back_events"]
+        name = " ".join(map(str, variant))
+        programs.expect(run["digest"] == reference["digest"], f"{model} {name}: {run['digest']}")
+    programs.expect(rolled_back > 0, f"{model}: {rolled_back} events were rolled back")
+
+programs.leave()
