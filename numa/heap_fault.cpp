@@ -4,6 +4,8 @@
 
 #include <numawarp/model.hpp>
 
+#include "numa/runtime_state.hpp"
+
 namespace nw {
 
 constinit thread_local std::uint8_t detail::heap_remarks = 0;
@@ -46,18 +48,35 @@ const char* describe(HeapFault fault) noexcept {
             return overflow_words;
         case HeapFault::underflow:
             return "the handler wrote before the beginning of a block that it had allocated";
+        case HeapFault::left_open:
+            return "the handler left open what it opened (a file, a descriptor of iconv, …); "
+                   "legal: "
+                   "what is closed before the handler returns, or opened in on_worker_start()";
+        case HeapFault::left_locale:
+            return "the handler changed its thread's locale (uselocale) and did not change it back";
     }
     return "unknown fault";
 }
 
 void post_heap_fault(HeapFault fault) noexcept {
-    if ((detail::heap_remarks & ~detail::excused_bit) == 0)
+    if ((detail::heap_remarks & ~(detail::excused_bit | detail::unsettled_bit)) == 0)
         detail::heap_remarks |= static_cast<std::uint8_t>(fault);
 }
 
 void excuse_libc_frees() noexcept { detail::heap_remarks |= detail::excused_bit; }
 
 bool libc_frees_excused() noexcept { return (detail::heap_remarks & detail::excused_bit) != 0; }
+
+void note_unsettled() noexcept { detail::heap_remarks |= detail::unsettled_bit; }
+
+HeapFault detail::settle() noexcept {
+    const std::uint8_t remarks = heap_remarks;
+    const LeftBehind left = (remarks & unsettled_bit) != 0 ? put_back() : LeftBehind::nothing;
+    heap_remarks = 0;
+    const auto fault = static_cast<HeapFault>(remarks & ~(excused_bit | unsettled_bit));
+    if (fault != HeapFault::none || left == LeftBehind::nothing) return fault;
+    return left == LeftBehind::resource ? HeapFault::left_open : HeapFault::left_locale;
+}
 
 void throw_heap_fault(HeapFault fault) { throw ModelError(describe(fault)); }
 

@@ -20,6 +20,8 @@ enum class HeapFault : std::uint8_t {
     of_setup,        // memory that setup() made (shared_arena.hpp)
     overflow,        // something was written behind a block (heap_guards.hpp)
     underflow,       // or before it
+    left_open,       // not memory at all: a file, or something like it, that is still open
+    left_locale,     // nor this: the thread has another locale than before
 };
 
 // One line for the user, without the address. Of an overflow: the last one on this thread.
@@ -27,9 +29,12 @@ const char* describe(HeapFault fault) noexcept;
 
 namespace detail {
 // What this thread's handler has done that is remarkable: a fault, in the low bits, and whether
-// libc frees are excused. One word, so that asking after every handler costs one load.
+// libc frees are excused, and whether put_back() has something to do (runtime_state.hpp). One word, so that asking after every handler costs one load.
 extern constinit thread_local std::uint8_t heap_remarks [[gnu::tls_model("initial-exec")]];
 inline constexpr std::uint8_t excused_bit = 0x80;
+inline constexpr std::uint8_t unsettled_bit = 0x40;
+
+HeapFault settle() noexcept;
 }  // namespace detail
 
 // The first fault on this thread since the last call; `none` if there was none. To be called after
@@ -38,8 +43,7 @@ inline HeapFault take_heap_fault() noexcept {
     const std::uint8_t remarks = detail::heap_remarks;
     if (remarks == 0) [[likely]]
         return HeapFault::none;
-    detail::heap_remarks = 0;
-    return static_cast<HeapFault>(remarks & ~detail::excused_bit);
+    return detail::settle();
 }
 void post_heap_fault(HeapFault fault) noexcept;
 
@@ -51,6 +55,9 @@ HeapFault note_overflow(std::size_t block_bytes, std::size_t offset) noexcept;
 // initialised a static (see interpose/runtime.cpp), whose temporaries are destroyed just after.
 void excuse_libc_frees() noexcept;
 bool libc_frees_excused() noexcept;
+
+// The next take_heap_fault() on this thread is to call put_back().
+void note_unsettled() noexcept;
 
 // Throws ModelError.
 [[noreturn]] void throw_heap_fault(HeapFault fault);

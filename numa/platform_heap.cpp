@@ -7,6 +7,15 @@
 #include "numa/heap_scope.hpp"
 
 namespace nw {
+namespace {
+
+// Perhaps on behalf of a handler, whose LP's memory is gone by the time somebody reads it.
+[[noreturn, gnu::cold]] void throw_out_of_memory() {
+    const PlatformScope platform;
+    throw PlatformOutOfMemory();
+}
+
+}  // namespace
 
 std::size_t PlatformHeap::class_of(std::size_t bytes) noexcept {
     if (bytes <= small_max) return (bytes + (alignment - 1)) / alignment;
@@ -18,7 +27,7 @@ void* PlatformHeap::allocate_slow(std::size_t bytes) {
     const std::size_t chunk = chunk_bytes(bytes);
     if (bytes > chunk_max) {
         void* const segment = segments_.allocate_segment(bytes, SegmentKind::platform);
-        if (segment == nullptr) throw PlatformOutOfMemory();
+        if (segment == nullptr) throw_out_of_memory();
         live_bytes_ += chunk;
         held_bytes_ += chunk;
         return segment;
@@ -56,7 +65,7 @@ void* PlatformHeap::cut(std::size_t bytes) {
         const bool alone = bytes * 4 > refill_bytes_;
         const std::size_t segment_bytes = alone ? bytes : refill_bytes_;
         void* const segment = segments_.allocate_segment(segment_bytes, SegmentKind::platform);
-        if (segment == nullptr) throw PlatformOutOfMemory();
+        if (segment == nullptr) throw_out_of_memory();
         held_bytes_ += (segment_bytes + (page_bytes - 1)) / page_bytes * page_bytes;
         if (!alone) refill_bytes_ = std::min(refill_bytes_ * 2, chunk_max);
         if (alone && bump_ != bump_end_) return segment;

@@ -5,13 +5,14 @@
 
 #include <cstdio>
 #include <ctime>
+#include <cwchar>
 #include <exception>
 #include <locale>
 #include <mutex>
-#include <sstream>
 #include <stdexcept>
 #include <utility>
 
+#include "numa/eternal_locale.hpp"
 #include "numa/heap_scope.hpp"
 
 namespace nw {
@@ -32,11 +33,10 @@ void warm_up_process() {
     const std::time_t epoch = 0;
     std::tm broken_down{};
     ::localtime_r(&epoch, &broken_down);
-    // Makes the locale's caches for reading and writing numbers.
-    std::stringstream text;
-    text << 1.5 << ' ' << 1234567 << ' ' << true;
-    double number = 0;
-    text >> number;
+    // Conversions between bytes and wide characters; ASCII needs none.
+    static_cast<void>(std::btowc(0xe9));
+    make_eternal(std::locale::classic());
+    make_eternal(std::locale());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <string_view>
 
 #include "base/check.hpp"
@@ -18,7 +19,8 @@
 namespace nw::interpose {
 namespace {
 
-// The code of libc, libstdc++, their loader and unwinder, as address ranges.
+// The code of libc and its loader, as address ranges. Not libstdc++'s: functions of std::string, say,
+// are its code, and free what is whose the string is.
 class RuntimeCode {
   public:
     RuntimeCode() noexcept { ::dl_iterate_phdr(&add_library, this); }
@@ -40,8 +42,7 @@ class RuntimeCode {
         std::string_view name = library->dlpi_name;
         name.remove_prefix(name.rfind('/') + 1);
         bool known = false;
-        for (const std::string_view start :
-             {"libc.so", "libstdc++.so", "libgcc_s.so", "ld-linux", "libpthread.so"})
+        for (const std::string_view start : {"libc.so", "ld-linux", "libpthread.so"})
             known |= name.starts_with(start);
         auto& code = *static_cast<RuntimeCode*>(self);
         for (std::size_t i = 0; known && i < library->dlpi_phnum; ++i) {
@@ -61,6 +62,40 @@ class RuntimeCode {
 // Read only in handlers, long after the program's start.
 const RuntimeCode runtime_code;
 
+#if defined(__x86_64__)
+const unsigned char* relative(const unsigned char* after, const unsigned char* offset) noexcept {
+    std::int32_t distance = 0;
+    std::memcpy(&distance, offset, sizeof distance);
+    return after + distance;
+}
+
+bool holds(const unsigned char* table_entry, const void* function) noexcept {
+    const void* target = nullptr;
+    std::memcpy(&target, table_entry, sizeof target);
+    return target == function;
+}
+
+// Whether the instruction that returns there is a call of `function`, directly or through a stub of
+// its library's procedure linkage table. It is none if libc called somebody back, whose last deed was
+// to jump to free(); nor if a function of libc ended with such a jump and returns to the model.
+bool is_called_there(const unsigned char* return_address, const void* function) noexcept {
+    if (return_address[-6] == 0xff && return_address[-5] == 0x15)  // call *entry(%rip)
+        return holds(relative(return_address, return_address - 4), function);
+    if (return_address[-5] != 0xe8) return false;  // call
+    const unsigned char* stub = relative(return_address, return_address - 4);
+    if (stub == function) return true;
+    if (!runtime_code.contains(stub)) return false;
+    constexpr unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    if (std::memcmp(stub, endbr64, sizeof endbr64) == 0) stub += sizeof endbr64;
+    if (*stub == 0xf2) ++stub;                             // bnd
+    if (stub[0] != 0xff || stub[1] != 0x25) return false;  // jmp *entry(%rip)
+    return holds(relative(stub + 6, stub + 2), function);
+}
+#else
+// Elsewhere the range must do.
+bool is_called_there(const unsigned char*, const void*) noexcept { return true; }
+#endif
+
 // The engine gave back memory that it cannot have. Nothing can be thrown out of free().
 [[noreturn, gnu::cold]] void stop(const char* what) noexcept {
     const Whereabouts& here = whereabouts();
@@ -77,8 +112,10 @@ const RuntimeCode runtime_code;
 
 }  // namespace
 
-bool may_free_libc_memory(const void* caller) noexcept {
-    return runtime_code.contains(caller) || libc_frees_excused();
+bool may_free_libc_memory(const void* return_address, const void* function) noexcept {
+    if (libc_frees_excused()) return true;
+    return runtime_code.contains(return_address) &&
+           is_called_there(static_cast<const unsigned char*>(return_address), function);
 }
 
 void free_group_memory(void* address) noexcept {
@@ -104,15 +141,23 @@ void free_group_memory(void* address) noexcept {
 }
 
 void* reallocate_group_memory(void* address, std::size_t bytes) noexcept {
-    LpHeap* const heap = current_heap;
-    if (heap == nullptr) stop("memory of an LP was given to realloc() outside its handler");
+    // Outside a handler: a stream that it opened is closed, whose text is the LP's.
+    LpHeap* const heap = current_heap != nullptr ? current_heap : LpHeap::owner_of(address);
+    if (heap == nullptr) stop("platform memory was given to realloc()");
     HeapFault fault = HeapFault::none;
-    void* const result = outside_of(*heap, [&]() -> void* {
+    const auto reallocate = [&]() -> void* {
         fault = heap_guards_on ? HeapGuards::check(*heap, address) : heap->check(address);
         if (fault != HeapFault::none) return nullptr;
         return heap_guards_on ? HeapGuards::reallocate(*heap, address, bytes)
                               : heap->reallocate(address, bytes);
-    });
+    };
+    if (current_heap == nullptr) {
+        void* const moved = reallocate();
+        if (fault != HeapFault::none)
+            stop("memory of an LP was reallocated outside its handler, where it is not allocated");
+        return moved;
+    }
+    void* const result = outside_of(*heap, reallocate);
     if (fault != HeapFault::none) post_heap_fault(fault);
     return result;
 }

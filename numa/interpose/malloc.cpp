@@ -5,10 +5,9 @@
 // What may be freed where:
 //   in a handler, memory of its own LP     — the rule
 //   in a handler, memory of another LP     — refused, a heap fault (see heap_fault.hpp)
-//   in a handler, memory of libc           — called by libc or libstdc++ themselves: theirs, freed
-//                                            (stdio buffers, locales, time zones, exceptions);
-//                                            called by anyone else: it is older than the run or
-//                                            shared, and a rollback could not bring it back:
+//   in a handler, memory of libc           — called by libc itself: its own, freed (buffers of
+//                                            streams); called by anyone else: it is older than the
+//                                            run or shared, and a rollback could not bring it back:
 //                                            refused, a heap fault
 //   in a handler, memory of setup()        — refused, a heap fault (shared_arena.hpp)
 //   in platform mode, memory of libc       — the rule
@@ -113,7 +112,7 @@ void free_outside(void* address, const void* caller) noexcept {
             SharedArena::free(address);
         else
             nw::post_heap_fault(nw::HeapFault::of_setup);
-    } else if (nw::current_heap == nullptr || nw::interpose::may_free_libc_memory(caller))
+    } else if (nw::current_heap == nullptr || nw::interpose::may_free_libc_memory(caller, reinterpret_cast<const void*>(&free)))
         [[likely]] {
         __libc_free(address);
     } else {
@@ -167,7 +166,9 @@ void* realloc(void* address, std::size_t bytes) {
             SharedArena::free(address);
             return nullptr;
         }
-        if (heap == nullptr || nw::interpose::may_free_libc_memory(__builtin_return_address(0)))
+        if (heap == nullptr ||
+            nw::interpose::may_free_libc_memory(__builtin_return_address(0),
+                                                reinterpret_cast<const void*>(&realloc)))
             return __libc_realloc(address, bytes);
         return copy_into(*heap, address, bytes);
     }

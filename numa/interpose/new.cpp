@@ -45,7 +45,7 @@ void* allocate_nothrow(std::size_t bytes, std::size_t alignment) noexcept {
     }
 }
 
-void release(void* address, const void* caller) noexcept {
+void release(void* address) noexcept {
     if (address == nullptr) return;
     if (nw::is_group_memory(address)) {
         nw::interpose::free_group_memory(address);
@@ -55,7 +55,7 @@ void release(void* address, const void* caller) noexcept {
         nw::post_heap_fault(nw::HeapFault::of_setup);
         return;
     }
-    if (nw::current_heap != nullptr && !nw::interpose::may_free_libc_memory(caller)) {
+    if (nw::current_heap != nullptr && !nw::libc_frees_excused()) {
         nw::post_heap_fault(nw::HeapFault::not_from_an_lp);
         return;
     }
@@ -86,28 +86,15 @@ void* operator new[](size_t n, align_val_t a, const nothrow_t&) noexcept {
     return allocate_nothrow(n, bytes_of(a));
 }
 
-// The caller's address tells the runtime's own frees from the model's.
-void operator delete(void* p) noexcept { release(p, __builtin_return_address(0)); }
-void operator delete[](void* p) noexcept { release(p, __builtin_return_address(0)); }
-void operator delete(void* p, size_t) noexcept { release(p, __builtin_return_address(0)); }
-void operator delete[](void* p, size_t) noexcept { release(p, __builtin_return_address(0)); }
-void operator delete(void* p, const nothrow_t&) noexcept {
-    release(p, __builtin_return_address(0));
-}
-void operator delete[](void* p, const nothrow_t&) noexcept {
-    release(p, __builtin_return_address(0));
-}
-void operator delete(void* p, align_val_t) noexcept { release(p, __builtin_return_address(0)); }
-void operator delete[](void* p, align_val_t) noexcept { release(p, __builtin_return_address(0)); }
-void operator delete(void* p, size_t, align_val_t) noexcept {
-    release(p, __builtin_return_address(0));
-}
-void operator delete[](void* p, size_t, align_val_t) noexcept {
-    release(p, __builtin_return_address(0));
-}
-void operator delete(void* p, align_val_t, const nothrow_t&) noexcept {
-    release(p, __builtin_return_address(0));
-}
-void operator delete[](void* p, align_val_t, const nothrow_t&) noexcept {
-    release(p, __builtin_return_address(0));
-}
+void operator delete(void* p) noexcept { release(p); }
+void operator delete[](void* p) noexcept { release(p); }
+void operator delete(void* p, size_t) noexcept { release(p); }
+void operator delete[](void* p, size_t) noexcept { release(p); }
+void operator delete(void* p, const nothrow_t&) noexcept { release(p); }
+void operator delete[](void* p, const nothrow_t&) noexcept { release(p); }
+void operator delete(void* p, align_val_t) noexcept { release(p); }
+void operator delete[](void* p, align_val_t) noexcept { release(p); }
+void operator delete(void* p, size_t, align_val_t) noexcept { release(p); }
+void operator delete[](void* p, size_t, align_val_t) noexcept { release(p); }
+void operator delete(void* p, align_val_t, const nothrow_t&) noexcept { release(p); }
+void operator delete[](void* p, align_val_t, const nothrow_t&) noexcept { release(p); }

@@ -16,22 +16,31 @@ namespace nw::interpose {
 template <class Result, class... Arguments>
 class Original {
   public:
+    using Function = Result (*)(Arguments...);
+
     constexpr explicit Original(const char* name) noexcept : name_(name) {}
 
-    Result operator()(Arguments... arguments) {
-        using Function = Result (*)(Arguments...);
+    Function function() noexcept {
         void* address = address_.load(std::memory_order_relaxed);
         if (address == nullptr) [[unlikely]] {
             const PlatformScope platform;
             address = ::dlsym(RTLD_NEXT, name_);
             address_.store(address, std::memory_order_relaxed);
         }
-        return reinterpret_cast<Function>(address)(arguments...);
+        return reinterpret_cast<Function>(address);
     }
+
+    Result operator()(Arguments... arguments) { return function()(arguments...); }
 
   private:
     const char* name_;
     std::atomic<void*> address_{nullptr};
 };
+
+// The original of a function that is declared: original_of(&::strerror, "strerror").
+template <class Result, class... Arguments>
+constexpr Original<Result, Arguments...> original_of(Result (*)(Arguments...), const char* name) {
+    return Original<Result, Arguments...>(name);
+}
 
 }  // namespace nw::interpose

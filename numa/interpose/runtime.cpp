@@ -1,23 +1,32 @@
-// What the C++ runtime allocates on a handler's behalf and keeps: it must not die with a rollback,
-// so it is had from libc, whichever heap is current.
+// What the C++ runtime allocates on a handler's behalf.
 //
-// - Exception objects: thrown in a handler, they outlive it. (What an exception *owns*, such as the
-//   text of std::runtime_error, is the LP's: whoever catches it outside copies it, and lets go of
-//   the exception, before the LP is restored.)
-// - Function-local statics: initialised by whichever handler comes first, used by all. Everything
-//   allocated while one is being initialised is libc's.
-// - The list of a thread's destructors of thread_local objects.
+// - Exception objects belong to the LP, like what they own: std::exception_ptr, std::promise and
+//   std::nested_exception keep them in its state, and their counts must be set back with it. Who
+//   catches one outside copies what it says, and lets go of it, before the LP is restored.
+// - Function-local statics, and what pthread_once and std::call_once initialise outside of the LP:
+//   by whichever handler comes first, used by all. They must not die with a rollback: everything
+//   allocated meanwhile is libc's, whichever heap is current.
+// - The list of a thread's destructors of thread_local objects is libc's, too.
 //
 // Each function calls the next definition in the search order, which is libstdc++'s own: the
 // library must be linked dynamically.
 #include <cxxabi.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <unwind.h>
 
+#include <atomic>
+#include <climits>
 #include <cstddef>
 
-#include "numa/heap_fault.hpp"
+#include "numa/fault_guard.hpp"
 #include "numa/heap_scope.hpp"
 #include "numa/interpose/decide.hpp"
 #include "numa/interpose/original.hpp"
+#include "numa/lp_heap.hpp"
+#include "numa/runtime_state.hpp"
 
 namespace {
 
@@ -25,64 +34,152 @@ using nw::interpose::Original;
 
 constinit Original<void*, std::size_t> allocate_exception("__cxa_allocate_exception");
 constinit Original<void, void*> free_exception("__cxa_free_exception");
+constinit Original<void*> allocate_dependent("__cxa_allocate_dependent_exception");
+constinit Original<void, void*> free_dependent("__cxa_free_dependent_exception");
 constinit Original<int, abi::__guard*> guard_acquire("__cxa_guard_acquire");
 constinit Original<void, abi::__guard*> guard_release("__cxa_guard_release");
 constinit Original<void, abi::__guard*> guard_abort("__cxa_guard_abort");
 constinit Original<int, void (*)(void*), void*, void*> thread_atexit("__cxa_thread_atexit");
+constinit Original<int, pthread_once_t*, void (*)()> once("pthread_once");
 
-// How many statics this thread is initialising, one within the other, and the heap that was current
-// before the outermost.
-constinit thread_local unsigned open_statics = 0;
-constinit thread_local nw::LpHeap* heap_outside_statics = nullptr;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool malloc_is_ours = false;
+#else
+constexpr bool malloc_is_ours = true;
+#endif
 
-void enter_static() noexcept {
-    if (open_statics++ != 0) return;
-    heap_outside_statics = nw::current_heap;
+// --- Exceptions ------------------------------------------------------------------------------------
+
+// When malloc fails the runtime turns to a reserve that it has made at the program's start. What lies
+// there would not be rolled back; a handler that has no memory left for an exception has failed.
+void* in_lp_or_not_at_all(void* exception, Original<void, void*>& give_back) noexcept {
+    if (!malloc_is_ours || nw::current_heap == nullptr || nw::is_group_memory(exception) ||
+        !nw::in_handler()) [[likely]]
+        return exception;
     nw::set_current_heap(nullptr);
+    give_back(exception);
+    nw::abandon_handler(
+        "out of memory: the LP's heap has no room for an exception; legal: a larger slot (fewer "
+        "groups), or a higher --memory-cap");
 }
 
-void leave_static() noexcept {
-    if (--open_statics != 0) return;
-    nw::set_current_heap(heap_outside_statics);
-    // The compiler destroys the initialiser's temporaries only after this.
-    if (heap_outside_statics != nullptr) nw::excuse_libc_frees();
+// The last exception, not yet gone, from an initialiser that runs on behalf of a handler. It is libc's.
+constinit thread_local void* of_initialiser = nullptr;
+
+// It leaves the initialiser, and a handler may keep it in its state. Its count is not rolled back there,
+// so that it must never come near zero: such an exception stays for good. (Initialisers that throw are
+// rare.)
+void keep_for_good() noexcept {
+    if (of_initialiser == nullptr || !nw::in_initialiser_of_handler()) return;
+    struct Header {  // libstdc++'s __cxa_refcounted_exception, which stands before the object
+        int references;
+        struct alignas(16) {
+            void* pointers[5];
+            int numbers[2];
+            void* more_pointers[4];
+            _Unwind_Exception unwinder;
+        } exception;
+    };
+    static_assert(sizeof(Header) == 128);
+    auto* const header = static_cast<Header*>(of_initialiser) - 1;
+    __atomic_fetch_add(&header->references, INT_MAX / 2, __ATOMIC_RELAXED);
+    of_initialiser = nullptr;
+}
+
+// --- Initialisers ----------------------------------------------------------------------------------
+
+void abandon_guard(void* guard) { guard_abort(static_cast<abi::__guard*>(guard)); }
+
+// Back to where nobody has begun. Who waits must look again.
+void abandon_once(void* control) {
+    static_cast<std::atomic<int>*>(control)->store(0, std::memory_order_release);
+    ::syscall(SYS_futex, control, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
+
+struct OnceCall {
+    pthread_once_t* control;
+    void (*routine)();
+    nw::LpHeap* outside;
+};
+constinit thread_local OnceCall once_call{};
+
+void run_once() {
+    const OnceCall call = once_call;
+    nw::enter_initialiser(call.control, abandon_once, call.outside);
+    try {
+        call.routine();
+    } catch (...) {
+        keep_for_good();
+        nw::leave_initialiser();
+        throw;
+    }
+    nw::leave_initialiser();
 }
 
 }  // namespace
 
-bool nw::interpose::initialises_static() noexcept { return open_statics != 0; }
+bool nw::interpose::initialises_static() noexcept { return nw::in_initialiser(); }
 
 extern "C" {
 
 void* abi::__cxa_allocate_exception(std::size_t bytes) noexcept {
-    const nw::PlatformScope platform;
-    return allocate_exception(bytes);
+    void* const exception = allocate_exception(bytes);
+    if (nw::in_initialiser_of_handler()) of_initialiser = exception;
+    return in_lp_or_not_at_all(exception, free_exception);
 }
 
+void* __cxa_allocate_dependent_exception_of_numawarp() noexcept
+    __asm__("__cxa_allocate_dependent_exception");
+void* __cxa_allocate_dependent_exception_of_numawarp() noexcept {
+    return in_lp_or_not_at_all(allocate_dependent(), free_dependent);
+}
+
+// An exception from an initialiser, or of the platform, is libc's: a handler may have caught it, and lets
+// go of it.
 void abi::__cxa_free_exception(void* exception) noexcept {
+    if (nw::is_group_memory(exception)) {
+        free_exception(exception);
+        return;
+    }
+    if (of_initialiser == exception) of_initialiser = nullptr;
     const nw::PlatformScope platform;
     free_exception(exception);
 }
 
 int abi::__cxa_guard_acquire(__guard* guard) {
+    nw::LpHeap* const outside = nw::current_heap;
+    nw::set_current_heap(nullptr);
     const int mine = guard_acquire(guard);
-    if (mine != 0) enter_static();
+    if (mine != 0)
+        nw::enter_initialiser(guard, abandon_guard, outside);
+    else
+        nw::set_current_heap(outside);
     return mine;
 }
 
 void abi::__cxa_guard_release(__guard* guard) noexcept {
     guard_release(guard);
-    leave_static();
+    nw::set_current_heap(nw::leave_initialiser());
 }
 
 void abi::__cxa_guard_abort(__guard* guard) noexcept {
+    keep_for_good();
     guard_abort(guard);
-    leave_static();
+    nw::set_current_heap(nw::leave_initialiser());
 }
 
 int abi::__cxa_thread_atexit(void (*destructor)(void*), void* object, void* library) noexcept {
     const nw::PlatformScope platform;
     return thread_atexit(destructor, object, library);
+}
+
+// A control that is the LP's own, as in a std::promise, is part of its state, and so is what it guards.
+int pthread_once(pthread_once_t* control, void (*routine)()) {
+    const bool on_behalf = nw::current_heap != nullptr || nw::in_initialiser_of_handler();
+    if (!on_behalf || nw::is_group_memory(control)) return once.function()(control, routine);
+    once_call = {control, routine, nw::current_heap};
+    const nw::PlatformScope platform;
+    return once.function()(control, run_once);
 }
 
 }  // extern "C"

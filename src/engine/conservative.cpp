@@ -185,8 +185,8 @@ void run_conservative(EngineRun& run) {
     result.history = history.samples();
     result.segments_bytes = run.memory.segment_bytes();
     run.output.finish();
+    start_worker(run.model);  // this thread's turn: on_end(), destructors
     if (result.reason != EndReason::interrupted) {
-        start_worker(run.model);
         AdoptedThread<FinalExecutor> thread;
         for (std::uint32_t lp = 0; lp < run.plan.setup.lps; ++lp) {
             const Partition::Place place = run.plan.partition.place(lp);

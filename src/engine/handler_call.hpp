@@ -12,6 +12,7 @@
 #include "numa/heap_guards.hpp"
 #include "numa/heap_scope.hpp"
 #include "numa/platform_heap.hpp"
+#include "numa/runtime_state.hpp"
 
 namespace nw {
 
@@ -92,6 +93,7 @@ bool call_handler_of(LpRecord& lp, FaultGuard& guard, std::string& failure, Body
 
 // After a fault's jump: nothing of the handler is left in the thread. Returns what happened.
 inline std::string leave_crashed_handler(const FaultGuard& guard) {
+    reset_runtime_state();
     leave_heap();
     take_heap_fault();
     guard.recover();

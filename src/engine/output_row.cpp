@@ -7,7 +7,6 @@
 
 #include "base/utf8.hpp"
 #include "engine/column_kinds.hpp"
-#include "numa/heap_scope.hpp"
 
 namespace nw {
 namespace {
@@ -77,16 +76,13 @@ std::uint8_t append_integer(std::string& line, OutputValue::Kind kind, std::uint
 
 std::size_t encoded_row_bytes(const std::vector<OutputTable>& tables, std::size_t table,
                               std::span<const OutputValue> row) {
-    if (table >= tables.size()) {
-        const PlatformScope platform;
+    // Who may catch and keep what is thrown is the handler: it is made in the LP's heap.
+    if (table >= tables.size())
         throw ModelError(
             fmt::format("output() to table {}; the model declares {}", table, tables.size()));
-    }
-    if (row.size() != tables[table].columns.size()) {
-        const PlatformScope platform;
+    if (row.size() != tables[table].columns.size())
         throw ModelError(fmt::format("output() of {} values to table {}, which has {} columns",
                                      row.size(), tables[table].name, tables[table].columns.size()));
-    }
     std::size_t bytes = 0;
     for (const OutputValue& value : row) {
         bytes += 1 + sizeof(std::uint64_t) + text_bytes(tables[table], value);

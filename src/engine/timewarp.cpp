@@ -244,8 +244,8 @@ void run_rank(EngineRun& run, Rank& rank) {
     }
     result.segments_bytes = run.memory.segment_bytes();
     run.output.finish();
+    start_worker(run.model);  // this thread's turn: on_end(), destructors
     if (result.reason != EndReason::interrupted) {
-        start_worker(run.model);
         AdoptedThread<Worker> thread;
         for (std::uint32_t lp = 0; lp < run.plan.setup.lps; ++lp) {
             const Partition::Owner owner = rank.owner(run.plan.partition.place(lp).group);

@@ -64,8 +64,9 @@ void Worker::schedule(Context& context, LpId target, VirtualTime delay, EventTyp
 }
 
 void Worker::output(Context&, std::size_t table, std::span<const OutputValue> row) {
-    if (running_.silent) return;
+    // First the rules: a handler that was refused a row, and went on, is refused it again in coasting.
     const std::size_t bytes = encoded_row_bytes(plan_.setup.outputs, table, row);
+    if (running_.silent) return;
     const PlatformScope platform;
     Extra& extra = new_extra(*running_.group, *running_.entry, Extra::Kind::output_row, bytes);
     extra.table = static_cast<std::uint16_t>(table);

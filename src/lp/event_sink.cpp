@@ -4,8 +4,6 @@
 
 #include <numawarp/model.hpp>
 
-#include "numa/heap_scope.hpp"
-
 namespace nw {
 
 void LogicalProcess::on_reverse(Context&, const Event&) {
@@ -25,7 +23,7 @@ namespace detail {
 
 void schedule_refused(const ScheduleRules& rules, LpId self, VirtualTime now, LpId target,
                       VirtualTime delay, std::size_t payload_bytes) {
-    const PlatformScope platform;
+    // The handler may catch and keep it: made in the LP's heap, like what it throws itself.
     const std::string where =
         fmt::format("LP {} at time {} schedules an event for LP {} at time {}: ", index(self), now,
                     index(target), now + delay);

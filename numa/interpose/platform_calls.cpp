@@ -1,0 +1,164 @@
+// Functions of libc that make something at their first use and keep it, for the process or the thread:
+// messages, time zones, modules, tables of names. In a handler they run in platform mode, so that what
+// they keep is libc's; what they return is theirs, or the caller's own buffer.
+//
+// Not here, since they call the model back or hand out memory that the model frees, and keep nothing:
+// qsort, scandir, glob, regcomp, getline, asprintf, strdup, realpath, getifaddrs.
+#include <dlfcn.h>
+#include <grp.h>
+#include <libintl.h>
+#include <netdb.h>
+#include <pwd.h>
+#include <string.h>
+#include <time.h>
+#include <wchar.h>
+
+#include <atomic>
+#include <cstdio>
+
+#include "numa/heap_scope.hpp"
+#include "numa/interpose/original.hpp"
+
+// NW_IN_PLATFORM_MODE(char*, strerror, (int code), (code)): strerror() as it is, in platform mode.
+#define NW_IN_PLATFORM_MODE(Result, name, parameters, arguments)                        \
+    static constinit auto original_##name = nw::interpose::original_of(&::name, #name); \
+    extern "C" Result name parameters {                                                 \
+        const nw::PlatformScope platform;                                               \
+        return original_##name.function() arguments;                                    \
+    }
+
+// --- Messages --------------------------------------------------------------------------------------
+
+NW_IN_PLATFORM_MODE(char*, strerror, (int code), (code))
+NW_IN_PLATFORM_MODE(char*, strerror_l, (int code, locale_t locale), (code, locale))
+NW_IN_PLATFORM_MODE(char*, strerror_r, (int code, char* buffer, size_t bytes),
+                    (code, buffer, bytes))
+extern "C" int __xpg_strerror_r(int, char*, size_t);  // what POSIX calls strerror_r
+NW_IN_PLATFORM_MODE(int, __xpg_strerror_r, (int code, char* buffer, size_t bytes),
+                    (code, buffer, bytes))
+NW_IN_PLATFORM_MODE(char*, strsignal, (int signal), (signal))
+NW_IN_PLATFORM_MODE(void, perror, (const char* text), (text))
+NW_IN_PLATFORM_MODE(char*, gettext, (const char* text), (text))
+NW_IN_PLATFORM_MODE(char*, dgettext, (const char* domain, const char* text), (domain, text))
+NW_IN_PLATFORM_MODE(char*, dcgettext, (const char* domain, const char* text, int category),
+                    (domain, text, category))
+NW_IN_PLATFORM_MODE(char*, ngettext, (const char* one, const char* more, unsigned long n),
+                    (one, more, n))
+NW_IN_PLATFORM_MODE(char*, dngettext,
+                    (const char* domain, const char* one, const char* more, unsigned long n),
+                    (domain, one, more, n))
+
+// --- Time zones ------------------------------------------------------------------------------------
+
+NW_IN_PLATFORM_MODE(void, tzset, (), ())
+NW_IN_PLATFORM_MODE(tm*, localtime, (const time_t* time), (time))
+NW_IN_PLATFORM_MODE(tm*, localtime_r, (const time_t* time, tm* out), (time, out))
+NW_IN_PLATFORM_MODE(tm*, gmtime, (const time_t* time), (time))
+NW_IN_PLATFORM_MODE(tm*, gmtime_r, (const time_t* time, tm* out), (time, out))
+NW_IN_PLATFORM_MODE(time_t, mktime, (tm * parts), (parts))
+NW_IN_PLATFORM_MODE(time_t, timegm, (tm * parts), (parts))
+NW_IN_PLATFORM_MODE(char*, ctime, (const time_t* time), (time))
+NW_IN_PLATFORM_MODE(char*, ctime_r, (const time_t* time, char* buffer), (time, buffer))
+NW_IN_PLATFORM_MODE(char*, asctime, (const tm* parts), (parts))
+NW_IN_PLATFORM_MODE(size_t, strftime,
+                    (char* buffer, size_t bytes, const char* format, const tm* parts),
+                    (buffer, bytes, format, parts))
+NW_IN_PLATFORM_MODE(size_t, strftime_l,
+                    (char* buffer, size_t bytes, const char* format, const tm* parts,
+                     locale_t locale),
+                    (buffer, bytes, format, parts, locale))
+NW_IN_PLATFORM_MODE(size_t, wcsftime,
+                    (wchar_t * buffer, size_t count, const wchar_t* format, const tm* parts),
+                    (buffer, count, format, parts))
+NW_IN_PLATFORM_MODE(char*, strptime, (const char* text, const char* format, tm* out),
+                    (text, format, out))
+// The names by which libstdc++ calls them.
+extern "C" size_t __strftime_l(char*, size_t, const char*, const tm*, locale_t);
+NW_IN_PLATFORM_MODE(size_t, __strftime_l,
+                    (char* buffer, size_t bytes, const char* format, const tm* parts,
+                     locale_t locale),
+                    (buffer, bytes, format, parts, locale))
+extern "C" size_t __wcsftime_l(wchar_t*, size_t, const wchar_t*, const tm*, locale_t);
+NW_IN_PLATFORM_MODE(size_t, __wcsftime_l,
+                    (wchar_t * buffer, size_t count, const wchar_t* format, const tm* parts,
+                     locale_t locale),
+                    (buffer, count, format, parts, locale))
+
+// --- Names -----------------------------------------------------------------------------------------
+
+NW_IN_PLATFORM_MODE(passwd*, getpwnam, (const char* name), (name))
+NW_IN_PLATFORM_MODE(passwd*, getpwuid, (uid_t id), (id))
+NW_IN_PLATFORM_MODE(int, getpwnam_r,
+                    (const char* name, passwd* entry, char* buffer, size_t bytes, passwd** found),
+                    (name, entry, buffer, bytes, found))
+NW_IN_PLATFORM_MODE(int, getpwuid_r,
+                    (uid_t id, passwd* entry, char* buffer, size_t bytes, passwd** found),
+                    (id, entry, buffer, bytes, found))
+NW_IN_PLATFORM_MODE(group*, getgrnam, (const char* name), (name))
+NW_IN_PLATFORM_MODE(group*, getgrgid, (gid_t id), (id))
+NW_IN_PLATFORM_MODE(hostent*, gethostbyname, (const char* name), (name))
+NW_IN_PLATFORM_MODE(hostent*, gethostbyname2, (const char* name, int family), (name, family))
+NW_IN_PLATFORM_MODE(hostent*, gethostbyaddr, (const void* address, socklen_t bytes, int family),
+                    (address, bytes, family))
+NW_IN_PLATFORM_MODE(int, getnameinfo,
+                    (const sockaddr* address, socklen_t bytes, char* host, socklen_t host_bytes,
+                     char* service, socklen_t service_bytes, int flags),
+                    (address, bytes, host, host_bytes, service, service_bytes, flags))
+NW_IN_PLATFORM_MODE(const char*, gai_strerror, (int code), (code))
+NW_IN_PLATFORM_MODE(servent*, getservbyname, (const char* name, const char* protocol),
+                    (name, protocol))
+NW_IN_PLATFORM_MODE(servent*, getservbyport, (int port, const char* protocol), (port, protocol))
+NW_IN_PLATFORM_MODE(protoent*, getprotobyname, (const char* name), (name))
+NW_IN_PLATFORM_MODE(protoent*, getprotobynumber, (int number), (number))
+
+// --- Modules ---------------------------------------------------------------------------------------
+
+NW_IN_PLATFORM_MODE(char*, dlerror, (), ())
+
+namespace {
+
+// The loader looks at who calls these two: where no handler runs they are jumped to, so that it sees the
+// caller and not us.
+constinit auto original_dlopen = nw::interpose::original_of(&::dlopen, "dlopen");
+constinit std::atomic<void*> original_dlsym{nullptr};
+
+using DlSym = void* (*)(void*, const char*);
+
+[[gnu::noinline]] DlSym find_dlsym() noexcept {
+    void* address = original_dlsym.load(std::memory_order_relaxed);
+    for (const char* const version : {"GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5"})
+        if (address == nullptr) address = ::dlvsym(RTLD_NEXT, "dlsym", version);
+    original_dlsym.store(address, std::memory_order_relaxed);
+    return reinterpret_cast<DlSym>(address);
+}
+
+[[gnu::noinline]] void* dlopen_in_platform_mode(const char* file, int mode) noexcept {
+    const nw::PlatformScope platform;
+    return original_dlopen(file, mode);
+}
+
+[[gnu::noinline]] void* dlsym_in_platform_mode(void* library, const char* name) noexcept {
+    const nw::PlatformScope platform;
+    return find_dlsym()(library, name);
+}
+
+constinit auto original_dlclose = nw::interpose::original_of(&::dlclose, "dlclose");
+
+}  // namespace
+
+extern "C" {
+
+[[gnu::optimize("O2")]] void* dlopen(const char* file, int mode) {
+    if (nw::current_heap != nullptr) return dlopen_in_platform_mode(file, mode);
+    return original_dlopen.function()(file, mode);
+}
+
+[[gnu::optimize("O2")]] void* dlsym(void* library, const char* name) {
+    if (nw::current_heap != nullptr) return dlsym_in_platform_mode(library, name);
+    return find_dlsym()(library, name);
+}
+
+// A handler may be undone, and closes the library again: what was opened once stays.
+int dlclose(void* library) { return nw::current_heap != nullptr ? 0 : original_dlclose(library); }
+
+}  // extern "C"

@@ -1,0 +1,191 @@
+// Functions of libc that change the process, or make what a rollback cannot take away: refused in a
+// handler, with one line that becomes the event's failure. Elsewhere they are what they were. Where a
+// function only reads when an argument is null, that is allowed.
+//
+// rand() and its kin are refused, too: their one generator is shared by all LPs, so that what they draw
+// depends on the order of execution, and the digest with it.
+#include <grp.h>
+#include <pthread.h>
+#include <pwd.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstddef>
+
+#include "numa/interpose/original.hpp"
+#include "numa/interpose/refuse.hpp"
+
+#define NW_LINE(name, why, legal) "the handler called " name "(), which " why "; legal: " legal
+
+// NW_REFUSED(int, chdir, (const char* path), (path), true, line): chdir() as it is, but for a handler
+// that calls it where the condition holds.
+#define NW_REFUSED(Result, name, parameters, arguments, condition, line)                \
+    static constinit auto original_##name = nw::interpose::original_of(&::name, #name); \
+    extern "C" Result name parameters {                                                 \
+        if (condition) nw::interpose::refuse_in_handler(line);                          \
+        return original_##name.function() arguments;                                    \
+    }
+
+// --- Random numbers --------------------------------------------------------------------------------
+
+#define NW_RANDOM(name) NW_LINE(name, "uses one generator for all LPs", "context.random()")
+
+NW_REFUSED(int, rand, (), (), true, NW_RANDOM("rand"))
+NW_REFUSED(void, srand, (unsigned seed), (seed), true, NW_RANDOM("srand"))
+NW_REFUSED(long, random, (), (), true, NW_RANDOM("random"))
+NW_REFUSED(void, srandom, (unsigned seed), (seed), true, NW_RANDOM("srandom"))
+NW_REFUSED(double, drand48, (), (), true, NW_RANDOM("drand48"))
+NW_REFUSED(long, lrand48, (), (), true, NW_RANDOM("lrand48"))
+NW_REFUSED(long, mrand48, (), (), true, NW_RANDOM("mrand48"))
+NW_REFUSED(void, srand48, (long seed), (seed), true, NW_RANDOM("srand48"))
+
+// --- The environment, folders, limits --------------------------------------------------------------
+
+#define NW_PROCESS(name) \
+    NW_LINE(name, "changes the whole process", "before the run, or in on_process_start()")
+
+NW_REFUSED(int, setenv, (const char* name, const char* value, int replace), (name, value, replace),
+           true, NW_PROCESS("setenv"))
+NW_REFUSED(int, unsetenv, (const char* name), (name), true, NW_PROCESS("unsetenv"))
+NW_REFUSED(int, putenv, (char* text), (text), true, NW_PROCESS("putenv"))
+NW_REFUSED(int, clearenv, (), (), true, NW_PROCESS("clearenv"))
+NW_REFUSED(int, chdir, (const char* path), (path), true, NW_PROCESS("chdir"))
+NW_REFUSED(int, fchdir, (int file), (file), true, NW_PROCESS("fchdir"))
+NW_REFUSED(mode_t, umask, (mode_t mask), (mask), true, NW_PROCESS("umask"))
+NW_REFUSED(int, setrlimit, (__rlimit_resource_t what, const rlimit* limit), (what, limit), true,
+           NW_PROCESS("setrlimit"))
+NW_REFUSED(int, setrlimit64, (__rlimit_resource_t what, const rlimit64* limit), (what, limit), true,
+           NW_PROCESS("setrlimit64"))
+
+// --- Signals ---------------------------------------------------------------------------------------
+
+NW_REFUSED(sighandler_t, signal, (int number, sighandler_t action), (number, action), true,
+           NW_PROCESS("signal"))
+NW_REFUSED(int, sigaction, (int number, const struct sigaction* wanted, struct sigaction* present),
+           (number, wanted, present), wanted != nullptr, NW_PROCESS("sigaction"))
+NW_REFUSED(int, sigprocmask, (int how, const sigset_t* wanted, sigset_t* present),
+           (how, wanted, present), wanted != nullptr, NW_PROCESS("sigprocmask"))
+NW_REFUSED(int, pthread_sigmask, (int how, const sigset_t* wanted, sigset_t* present),
+           (how, wanted, present), wanted != nullptr, NW_PROCESS("pthread_sigmask"))
+NW_REFUSED(unsigned, alarm, (unsigned seconds), (seconds), true, NW_PROCESS("alarm"))
+NW_REFUSED(int, setitimer, (__itimer_which_t which, const itimerval* wanted, itimerval* present),
+           (which, wanted, present), true, NW_PROCESS("setitimer"))
+
+// A handler of signals calls these; it must not be the first, for whom they are looked up.
+[[maybe_unused]] static const bool signals_are_known =
+    (original_signal.function(), original_sigaction.function(), original_pthread_sigmask.function(),
+     true);
+
+// --- Threads and processes -------------------------------------------------------------------------
+
+NW_REFUSED(int, pthread_create,
+           (pthread_t * thread, const pthread_attr_t* attributes, void* (*body)(void*), void* data),
+           (thread, attributes, body, data), true,
+           NW_LINE("pthread_create",
+                   "makes a thread (std::thread, std::async, OpenMP) that no rollback reaches",
+                   "threads in on_process_start() that never touch an LP, or none"))
+
+#define NW_CHILD(name)                                                           \
+    NW_LINE(name, "makes a process, or replaces this one, and cannot be undone", \
+            "child processes before the run or in finished()")
+
+NW_REFUSED(pid_t, fork, (), (), true, NW_CHILD("fork"))
+NW_REFUSED(int, system, (const char* command), (command), command != nullptr, NW_CHILD("system"))
+NW_REFUSED(FILE*, popen, (const char* command, const char* mode), (command, mode), true,
+           NW_CHILD("popen"))
+NW_REFUSED(int, daemon, (int keep_folder, int keep_files), (keep_folder, keep_files), true,
+           NW_CHILD("daemon"))
+NW_REFUSED(int, posix_spawn,
+           (pid_t * id, const char* path, const posix_spawn_file_actions_t* actions,
+            const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment),
+           (id, path, actions, attributes, arguments, environment), true, NW_CHILD("posix_spawn"))
+NW_REFUSED(int, posix_spawnp,
+           (pid_t * id, const char* file, const posix_spawn_file_actions_t* actions,
+            const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment),
+           (id, file, actions, attributes, arguments, environment), true, NW_CHILD("posix_spawnp"))
+NW_REFUSED(int, execve, (const char* path, char* const* arguments, char* const* environment),
+           (path, arguments, environment), true, NW_CHILD("execve"))
+NW_REFUSED(int, execv, (const char* path, char* const* arguments), (path, arguments), true,
+           NW_CHILD("execv"))
+NW_REFUSED(int, execvp, (const char* file, char* const* arguments), (file, arguments), true,
+           NW_CHILD("execvp"))
+NW_REFUSED(int, execvpe, (const char* file, char* const* arguments, char* const* environment),
+           (file, arguments, environment), true, NW_CHILD("execvpe"))
+NW_REFUSED(int, fexecve, (int file, char* const* arguments, char* const* environment),
+           (file, arguments, environment), true, NW_CHILD("fexecve"))
+
+namespace {
+
+// The arguments of execl and its kin as a vector, up to the null that ends them.
+constexpr std::size_t arguments_max = 1024;
+struct Arguments {
+    char* words[arguments_max];
+
+    // Returns false if there are too many.
+    bool take(const char* first, va_list& rest) noexcept {
+        words[0] = const_cast<char*>(first);
+        std::size_t count = 0;
+        while (words[count] != nullptr) {
+            if (++count == arguments_max) return false;
+            words[count] = va_arg(rest, char*);
+        }
+        return true;
+    }
+};
+
+int too_many() noexcept {
+    errno = E2BIG;
+    return -1;
+}
+
+}  // namespace
+
+extern "C" {
+
+// vfork() cannot be called for somebody else: the child would return from here, too. POSIX allows
+// fork() in its place.
+pid_t vfork() {
+    nw::interpose::refuse_in_handler(NW_CHILD("vfork"));
+    return original_fork();
+}
+
+int execl(const char* path, const char* first, ...) {
+    nw::interpose::refuse_in_handler(NW_CHILD("execl"));
+    va_list rest;
+    va_start(rest, first);
+    Arguments arguments;
+    const bool fits = arguments.take(first, rest);
+    va_end(rest);
+    return fits ? original_execv(path, arguments.words) : too_many();
+}
+
+int execlp(const char* file, const char* first, ...) {
+    nw::interpose::refuse_in_handler(NW_CHILD("execlp"));
+    va_list rest;
+    va_start(rest, first);
+    Arguments arguments;
+    const bool fits = arguments.take(first, rest);
+    va_end(rest);
+    return fits ? original_execvp(file, arguments.words) : too_many();
+}
+
+int execle(const char* path, const char* first, ...) {
+    nw::interpose::refuse_in_handler(NW_CHILD("execle"));
+    va_list rest;
+    va_start(rest, first);
+    Arguments arguments;
+    const bool fits = arguments.take(first, rest);
+    char* const* const environment = fits ? va_arg(rest, char**) : nullptr;
+    va_end(rest);
+    return fits ? original_execve(path, arguments.words, environment) : too_many();
+}
+
+}  // extern "C"

@@ -1,0 +1,164 @@
+// What a handler opens and is not memory: files, descriptors of iconv, addresses that were looked up. A
+// rollback cannot open or close them again, so a handler closes whatever it opens; one that does not has
+// failed, and the engine closes it (runtime_state.hpp). What stands behind them is libc's.
+//
+// A stream that is opened elsewhere gets its buffer at once, lest its first write in a handler makes one.
+#include <iconv.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <wchar.h>
+
+#include <cerrno>
+
+#include "numa/heap_scope.hpp"
+#include "numa/interpose/original.hpp"
+#include "numa/interpose/refuse.hpp"
+#include "numa/runtime_state.hpp"
+
+extern "C" void _IO_doallocbuf(FILE* stream);
+
+namespace {
+
+using nw::interpose::original_of;
+
+constinit auto original_fopen = original_of(&::fopen, "fopen");
+constinit auto original_fopen64 = original_of(&::fopen64, "fopen64");
+constinit auto original_freopen = original_of(&::freopen, "freopen");
+constinit auto original_freopen64 = original_of(&::freopen64, "freopen64");
+constinit auto original_fdopen = original_of(&::fdopen, "fdopen");
+constinit auto original_fmemopen = original_of(&::fmemopen, "fmemopen");
+constinit auto original_fopencookie = original_of(&::fopencookie, "fopencookie");
+constinit auto original_tmpfile = original_of(&::tmpfile, "tmpfile");
+constinit auto original_tmpfile64 = original_of(&::tmpfile64, "tmpfile64");
+constinit auto original_open_memstream = original_of(&::open_memstream, "open_memstream");
+constinit auto original_fclose = original_of(&::fclose, "fclose");
+constinit auto original_iconv_open = original_of(&::iconv_open, "iconv_open");
+constinit auto original_iconv_close = original_of(&::iconv_close, "iconv_close");
+constinit auto original_iconv = original_of(&::iconv, "iconv");
+constinit auto original_getaddrinfo = original_of(&::getaddrinfo, "getaddrinfo");
+constinit auto original_freeaddrinfo = original_of(&::freeaddrinfo, "freeaddrinfo");
+
+constexpr const char* not_its_own =
+    "the handler closed what it had not opened (a file, a descriptor of iconv, …): what is open "
+    "across events cannot be rolled back; legal: what the same handler has opened";
+
+// Opens in platform mode. A handler that has too much open is told so as if the process had.
+template <class Open>
+auto open_for(Open&& open, decltype(open()) failure, void (*close)(void*)) noexcept {
+    const bool can_be_undone = nw::current_heap != nullptr;
+    const nw::PlatformScope platform;
+    const auto resource = open();
+    if (resource == failure || !can_be_undone || nw::note_opened(resource, close)) return resource;
+    close(resource);
+    errno = EMFILE;
+    return failure;
+}
+
+// Closes in platform mode what the caller may close: where that can be undone, what it has opened.
+template <class Close>
+auto close_for(void* resource, Close&& close, decltype(close()) failure) noexcept {
+    const bool can_be_undone = nw::current_heap != nullptr;
+    {
+        const nw::PlatformScope platform;
+        if (!can_be_undone || nw::forget_opened(resource)) return close();
+    }
+    nw::interpose::refuse_in_handler(not_its_own);
+    return failure;
+}
+
+void close_stream(void* stream) { original_fclose(static_cast<FILE*>(stream)); }
+void close_descriptor(void* descriptor) { original_iconv_close(descriptor); }
+void free_addresses(void* addresses) { original_freeaddrinfo(static_cast<addrinfo*>(addresses)); }
+
+template <class Open>
+FILE* open_stream(Open&& open) noexcept {
+    FILE* const stream = open_for(open, static_cast<FILE*>(nullptr), close_stream);
+    if (stream != nullptr && nw::current_heap == nullptr) _IO_doallocbuf(stream);
+    return stream;
+}
+
+constexpr const char* no_reopening =
+    "the handler called freopen(), which changes a stream of the whole process; legal: fopen()";
+
+}  // namespace
+
+extern "C" {
+
+FILE* fopen(const char* path, const char* mode) {
+    return open_stream([&] { return original_fopen(path, mode); });
+}
+FILE* fopen64(const char* path, const char* mode) {
+    return open_stream([&] { return original_fopen64(path, mode); });
+}
+FILE* fdopen(int file, const char* mode) {
+    return open_stream([&] { return original_fdopen(file, mode); });
+}
+FILE* fmemopen(void* buffer, size_t bytes, const char* mode) {
+    return open_stream([&] { return original_fmemopen(buffer, bytes, mode); });
+}
+FILE* fopencookie(void* cookie, const char* mode, cookie_io_functions_t functions) {
+    return open_stream([&] { return original_fopencookie(cookie, mode, functions); });
+}
+FILE* tmpfile() {
+    return open_stream([&] { return original_tmpfile(); });
+}
+FILE* tmpfile64() {
+    return open_stream([&] { return original_tmpfile64(); });
+}
+
+// Its buffer becomes the caller's, and so it is made where the caller allocates.
+FILE* open_memstream(char** text, size_t* bytes) {
+    FILE* const stream = original_open_memstream(text, bytes);
+    if (stream == nullptr || nw::current_heap == nullptr) return stream;
+    return open_for([&] { return stream; }, static_cast<FILE*>(nullptr), close_stream);
+}
+
+FILE* freopen(const char* path, const char* mode, FILE* stream) {
+    nw::interpose::refuse_in_handler(no_reopening);
+    return original_freopen(path, mode, stream);
+}
+FILE* freopen64(const char* path, const char* mode, FILE* stream) {
+    nw::interpose::refuse_in_handler(no_reopening);
+    return original_freopen64(path, mode, stream);
+}
+
+// Its buffers may be the LP's, made by the handler's first write: free() finds out.
+int fclose(FILE* stream) {
+    return close_for(
+        stream, [&] { return original_fclose(stream); }, EOF);
+}
+
+iconv_t iconv_open(const char* to, const char* from) {
+    return open_for([&] { return original_iconv_open(to, from); }, reinterpret_cast<iconv_t>(-1),
+                    close_descriptor);
+}
+
+size_t iconv(iconv_t descriptor, char** in, size_t* in_left, char** out, size_t* out_left) {
+    const nw::PlatformScope platform;
+    return original_iconv(descriptor, in, in_left, out, out_left);
+}
+
+int iconv_close(iconv_t descriptor) {
+    return close_for(
+        descriptor, [&] { return original_iconv_close(descriptor); }, -1);
+}
+
+int getaddrinfo(const char* host, const char* service, const addrinfo* hints, addrinfo** found) {
+    int status = 0;
+    const auto look_up = [&]() -> addrinfo* {
+        status = original_getaddrinfo(host, service, hints, found);
+        return status == 0 ? *found : nullptr;
+    };
+    addrinfo* const first = open_for(look_up, static_cast<addrinfo*>(nullptr), free_addresses);
+    return first == nullptr && status == 0 ? EAI_MEMORY : status;
+}
+
+void freeaddrinfo(addrinfo* addresses) {
+    const auto free_them = [&] {
+        original_freeaddrinfo(addresses);
+        return true;
+    };
+    close_for(addresses, free_them, false);
+}
+
+}  // extern "C"
