@@ -47,6 +47,11 @@ class MemorySource {
     void set_short() noexcept;
     bool is_short() const noexcept { return short_.load(std::memory_order_relaxed); }
 
+    // LPs' memory stays readable when this goes: see Region::keep_mapped().
+    void keep_mapped() noexcept {
+        if (region_) region_->keep_mapped();
+    }
+
     // Bytes of all active segments. Address space: pages never touched cost nothing.
     std::uint64_t segment_bytes() const noexcept {
         return segment_bytes_.load(std::memory_order_relaxed);

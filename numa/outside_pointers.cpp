@@ -103,4 +103,48 @@ void for_each_outside_pointer(
     });
 }
 
+namespace {
+
+// A word may be anybody's, and may be changed by a thread of a library just now.
+[[gnu::no_sanitize_address, gnu::no_sanitize_thread]] std::uint64_t words_into_region(
+    std::uintptr_t begin, std::size_t bytes) noexcept {
+    constexpr std::size_t step = sizeof(std::uintptr_t);
+    const auto own = reinterpret_cast<std::uintptr_t>(&detail::region_bounds);
+    std::uint64_t count = 0;
+    const std::uintptr_t end = begin + bytes;
+    for (begin = (begin + step - 1) / step * step; begin + step <= end; begin += step) {
+        if (begin >= own && begin < own + sizeof detail::region_bounds) continue;
+        const void* const word = *reinterpret_cast<void* const volatile*>(begin);
+        // Two small numbers side by side may look like an address of the region, of which little is used.
+        if (Region::contains(word) && Region::is_open(word)) ++count;
+    }
+    return count;
+}
+
+int look_at_module(dl_phdr_info* module, std::size_t, void* found) {
+    std::uint64_t words = 0;
+    for (unsigned i = 0; i < module->dlpi_phnum; ++i) {
+        const auto& part = module->dlpi_phdr[i];
+        if (part.p_type == PT_LOAD && (part.p_flags & PF_W) != 0)
+            words += words_into_region(module->dlpi_addr + part.p_vaddr, part.p_memsz);
+        if (part.p_type == PT_TLS && module->dlpi_tls_data != nullptr)
+            words += words_into_region(reinterpret_cast<std::uintptr_t>(module->dlpi_tls_data),
+                                       part.p_memsz);
+    }
+    if (words == 0) return 0;
+    std::string name = module->dlpi_name;
+    name.erase(0, name.rfind('/') + 1);
+    static_cast<std::vector<PointersFromOutside>*>(found)->push_back(
+        {name.empty() ? "the program" : name, words});
+    return 0;
+}
+
+}  // namespace
+
+std::vector<PointersFromOutside> find_pointers_from_outside() {
+    std::vector<PointersFromOutside> found;
+    dl_iterate_phdr(look_at_module, &found);
+    return found;
+}
+
 }  // namespace nw

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "numa/lp_heap.hpp"
@@ -63,5 +64,16 @@ class AddressMap {
 void for_each_outside_pointer(
     const LpHeap& heap, const AddressMap& map,
     const std::function<void(std::uint64_t* word, PointsTo points_to)>& visit);
+
+// Words outside that point into the region.
+struct PointersFromOutside {
+    std::string holder;  // a library's file, or "the program"
+    std::uint64_t words = 0;
+};
+// In the variables of the program and its libraries, and the calling thread's thread_local ones: what a
+// library that was first used in a handler keeps of its LP. Other threads' variables, and what lies in
+// libc's heap, are not looked at.
+// Thread: any, when no LP is left. Cost: reads all of that, some milliseconds.
+std::vector<PointersFromOutside> find_pointers_from_outside();
 
 }  // namespace nw

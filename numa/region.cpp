@@ -28,10 +28,28 @@ std::string size_text(std::size_t bytes) {
     return std::to_string(bytes) + " " + units[unit];
 }
 
+// What is left of a region that was kept mapped. Written by the main thread when no worker runs.
+struct Retired {
+    Os* os = nullptr;
+    void* mapping = nullptr;
+    std::size_t bytes = 0;
+};
+constinit Retired retired;
+
+void release_retired() noexcept {
+    if (retired.os == nullptr) return;
+    detail::region_bounds.bytes.store(0, std::memory_order_release);
+    retired.os->unreserve(retired.mapping, retired.bytes);
+    retired = {};
+}
+
 }  // namespace
+
+bool Region::is_retired() noexcept { return retired.os != nullptr; }
 
 Region::Region(Os& os, std::uint32_t groups) : os_(os), groups_(groups) {
     NW_CHECK(groups >= 1);
+    release_retired();
     NW_CHECK(detail::region_bounds.bytes == 0);
     const std::size_t bytes_min = std::bit_ceil(std::size_t{groups}) * huge_page_bytes;
     void* const wanted = reinterpret_cast<void*>(region_base);
@@ -83,6 +101,11 @@ Region::Region(Os& os, std::uint32_t groups) : os_(os), groups_(groups) {
 }
 
 Region::~Region() {
+    if (kept_mapped_) {
+        retired = {&os_, mapping_, mapping_bytes_};
+        the_region.store(nullptr, std::memory_order_relaxed);
+        return;
+    }
     detail::region_bounds.bytes.store(0, std::memory_order_release);
     the_region.store(nullptr, std::memory_order_relaxed);
     os_.unreserve(mapping_, mapping_bytes_);

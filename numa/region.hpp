@@ -124,6 +124,12 @@ class Region {
     void force_hole() noexcept { holes_left_.fetch_sub(1, std::memory_order_relaxed); }
     void give_hole() noexcept { holes_left_.fetch_add(1, std::memory_order_relaxed); }
 
+    // Somebody outside may still read, or free, what LPs allocated: when the region goes, its mapping
+    // stays, until there is another region. Its addresses are still ours; what is freed there is not.
+    void keep_mapped() noexcept { kept_mapped_ = true; }
+    // Whether all that there is of a region is such a mapping.
+    static bool is_retired() noexcept;
+
     // Whether there was less address space than wanted.
     bool limited() const noexcept { return bytes_ < region_bytes_wanted; }
 
@@ -136,6 +142,7 @@ class Region {
     void choose_grain();
 
     Os& os_;
+    bool kept_mapped_ = false;
     void* mapping_ = nullptr;  // what the kernel gave; the slots lie in it at multiples of 2 MiB
     std::size_t mapping_bytes_ = 0;
     std::uintptr_t base_ = 0;

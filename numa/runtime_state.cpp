@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdio>
+#include <utility>
 
 #include "numa/heap_fault.hpp"
 #include "numa/heap_scope.hpp"
@@ -72,7 +73,7 @@ LpHeap* leave_initialiser() noexcept {
     if (--initialisers.depth != 0) return nullptr;
     // The compiler destroys the initialiser's temporaries only after this.
     if (initialisers.heap_outside != nullptr) excuse_libc_frees();
-    return initialisers.heap_outside;
+    return std::exchange(initialisers.heap_outside, nullptr);
 }
 
 bool in_initialiser() noexcept { return initialisers.depth > 0; }

@@ -14,6 +14,7 @@
 #include "numa/heap_scope.hpp"
 #include "numa/interpose/allocate.hpp"
 #include "numa/lp_heap.hpp"
+#include "numa/region.hpp"
 #include "numa/thread_end.hpp"
 
 namespace nw::interpose {
@@ -127,6 +128,7 @@ void free_group_memory(void* address) noexcept {
             post_heap_fault(fault);
         return;
     }
+    if (Region::is_retired()) return;  // a library takes itself down when the run is long over
     LpHeap* const owner = LpHeap::owner_of(address);
     if (at_thread_end()) {
         note_freed_at_thread_end();
@@ -141,6 +143,7 @@ void free_group_memory(void* address) noexcept {
 }
 
 void* reallocate_group_memory(void* address, std::size_t bytes) noexcept {
+    if (Region::is_retired()) return nullptr;
     // Outside a handler: a stream that it opened is closed, whose text is the LP's.
     LpHeap* const heap = current_heap != nullptr ? current_heap : LpHeap::owner_of(address);
     if (heap == nullptr) stop("platform memory was given to realloc()");
@@ -163,6 +166,7 @@ void* reallocate_group_memory(void* address, std::size_t bytes) noexcept {
 }
 
 std::size_t usable_size_of_group_memory(const void* address) noexcept {
+    if (Region::is_retired()) return 0;
     const LpHeap* const owner = LpHeap::owner_of(address);
     if (owner == nullptr) return 0;
     if (heap_guards_on)

@@ -115,6 +115,13 @@ NW_IN_PLATFORM_MODE(protoent*, getprotobynumber, (int number), (number))
 
 NW_IN_PLATFORM_MODE(char*, dlerror, (), ())
 
+// Also in a build that is not optimised. Clang has no such word, and optimised builds need none.
+#if defined(__clang__)
+#define NW_JUMPS_AT_ITS_END
+#else
+#define NW_JUMPS_AT_ITS_END [[gnu::optimize("O2")]]
+#endif
+
 namespace {
 
 // The loader looks at who calls these two: where no handler runs they are jumped to, so that it sees the
@@ -148,12 +155,12 @@ constinit auto original_dlclose = nw::interpose::original_of(&::dlclose, "dlclos
 
 extern "C" {
 
-[[gnu::optimize("O2")]] void* dlopen(const char* file, int mode) {
+NW_JUMPS_AT_ITS_END void* dlopen(const char* file, int mode) {
     if (nw::current_heap != nullptr) return dlopen_in_platform_mode(file, mode);
     return original_dlopen.function()(file, mode);
 }
 
-[[gnu::optimize("O2")]] void* dlsym(void* library, const char* name) {
+NW_JUMPS_AT_ITS_END void* dlsym(void* library, const char* name) {
     if (nw::current_heap != nullptr) return dlsym_in_platform_mode(library, name);
     return find_dlsym()(library, name);
 }

@@ -20,6 +20,7 @@
 #include <atomic>
 #include <climits>
 #include <cstddef>
+#include <utility>
 
 #include "numa/fault_guard.hpp"
 #include "numa/heap_scope.hpp"
@@ -104,7 +105,7 @@ struct OnceCall {
 constinit thread_local OnceCall once_call{};
 
 void run_once() {
-    const OnceCall call = once_call;
+    const OnceCall call = std::exchange(once_call, {});
     nw::enter_initialiser(call.control, abandon_once, call.outside);
     try {
         call.routine();

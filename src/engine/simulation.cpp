@@ -133,6 +133,31 @@ void check_saving(const Config& config, const MemorySource& memory,
     check_modules(*saved, config.save.modules);
 }
 
+// When the run is over, however it ends: libraries that were first used in a handler point into memory
+// of LPs, and will read or free it when they take themselves down. They are named, and it stays.
+class LookForPointers {
+  public:
+    LookForPointers(MemorySource& memory, std::vector<std::string>& notices)
+        : memory_(memory), notices_(notices) {}
+    ~LookForPointers() {
+        if (memory_.region() == nullptr) return;
+        for (const PointersFromOutside& found : find_pointers_from_outside()) {
+            memory_.keep_mapped();
+            notices_.push_back(
+                fmt::format("{} points into memory of LPs, in {} words, and may have lost what it "
+                            "had there in a "
+                            "rollback; start libraries in on_process_start() or on_worker_start()",
+                            found.holder, found.words));
+        }
+    }
+    LookForPointers(const LookForPointers&) = delete;
+    LookForPointers& operator=(const LookForPointers&) = delete;
+
+  private:
+    MemorySource& memory_;
+    std::vector<std::string>& notices_;
+};
+
 void run_engine(EngineRun& run) {
     switch (run.plan.config.engine) {
         case EngineKind::sequential:
@@ -177,6 +202,7 @@ RunResult simulate(Model& model, const Setup& setup, const Config& config, RankG
         const std::unique_ptr<MemorySource> source = open_memory(os, plan, result.notices);
         MemorySource& memory = *source;
         memory.set_memory_cap(memory_cap);
+        const LookForPointers look_for_pointers(memory, result.notices);
         const WorkerPlaces places{
             .places = where.places,
             .pin = config.pin,

@@ -42,7 +42,10 @@ FOREIGN = {
     "src/base": ["fmt/*", "xxhash.h", "Random123/philox.h"],
     "numa": ["fmt/*", "numa.h", "numaif.h", "hwloc.h", "sys/*", "sched.h", "unistd.h", "pthread.h",
              "errno.h", "fcntl.h", "malloc.h", "stdio_ext.h", "cxxabi.h", "dlfcn.h", "link.h",
-             "signal.h", "setjmp.h", "ucontext.h", "linux/*"],
+             "signal.h", "setjmp.h", "ucontext.h", "linux/*",
+             # What the interposer stands in for.
+             "grp.h", "iconv.h", "libintl.h", "locale.h", "netdb.h", "pwd.h", "spawn.h", "stdio.h",
+             "stdlib.h", "string.h", "time.h", "unwind.h", "wchar.h"],
     "src/event": ["fmt/*"],
     "src/lp": ["fmt/*"],
     "src/net": ["fmt/*"],

@@ -22,7 +22,14 @@ NOT_OURS = {
     "of CMake": ["--build", "--install", "--prefix", "--preset", "--workflow"],
     "of numactl": ["--hardware", "--interleave"],
     "of commands of Linux": ["chrt", "kill", "taskset"],
-    "of C++ and Linux": ["bad_alloc", "dlopen", "fopen", "iconv_open", "libm", "max_map_count", "stdout",
+    "of libc and libraries": [
+        "alarm", "chdir", "curl_global_init", "dlclose", "dlerror", "dlopen", "duplocale",
+        "fopen", "fork", "freelocale", "getaddrinfo", "getenv", "gethostbyname", "getpwnam",
+        "gettext", "iconv_open", "localtime", "mktime", "newlocale", "open_memstream", "popen",
+        "posix_spawn", "pthread_create", "pthread_once", "putenv", "rand", "setenv",
+        "setlocale", "setrlimit", "sigaction", "signal", "srand", "strerror", "strftime",
+        "system", "umask", "uselocale"],
+    "of C++ and Linux": ["bad_alloc", "libm", "max_map_count", "stdout",
                          "CAP_SYS_NICE"],
 }
 FOREIGN = {name for names in NOT_OURS.values() for name in names}

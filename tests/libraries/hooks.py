@@ -24,6 +24,14 @@ for engine, workers in (("sequential", 1), ("conservative", 3), ("timewarp", 1),
                             and (by == "setup" or f"on_{hook}_start()" in lines[0]),
                             f"{engine}, {workers}, {hook}, {by}: {done.returncode} {done.stderr.strip()}")
 
+# What a library has got in a handler is named, and still there when the library takes itself down.
+for engine in "sequential", "conservative", "timewarp":
+    done = programs.run("library_starter", "--engine", engine, "--lazy")
+    programs.expect(done.returncode == 0 and "the program points into memory of LPs, in 1 words"
+                    in done.stdout, f"{engine}, lazy: {done.returncode} {done.stdout[-300:]}{done.stderr}")
+    done = programs.run("library_starter", "--engine", engine)
+    programs.expect(done.returncode == 0 and "points into" not in done.stdout, f"{engine}: no notice")
+
 # Who only asks for help needs no library.
 done = programs.run("library_starter", "--fail", "process", "--help")
 programs.expect(done.returncode == 0, "--help starts nothing")

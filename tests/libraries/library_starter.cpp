@@ -8,6 +8,18 @@
 
 namespace {
 
+// A library that sets itself up at its first use, and takes itself down when the program ends.
+struct Lazy {
+    std::string* words = nullptr;
+    ~Lazy() {
+        if (words == nullptr) return;
+        if (*words != "words that are too long to lie in the string itself") std::abort();
+        delete words;
+    }
+};
+Lazy lazy;
+bool is_lazy = false;
+
 std::atomic<int> processes_started{0};
 thread_local int worker_started = 0;
 
@@ -20,6 +32,8 @@ class Process final : public nw::LogicalProcess {
     }
     void on_event(nw::Context& context, const nw::Event&) override {
         check();
+        if (is_lazy && context.self() == nw::LpId{0} && lazy.words == nullptr)
+            lazy.words = new std::string("words that are too long to lie in the string itself");
         context.schedule(context.self(), 1, 0);
     }
     void on_end(nw::Context&) override { check(); }
@@ -38,6 +52,7 @@ class Starter final : public nw::Model {
 
     void options(nw::Options& options) override {
         options.add_choice("fail", fail_, {"nowhere", "process", "worker"}, "the hook that fails");
+        options.add_flag("lazy", is_lazy, "a library is set up in a handler");
         options.add_choice("by", by_, {"exception", "setup", "number", "crash"}, "what it does");
     }
     void on_process_start() override {

@@ -503,13 +503,14 @@ namespace {
 
 char* of_libc = nullptr;
 
-// The compiler makes a jump of the call, so that free() returns to libc, which called this.
-[[gnu::noinline, gnu::optimize("O2")]] int free_and_compare(const void*, const void*) {
+// The compiler makes a jump of the call, at least where it optimises, so that free() returns to libc,
+// which called this.
+[[gnu::noinline]] int free_and_compare(const void*, const void*) {
     if (of_libc == nullptr) return 0;
     std::free(std::exchange(of_libc, nullptr));
     return 0;
 }
-[[gnu::noinline, gnu::optimize("O2")]] void free_last(void* memory) { std::free(memory); }
+[[gnu::noinline]] void free_last(void* memory) { std::free(memory); }
 
 }  // namespace
 

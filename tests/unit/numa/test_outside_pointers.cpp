@@ -135,3 +135,40 @@ TEST_CASE("outside pointers: a program that can be nowhere else has not been shi
         CHECK(AddressMap::program_shift() > 0);
     }
 }
+
+namespace {
+void* variable_of_the_program = nullptr;
+thread_local void* variable_of_the_thread = nullptr;
+
+std::uint64_t words_of_the_program() {
+    for (const PointersFromOutside& found : find_pointers_from_outside())
+        if (found.holder == "the program") return found.words;
+    return 0;
+}
+}  // namespace
+
+TEST_CASE(
+    "outside pointers: variables that point into the region are found, and it stays for them") {
+    std::string* text = nullptr;
+    {
+        MemorySource source(linux_os(), MemoryMode::numa, 4);
+        {
+            GroupMemory group(source, GroupId{1});
+            LpHeap& heap = group.new_lp_heap();
+            // Variables of other tests may hold what was once in a region.
+            const std::uint64_t before = words_of_the_program();
+            text = new (heap.allocate(sizeof(std::string))) std::string("a text");
+            variable_of_the_program = text;
+            variable_of_the_thread = text;
+            CHECK(words_of_the_program() == before + 2);
+        }
+        source.keep_mapped();
+    }
+    CHECK(*text == "a text");
+    CHECK(Region::is_retired());
+    variable_of_the_program = variable_of_the_thread = nullptr;
+    {
+        MemorySource source(linux_os(), MemoryMode::numa, 4);
+        CHECK_FALSE(Region::is_retired());
+    }
+}
