@@ -112,7 +112,8 @@ void free_outside(void* address, const void* caller) noexcept {
             SharedArena::free(address);
         else
             nw::post_heap_fault(nw::HeapFault::of_setup);
-    } else if (nw::current_heap == nullptr || nw::interpose::may_free_libc_memory(caller, reinterpret_cast<const void*>(&free)))
+    } else if (nw::current_heap == nullptr ||
+               nw::interpose::may_free_libc_memory(caller, reinterpret_cast<const void*>(&free)))
         [[likely]] {
         __libc_free(address);
     } else {

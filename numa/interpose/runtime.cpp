@@ -41,6 +41,7 @@ constinit Original<int, abi::__guard*> guard_acquire("__cxa_guard_acquire");
 constinit Original<void, abi::__guard*> guard_release("__cxa_guard_release");
 constinit Original<void, abi::__guard*> guard_abort("__cxa_guard_abort");
 constinit Original<int, void (*)(void*), void*, void*> thread_atexit("__cxa_thread_atexit");
+constinit Original<int, void (*)(void*), void*, void*> at_exit("__cxa_atexit");
 constinit Original<int, pthread_once_t*, void (*)()> once("pthread_once");
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -172,6 +173,12 @@ void abi::__cxa_guard_abort(__guard* guard) noexcept {
 int abi::__cxa_thread_atexit(void (*destructor)(void*), void* object, void* library) noexcept {
     const nw::PlatformScope platform;
     return thread_atexit(destructor, object, library);
+}
+
+// The list of what is called at the end is the process's: a handler's atexit() stays in it.
+int abi::__cxa_atexit(void (*function)(void*), void* object, void* library) noexcept {
+    const nw::PlatformScope platform;
+    return at_exit(function, object, library);
 }
 
 // A control that is the LP's own, as in a std::promise, is part of its state, and so is what it guards.

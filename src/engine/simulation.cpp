@@ -1,6 +1,11 @@
 #include "engine/simulation.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
 #include <memory>
 #include <new>
 #include <optional>
@@ -133,16 +138,28 @@ void check_saving(const Config& config, const MemorySource& memory,
     check_modules(*saved, config.save.modules);
 }
 
+// What the program's and libraries' own destructors would do with memory that has been rolled back under
+// them, nobody knows. So they are left out, but for what was printed.
+void end_without_destructors(int exit_code, void*) {
+    std::cout.flush();
+    std::fflush(nullptr);
+    ::_exit(exit_code);
+}
+
 // When the run is over, however it ends: libraries that were first used in a handler point into memory
-// of LPs, and will read or free it when they take themselves down. They are named, and it stays.
+// of LPs, and would read or free it when they take themselves down. They are named; the memory stays, and
+// the program ends without their destructors.
 class LookForPointers {
   public:
     LookForPointers(MemorySource& memory, std::vector<std::string>& notices)
         : memory_(memory), notices_(notices) {}
     ~LookForPointers() {
         if (memory_.region() == nullptr) return;
-        for (const PointersFromOutside& found : find_pointers_from_outside()) {
-            memory_.keep_mapped();
+        const std::vector<PointersFromOutside> all = find_pointers_from_outside();
+        if (all.empty()) return;
+        memory_.keep_mapped();
+        ::on_exit(end_without_destructors, nullptr);
+        for (const PointersFromOutside& found : all) {
             notices_.push_back(
                 fmt::format("{} points into memory of LPs, in {} words, and may have lost what it "
                             "had there in a "
