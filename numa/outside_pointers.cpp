@@ -105,46 +105,63 @@ void for_each_outside_pointer(
 
 namespace {
 
+using WordsOfModule = std::function<void(const dl_phdr_info&, std::vector<OutsideWord>)>;
+
 // A word may be anybody's, and may be changed by a thread of a library just now.
-[[gnu::no_sanitize_address, gnu::no_sanitize_thread]] std::uint64_t words_into_region(
-    std::uintptr_t begin, std::size_t bytes) noexcept {
-    constexpr std::size_t step = sizeof(std::uintptr_t);
-    const auto own = reinterpret_cast<std::uintptr_t>(&detail::region_bounds);
-    std::uint64_t count = 0;
+[[gnu::no_sanitize_address, gnu::no_sanitize_thread]] void collect(
+    std::uintptr_t begin, std::size_t bytes, std::vector<OutsideWord>& words) {
+    constexpr std::size_t step = sizeof(std::uint64_t);
     const std::uintptr_t end = begin + bytes;
+    const auto own = reinterpret_cast<std::uintptr_t>(&detail::region_bounds);
     for (begin = (begin + step - 1) / step * step; begin + step <= end; begin += step) {
         if (begin >= own && begin < own + sizeof detail::region_bounds) continue;
-        const void* const word = *reinterpret_cast<void* const volatile*>(begin);
-        // Two small numbers side by side may look like an address of the region, of which little is used.
-        if (Region::contains(word) && Region::is_open(word)) ++count;
+        auto* const word = reinterpret_cast<std::uint64_t*>(begin);
+        const std::uint64_t value = *static_cast<volatile std::uint64_t*>(word);
+        if (Region::contains(reinterpret_cast<const void*>(value))) words.push_back({word, value});
     }
-    return count;
 }
 
-int look_at_module(dl_phdr_info* module, std::size_t, void* found) {
-    std::uint64_t words = 0;
+int look_at_module(dl_phdr_info* module, std::size_t, void* visit) {
+    std::vector<OutsideWord> words;
     for (unsigned i = 0; i < module->dlpi_phnum; ++i) {
         const auto& part = module->dlpi_phdr[i];
         if (part.p_type == PT_LOAD && (part.p_flags & PF_W) != 0)
-            words += words_into_region(module->dlpi_addr + part.p_vaddr, part.p_memsz);
+            collect(module->dlpi_addr + part.p_vaddr, part.p_memsz, words);
         if (part.p_type == PT_TLS && module->dlpi_tls_data != nullptr)
-            words += words_into_region(reinterpret_cast<std::uintptr_t>(module->dlpi_tls_data),
-                                       part.p_memsz);
+            collect(reinterpret_cast<std::uintptr_t>(module->dlpi_tls_data), part.p_memsz, words);
     }
-    if (words == 0) return 0;
-    std::string name = module->dlpi_name;
-    name.erase(0, name.rfind('/') + 1);
-    static_cast<std::vector<PointersFromOutside>*>(found)->push_back(
-        {name.empty() ? "the program" : name, words});
+    (*static_cast<WordsOfModule*>(visit))(*module, std::move(words));
     return 0;
 }
 
+bool by_address(const OutsideWord& a, const OutsideWord& b) noexcept { return a.where < b.where; }
+
 }  // namespace
 
-std::vector<PointersFromOutside> find_pointers_from_outside() {
-    std::vector<PointersFromOutside> found;
-    dl_iterate_phdr(look_at_module, &found);
-    return found;
+OutsideLook::OutsideLook() {
+    WordsOfModule keep = [this](const dl_phdr_info&, std::vector<OutsideWord> words) {
+        before_.insert(before_.end(), words.begin(), words.end());
+    };
+    dl_iterate_phdr(look_at_module, &keep);
+    std::sort(before_.begin(), before_.end(), by_address);
+}
+
+std::vector<PointersFromOutside> OutsideLook::found() const {
+    std::vector<PointersFromOutside> result;
+    WordsOfModule compare = [&](const dl_phdr_info& module, std::vector<OutsideWord> words) {
+        const auto count = std::count_if(words.begin(), words.end(), [&](const OutsideWord& word) {
+            const auto same = std::lower_bound(before_.begin(), before_.end(), word, by_address);
+            if (same != before_.end() && same->where == word.where && same->value == word.value)
+                return false;
+            return Region::is_open(reinterpret_cast<const void*>(word.value));
+        });
+        if (count == 0) return;
+        std::string name = module.dlpi_name;
+        name.erase(0, name.rfind('/') + 1);
+        result.push_back({name.empty() ? "the program" : name, static_cast<std::uint64_t>(count)});
+    };
+    dl_iterate_phdr(look_at_module, &compare);
+    return result;
 }
 
 }  // namespace nw

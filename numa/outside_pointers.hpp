@@ -70,10 +70,19 @@ struct PointersFromOutside {
     std::string holder;  // a library's file, or "the program"
     std::uint64_t words = 0;
 };
-// In the variables of the program and its libraries, and the calling thread's thread_local ones: what a
-// library that was first used in a handler keeps of its LP. Other threads' variables, and what lies in
-// libc's heap, are not looked at.
-// Thread: any, when no LP is left. Cost: reads all of that, some milliseconds.
-std::vector<PointersFromOutside> find_pointers_from_outside();
+// Looks at the variables of the program and its libraries, and the calling thread's thread_local ones: what
+// a library that was first used in a handler keeps of its LP. Two small numbers side by side may look like
+// an address of the region: what is there before the run is remembered, and does not count.
+// Other threads' variables, and what lies in libc's heap, are not looked at.
+// Thread: one, when there is a region and no LP yet, and again when no LP is left. Cost: reads all of that
+// twice, some milliseconds.
+class OutsideLook {
+  public:
+    OutsideLook();
+    std::vector<PointersFromOutside> found() const;
+
+  private:
+    std::vector<OutsideWord> before_;  // by address
+};
 
 }  // namespace nw

@@ -155,7 +155,7 @@ class LookForPointers {
         : memory_(memory), notices_(notices) {}
     ~LookForPointers() {
         if (memory_.region() == nullptr) return;
-        const std::vector<PointersFromOutside> all = find_pointers_from_outside();
+        const std::vector<PointersFromOutside> all = look_.found();
         if (all.empty()) return;
         memory_.keep_mapped();
         ::on_exit(end_without_destructors, nullptr);
@@ -173,6 +173,7 @@ class LookForPointers {
   private:
     MemorySource& memory_;
     std::vector<std::string>& notices_;
+    const OutsideLook look_;
 };
 
 void run_engine(EngineRun& run) {

@@ -139,12 +139,6 @@ TEST_CASE("outside pointers: a program that can be nowhere else has not been shi
 namespace {
 void* variable_of_the_program = nullptr;
 thread_local void* variable_of_the_thread = nullptr;
-
-std::uint64_t words_of_the_program() {
-    for (const PointersFromOutside& found : find_pointers_from_outside())
-        if (found.holder == "the program") return found.words;
-    return 0;
-}
 }  // namespace
 
 TEST_CASE(
@@ -152,15 +146,18 @@ TEST_CASE(
     std::string* text = nullptr;
     {
         MemorySource source(linux_os(), MemoryMode::numa, 4);
+        const OutsideLook look;
         {
             GroupMemory group(source, GroupId{1});
             LpHeap& heap = group.new_lp_heap();
-            // Variables of other tests may hold what was once in a region.
-            const std::uint64_t before = words_of_the_program();
+            CHECK(look.found().empty());
             text = new (heap.allocate(sizeof(std::string))) std::string("a text");
             variable_of_the_program = text;
             variable_of_the_thread = text;
-            CHECK(words_of_the_program() == before + 2);
+            const std::vector<PointersFromOutside> found = look.found();
+            REQUIRE(found.size() == 1);
+            CHECK(found.front().holder == "the program");
+            CHECK(found.front().words == 2);
         }
         source.keep_mapped();
     }
