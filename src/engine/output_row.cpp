@@ -47,7 +47,6 @@ std::size_t text_bytes(const OutputTable& table, const OutputValue& value) {
             break;
     }
     if (value.text.size() > output_text_bytes_max) {
-        const PlatformScope platform;
         throw ModelError(
             fmt::format("output() of a text of {} bytes to table {}; legal: at most {}",
                         value.text.size(), table.name, output_text_bytes_max));

@@ -43,7 +43,6 @@ void schedule_refused(const ScheduleRules& rules, LpId self, VirtualTime now, Lp
 }
 
 void chain_too_long(VirtualTime now) {
-    const PlatformScope platform;
     throw ModelError(
         fmt::format("a chain of 2^32 events at one time, {}, each with no delay after "
                     "the one before; legal: a delay now and then",
@@ -51,7 +50,6 @@ void chain_too_long(VirtualTime now) {
 }
 
 void drawn_too_much() {
-    const PlatformScope platform;
     throw ModelError(
         "random(): moved on by more than 2^32 blocks, or back; legal: to draw from it");
 }
