@@ -283,7 +283,8 @@ class RankRun {
     bool asks_for_text() const { return settings_.help || settings_.version; }
 
     void prepare() {
-        call_hook(model_, ModelHook::on_process_start, [&] { model_.on_process_start(); });
+        call_hook(model_, ModelHook::on_process_start, settings_.config.handler_timeout_seconds,
+                  [&] { model_.on_process_start(); });
         {
             std::optional<SharedArena::Filling> filling;
             const Config& config = settings_.config;
