@@ -47,7 +47,7 @@ class MemorySource {
     void set_short() noexcept;
     bool is_short() const noexcept { return short_.load(std::memory_order_relaxed); }
 
-    // LPs' memory stays readable when this goes: see Region::keep_mapped().
+    // The region's addresses stay taken when this goes: see Region::keep_mapped().
     void keep_mapped() noexcept {
         if (region_) region_->keep_mapped();
     }

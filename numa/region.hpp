@@ -124,8 +124,8 @@ class Region {
     void force_hole() noexcept { holes_left_.fetch_sub(1, std::memory_order_relaxed); }
     void give_hole() noexcept { holes_left_.fetch_add(1, std::memory_order_relaxed); }
 
-    // Somebody outside may still read, or free, what LPs allocated: when the region goes, its mapping
-    // stays, until there is another region. Its addresses are still ours; what is freed there is not.
+    // Somebody outside still points to what LPs allocated: when the region goes, its addresses stay
+    // taken until there is another region. What was there is gone, and what is freed there is not.
     void keep_mapped() noexcept { kept_mapped_ = true; }
     // Whether all that there is of a region is such a mapping.
     static bool is_retired() noexcept;

@@ -147,8 +147,8 @@ void end_without_destructors(int exit_code, void*) {
 }
 
 // When the run is over, however it ends: libraries that were first used in a handler point into memory
-// of LPs, and would read or free it when they take themselves down. They are named; the memory stays, and
-// the program ends without their destructors.
+// of LPs, and would read or free it when they take themselves down. They are named, and the program ends
+// without their destructors.
 class LookForPointers {
   public:
     LookForPointers(MemorySource& memory, std::vector<std::string>& notices)
