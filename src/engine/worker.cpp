@@ -112,8 +112,9 @@ void Worker::run_on_start(Group& group, LpRecord& lp) {
     Context context = make_context(0, LpId{lp.id}, plan_.rules.lps,
                                    Random(plan_.config.seed, lp.id, lp.random_counter));
     if (sigsetjmp(guard_.env(), 0) != 0) {
-        throw ModelError(fmt::format("LP {} at time 0 in on_start(): {}", running_.lp->id,
-                                     leave_crashed_handler(guard_)));
+        // First: the compiler makes room for an exception before it looks at what is to be in it.
+        const std::string what = leave_crashed_handler(guard_);
+        throw ModelError(fmt::format("LP {} at time 0 in on_start(): {}", running_.lp->id, what));
     }
     const bool well = call_handler_of(lp, guard_, failure_, [&] {
         lp.process->on_start(context);

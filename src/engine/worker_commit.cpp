@@ -333,8 +333,9 @@ void Worker::run_on_end(LpRecord& lp, VirtualTime end_time) {
     Context context = make_context(end_time, LpId{lp.id}, plan_.rules.lps,
                                    Random(plan_.config.seed, lp.id, lp.random_counter));
     if (sigsetjmp(guard_.env(), 0) != 0) {
-        throw ModelError(fmt::format("LP {} at time {} in on_end(): {}", running_.lp->id, end_time,
-                                     leave_crashed_handler(guard_)));
+        const std::string what = leave_crashed_handler(guard_);  // before there is an exception
+        throw ModelError(
+            fmt::format("LP {} at time {} in on_end(): {}", running_.lp->id, end_time, what));
     }
     const bool well = call_handler_of(lp, guard_, failure_, [&] { lp.process->on_end(context); });
     if (!well || entry.sent_count > 0)
