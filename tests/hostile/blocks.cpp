@@ -179,8 +179,8 @@ constexpr Kind table[] = {
     {"shared-pointer-copied", "copies and drops a shared_ptr that setup() made", "",
      copy_shared_pointer},
     {"static-changed", "changes static variables", nullptr, change_static},
-    {"global-map-grown", "adds to a map that is global, from the LP's heap", "", grow_global_map,
-     only_out_of_order},
+    {"global-map-grown", "adds to a map that is global, from the LP's heap", nullptr,
+     grow_global_map, only_out_of_order},
     {"global-map-grown-crash", "adds to a map that is global and crashes", "SIGSEGV",
      grow_global_map_and_crash},
 };

@@ -32,7 +32,6 @@ void loop(Scene&) {
 #define NW_ENDLESS_HOOK(hook)                                                                      \
     {#hook "-loops", "never returns from " #hook, "", loop, dear, Hook::hook}
 
-// setup() and finished() may take as long as they like.
 constexpr Kind table[] = {
     NW_HOOK(can_end),     NW_ENDLESS_HOOK(can_end),
     NW_HOOK(on_commit),   NW_ENDLESS_HOOK(on_commit),
@@ -40,8 +39,8 @@ constexpr Kind table[] = {
     NW_HOOK(on_end),      NW_ENDLESS_HOOK(on_end),
     NW_HOOK(constructor), NW_ENDLESS_HOOK(constructor),
     NW_HOOK(destructor),  NW_ENDLESS_HOOK(destructor),
-    NW_HOOK(setup),
-    NW_HOOK(finished),
+    NW_HOOK(setup),       NW_ENDLESS_HOOK(setup),
+    NW_HOOK(finished),    NW_ENDLESS_HOOK(finished),
 };
 // clang-format on
 
