@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include <sys/personality.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace nw {
@@ -30,8 +31,11 @@ bool has_fixed_addresses() noexcept {
 }
 
 // Looks at a configuration file as text: who wrongly believes that it names one of the two options only
-// makes the program begin once more. It is read again, properly, when the run begins.
+// makes the program begin once more. It is read again, properly, when the run begins; so what can be read
+// only once, as a pipe, or has no end, as a device, is not looked at.
 bool file_may_ask(const char* path) noexcept {
+    struct stat status {};
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) return false;
     std::FILE* const file = std::fopen(path, "re");
     if (file == nullptr) return false;
     std::array<char, 4096> line{};

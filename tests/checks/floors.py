@@ -54,7 +54,7 @@ FOREIGN = {
     "mpi": ["fmt/*", "mpi.h", "signal.h", "sys/ioctl.h", "sys/stat.h", "unistd.h"],
     "models": ["fmt/*", "toml++/toml.h"],
     "src/main": ["fmt/*", "CLI/*", "nlohmann/*", "toml++/toml.h", "hdf5.h", "signal.h", "time.h",
-                 "fcntl.h", "unistd.h", "poll.h", "sys/ioctl.h", "sys/personality.h"],
+                 "fcntl.h", "unistd.h", "poll.h", "sys/ioctl.h", "sys/personality.h", "sys/stat.h"],
 }
 
 # C++'s names of headers to which POSIX adds.

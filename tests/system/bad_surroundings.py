@@ -56,9 +56,9 @@ for environment in [{"HOME": ""}, {"HOME": "/nonexistent"}, {"TMPDIR": "/nonexis
     programs.accepted("phold", *SHORT, "--quiet", environment=environment)
 
 # Limits of the shell.
-programs.refused(4, ["File too large"], "queues", "--until", 500, "--stats", "big.json", "--quiet",
+programs.refused(4, ["File too large"], "queues", "--until", 50, "--stats", "big.json", "--quiet",
                  setup=limited(resource.RLIMIT_FSIZE, 1024))
-programs.refused(4, ["File too large"], "queues", "--until", 5000, "--output", "big", "--quiet",
+programs.refused(4, ["File too large"], "queues", "--until", 50, "--output", "big", "--quiet",
                  setup=limited(resource.RLIMIT_FSIZE, 64))
 programs.accepted("phold", *SHORT, "--quiet", setup=limited(resource.RLIMIT_CORE, 0))
 programs.accepted("phold", *SHORT, "--quiet", setup=limited(resource.RLIMIT_STACK, 256 << 10))
@@ -99,6 +99,15 @@ except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
     programs.expect(False, f"names that are no UTF-8: {done.returncode} {ascii(done.stderr)} {error}")
 (programs.work / os.fsdecode(b"caf\xe9.toml")).write_text("seed = 7\n")
 programs.accepted("phold", *SHORT, "--quiet", "--config", b"caf\xe9.toml")
+# What can be read only once is read once: `--config <(command)`.
+reading, writing = os.pipe()
+os.write(writing, b"seed = 7\n")
+os.close(writing)
+programs.cases += 1
+done = programs.start("phold", *SHORT, "--quiet", "--stats", stats, "--config", "/dev/stdin", stdin=reading)
+os.close(reading)
+got = json.loads(stats.read_text())["seed"] if done.returncode == 0 else done.stderr
+programs.expect(got == 7, f"a configuration from a pipe: seed {got}")
 # A checkpoint keeps the options of the model, whatever bytes they hold.
 os.makedirs(programs.work / "saved", exist_ok=True)
 bytes_model = {"BAD_MODEL": "name-bytes"}
