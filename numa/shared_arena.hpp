@@ -27,7 +27,10 @@ namespace nw {
 
 class SharedArena {
   public:
-    static constexpr std::uintptr_t base = 0x1000'0000'0000;
+    // States are full of small integers, side by side or over what is left of a pointer: who looks for
+    // pointers in them (outside_pointers.hpp) must not take one of those for an address in here. So
+    // neither half of an address is a small or a round number.
+    static constexpr std::uintptr_t base = 0x1357'8000'0000;
     static constexpr std::size_t bytes_max = std::size_t{8} << 40;
 
     // While one lives, setup() runs. Does nothing where the interposer does not serve malloc (under
