@@ -4,7 +4,7 @@ be empty."""
 WHY = {
     "sigaltstack() is not refused in handlers": ["no-signal-stack"],
     "small allocations without end take more than the cap, or too long": [
-        "allocate-for-ever in-order", "allocate-small-for-ever in-order",
+        "allocate-for-ever", "allocate-small-for-ever",
         "allocate-for-ever-crash",
     ],
     "memory that a thread-local keeps is named, and the run ends well": [
