@@ -28,6 +28,21 @@ void build_lp(LpRecord& record, const RunPlan& plan, FaultGuard& guard) {
         fail_building(record, "the factory returned no object; legal: nw::process<Lp>()");
 }
 
+// The LP that is no longer counted.
+[[noreturn]] void fail_destroying(Group& group, std::string_view what) {
+    const std::uint32_t failed = group.lps[group.count].id;
+    group.count = 0;
+    throw ModelError(fmt::format("LP {} in its destructor: {}", failed, what));
+}
+
+// A destructor runs once: the LP is no longer counted when it begins.
+void destroy_last(Group& group, FaultGuard& guard) {
+    std::string failure;
+    LpRecord& lp = group.lps[--group.count];
+    if (!call_guarded(guard, lp.heap, failure, [&] { lp.process->~LogicalProcess(); }))
+        fail_destroying(group, failure);
+}
+
 }  // namespace
 
 void build_lps(Group& group, const RunPlan& plan, MemoryBudget& budget, FaultGuard& guard) {
@@ -46,18 +61,9 @@ void build_lps(Group& group, const RunPlan& plan, MemoryBudget& budget, FaultGua
     }
 }
 
-// A destructor runs once: the LP is no longer counted when it begins.
 void destroy_lps(Group& group, FaultGuard& guard) {
-    std::string failure;
-    if (sigsetjmp(guard.env(), 0) != 0) failure = leave_crashed_handler(guard);
-    while (failure.empty() && group.count > 0) {
-        LpRecord& lp = group.lps[--group.count];
-        call_guarded(guard, lp.heap, failure, [&] { lp.process->~LogicalProcess(); });
-    }
-    if (failure.empty()) return;
-    const std::uint32_t failed = group.lps[group.count].id;
-    group.count = 0;
-    throw ModelError(fmt::format("LP {} in its destructor: {}", failed, failure));
+    if (sigsetjmp(guard.env(), 0) != 0) fail_destroying(group, leave_crashed_handler(guard));
+    while (group.count > 0) destroy_last(group, guard);
 }
 
 }  // namespace nw
