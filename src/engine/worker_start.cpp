@@ -15,6 +15,13 @@ namespace {
     throw SetupError(fmt::format("model {}: on_worker_start(): {}", model.name(), what));
 }
 
+// Apart: what a jump passes over must have no string.
+void call_hook(Model& model, FaultGuard& guard) {
+    std::string failure;
+    if (!call_guarded(guard, nullptr, failure, [&] { model.on_worker_start(); }))
+        blame(model, failure);
+}
+
 }  // namespace
 
 void start_worker(Model& model) {
@@ -22,9 +29,7 @@ void start_worker(Model& model) {
     FaultGuard guard;
     guard.adopt_thread();
     if (sigsetjmp(guard.env(), 0) != 0) blame(model, leave_crashed_handler(guard));
-    std::string failure;
-    if (!call_guarded(guard, nullptr, failure, [&] { model.on_worker_start(); }))
-        blame(model, failure);
+    call_hook(model, guard);
 }
 
 }  // namespace nw
