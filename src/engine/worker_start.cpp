@@ -11,12 +11,12 @@
 namespace nw {
 namespace {
 
-[[noreturn]] void blame(const Model& model, const std::string& what) {
+[[noreturn, gnu::noinline]] void blame(const Model& model, std::string_view what) {
     throw SetupError(fmt::format("model {}: on_worker_start(): {}", model.name(), what));
 }
 
 // Apart: what a jump passes over must have no string.
-void call_hook(Model& model, FaultGuard& guard) {
+[[gnu::noinline]] void call_hook(Model& model, FaultGuard& guard) {
     std::string failure;
     if (!call_guarded(guard, nullptr, failure, [&] { model.on_worker_start(); }))
         blame(model, failure);
