@@ -89,11 +89,11 @@ void HandlerProbe::on_signal(int signal, siginfo_t* info, void* context) {
     const ProbeWish wish = probe->wish_.load(std::memory_order_relaxed);
     const auto& where = *static_cast<ucontext_t*>(context);
     if (wish != ProbeWish::report) {
-        // The engine or an allocator is at work on the handler's behalf: it must not be torn. (Hooks
-        // that run outside the LP's heap are only ever ended.)
-        if (current_heap == nullptr && wish == ProbeWish::interrupt) return;
+        // Hooks of an LP that run outside its heap are only ever ended.
+        const bool in_platform_mode = probe->is_in_platform_mode();
+        if (in_platform_mode && wish == ProbeWish::interrupt) return;
         if (!probe->by_force_.load(std::memory_order_relaxed) &&
-            (current_heap == nullptr || is_in_library(where)))
+            (in_platform_mode || is_in_library(where)))
             return;
     }
     if (!probe->answer(wish, *guard)) return;
@@ -101,6 +101,8 @@ void HandlerProbe::on_signal(int signal, siginfo_t* info, void* context) {
     pthread_sigmask(SIG_SETMASK, &where.uc_sigmask, nullptr);
     siglongjmp(guard->env(), 1);
 }
+
+bool HandlerProbe::is_in_platform_mode() const noexcept { return current_heap == nullptr; }
 
 void HandlerProbe::adopt_thread() {
     {

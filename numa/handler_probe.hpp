@@ -48,6 +48,9 @@ class HandlerProbe {
     // the handler may be left as is wished; then `why` is in the guard's description, and the guard
     // says was_interrupted() if that was the wish.
     virtual bool answer(ProbeWish wish, FaultGuard& guard) noexcept = 0;
+    // Thread: as above. Whether the engine or an allocator is at work on the handler's behalf, and must not
+    // be torn: a handler runs in its LP's heap, and they outside.
+    virtual bool is_in_platform_mode() const noexcept;
     static void on_signal(int signal, siginfo_t* info, void* context);
 
     std::mutex mutex_;  // who looks at the thread holds it; so the thread cannot end meanwhile

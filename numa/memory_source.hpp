@@ -35,11 +35,17 @@ class MemorySource {
     const std::vector<std::string>& notices() const noexcept { return notices_; }
 
     // What the process may have resident: --memory-cap. Who keeps to it is the engine
-    // (engine/memory_budget.hpp). Here an LP that asks for a block of 1 MiB or more is refused
-    // (bad_alloc) when the segments of all groups would exceed it: a mis-speculated resize must fail
-    // in its handler, not kill the run. Set before the workers start; default: no limit.
-    void set_memory_cap(std::uint64_t bytes) noexcept { memory_cap_ = bytes; }
+    // (engine/memory_budget.hpp). Here a handler that asks for a block of 1 MiB or more, or for more
+    // than that in all, is refused (bad_alloc) when the segments of all groups would exceed it: a
+    // mis-speculated resize or loop must fail in its handler, not kill the run. Set before the workers
+    // start; default: no limit.
+    void set_memory_cap(std::uint64_t bytes) noexcept { memory_cap_ = segment_limit_ = bytes; }
     std::uint64_t memory_cap() const noexcept { return memory_cap_; }
+    // What is resident besides segments, and is not for them. Requires: less than the cap.
+    void set_resident_besides(std::uint64_t bytes) noexcept {
+        segment_limit_ = memory_cap_ - bytes;
+    }
+    std::uint64_t segment_limit() const noexcept { return segment_limit_; }
 
     // Memory is short from now on: platform heaps split large free chunks before they take fresh
     // memory, no group asks for huge pages any more, and new pages are small ones, so that what
@@ -52,7 +58,7 @@ class MemorySource {
         if (region_) region_->keep_mapped();
     }
 
-    // Bytes of all active segments. Address space: pages never touched cost nothing.
+    // Of all active segments: taken_bytes(). Address space: pages never touched cost nothing.
     std::uint64_t segment_bytes() const noexcept {
         return segment_bytes_.load(std::memory_order_relaxed);
     }
@@ -67,6 +73,7 @@ class MemorySource {
     HugePages huge_pages_;
     std::vector<std::string> notices_;
     std::uint64_t memory_cap_ = UINT64_MAX;
+    std::uint64_t segment_limit_ = UINT64_MAX;
     std::atomic<bool> short_{false};
     std::atomic<std::uint64_t> segment_bytes_{0};
 };

@@ -87,7 +87,11 @@ PointsTo AddressMap::look_up(std::uint64_t word) const noexcept {
     if (holds(program_, word)) return PointsTo::program;
     // Without address randomisation libc's heap follows the program: many a number lies there.
     constexpr std::uint64_t numbers_end = std::uint64_t{1} << 32;
+    constexpr std::uint64_t head_of_heap = 64;
     if (word < numbers_end && word % alignof(std::uint64_t) != 0) return PointsTo::nothing;
+    // A small number that was written over the lower half of an old pointer. What it would point to is at
+    // most the head of a heap of libc's, which often begins at a multiple of 4 GiB.
+    if (word % numbers_end < head_of_heap) return PointsTo::nothing;
     return holds(other_, word) && !holds(stacks_, word) ? PointsTo::other : PointsTo::nothing;
 }
 

@@ -7,14 +7,28 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "numa/fault_guard.hpp"
 #include "numa/heap_scope.hpp"
 #include "numa/slot_layout.hpp"
 
 namespace nw {
 namespace {
 
-// State above this counts against the source's limit.
+// State above this counts against the source's limit: in one segment, or taken by one call of a handler.
 constexpr std::size_t limited_bytes = std::size_t{1} << 20;
+
+// What the thread's running call of a handler has taken for its LP's state.
+struct TakenByCall {
+    std::uint64_t call;  // as HandlerCall::number
+    std::size_t bytes;
+};
+constinit thread_local TakenByCall taken{};
+
+std::size_t taken_by_call() noexcept {
+    const std::uint64_t call = handler_call.number.load(std::memory_order_relaxed);
+    if (taken.call != call) taken = {call, 0};
+    return taken.bytes;
+}
 
 // A group that has taken this much is expected to fill huge pages. With a low bound small groups would
 // waste most of one, with a high bound a group's first megabytes would stay in small pages.
@@ -65,8 +79,10 @@ void* SegmentTable::allocate_segment(std::size_t bytes, SegmentKind kind) noexce
     const bool state = kind == SegmentKind::state;
     if (bytes > SIZE_MAX / 2) return nullptr;
     bytes = round_up(std::max(bytes, std::size_t{1}), libc && state ? span_bytes : page_bytes);
-    if (state && bytes >= limited_bytes &&
-        (bytes > source_.memory_cap() || source_.segment_bytes() > source_.memory_cap() - bytes))
+    const std::size_t taken_in_all = taken_bytes({nullptr, bytes, kind});
+    if (state && taken_by_call() + bytes >= limited_bytes &&
+        (taken_in_all > source_.segment_limit() ||
+         source_.segment_bytes() > source_.segment_limit() - taken_in_all))
         return nullptr;
     if (count_ == capacity_ && !make_room()) return nullptr;
     void* base = nullptr;
@@ -80,7 +96,8 @@ void* SegmentTable::allocate_segment(std::size_t bytes, SegmentKind kind) noexce
         map_[count_++] = {static_cast<std::byte*>(base), bytes, kind};
     }
     active_bytes_ += bytes;
-    source_.count_segment(static_cast<std::int64_t>(bytes));
+    if (state) taken.bytes += bytes;
+    source_.count_segment(static_cast<std::int64_t>(taken_in_all));
     return base;
 }
 
@@ -98,7 +115,7 @@ void SegmentTable::release_segment(void* base) noexcept {
         --count_;
     }
     active_bytes_ -= segment.bytes;
-    source_.count_segment(-static_cast<std::int64_t>(segment.bytes));
+    source_.count_segment(-static_cast<std::int64_t>(taken_bytes(segment)));
     if (source_.mode() == MemoryMode::numa) {
         source_.os().discard(segment.base, segment.bytes);
         give_range({segment.base, segment.bytes, 0});
@@ -322,8 +339,10 @@ void SegmentTable::load(Unpacker& in) {
         std::copy(entries.begin(), entries.end(), map_);
         count_ = entries.size();
     }
-    for (const Segment& segment : entries) active_bytes_ += segment.bytes;
-    source_.count_segment(static_cast<std::int64_t>(active_bytes_));
+    for (const Segment& segment : entries) {
+        active_bytes_ += segment.bytes;
+        source_.count_segment(static_cast<std::int64_t>(taken_bytes(segment)));
+    }
     if (!huge_asked_) ask_for_huge_pages();
 }
 

@@ -43,6 +43,13 @@ struct Segment {
 // State segments start at multiples of this: the memory of LPs is found from an address by masking.
 inline constexpr std::size_t span_bytes = 64 * 1024;
 
+// Of the addresses that a segment takes: state begins at a span, and where pages are huge what lies before
+// the next one is resident with it.
+constexpr std::size_t taken_bytes(const Segment& segment) noexcept {
+    if (segment.kind != SegmentKind::state) return segment.bytes;
+    return (segment.bytes + span_bytes - 1) / span_bytes * span_bytes;
+}
+
 class SegmentTable {
   public:
     SegmentTable(MemorySource& source, GroupId group);
@@ -51,7 +58,8 @@ class SegmentTable {
     SegmentTable& operator=(const SegmentTable&) = delete;
 
     // At least `bytes`, in whole pages that belong to nobody else; contents undefined. nullptr
-    // when the slot is full or, for large state, when the source's limit is reached.
+    // when the slot is full or, for large state and what one call of a handler takes beyond 1 MiB, when
+    // the source's limit is reached.
     // Cost: O(1) unless ranges were released before.
     void* allocate_segment(std::size_t bytes, SegmentKind kind) noexcept;
     // Requires: base came from allocate_segment. Cost: a search of the table, which a system call

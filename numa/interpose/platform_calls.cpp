@@ -114,6 +114,8 @@ NW_IN_PLATFORM_MODE(protoent*, getprotobynumber, (int number), (number))
 // --- Modules ---------------------------------------------------------------------------------------
 
 NW_IN_PLATFORM_MODE(char*, dlerror, (), ())
+// To look it up forgets what went wrong last.
+[[maybe_unused]] static const bool dlerror_is_known = (original_dlerror.function(), true);
 
 // Also in a build that is not optimised. Clang has no such word, and optimised builds need none.
 #if defined(__clang__)

@@ -75,6 +75,8 @@ NW_REFUSED(int, sigprocmask, (int how, const sigset_t* wanted, sigset_t* present
            (how, wanted, present), wanted != nullptr, NW_PROCESS("sigprocmask"))
 NW_REFUSED(int, pthread_sigmask, (int how, const sigset_t* wanted, sigset_t* present),
            (how, wanted, present), wanted != nullptr, NW_PROCESS("pthread_sigmask"))
+NW_REFUSED(int, sigaltstack, (const stack_t* wanted, stack_t* present), (wanted, present),
+           wanted != nullptr, NW_PROCESS("sigaltstack"))
 NW_REFUSED(unsigned, alarm, (unsigned seconds), (seconds), true, NW_PROCESS("alarm"))
 NW_REFUSED(int, setitimer, (__itimer_which_t which, const itimerval* wanted, itimerval* present),
            (which, wanted, present), true, NW_PROCESS("setitimer"))

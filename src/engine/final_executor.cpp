@@ -222,7 +222,6 @@ void FinalExecutor::schedule(Context& context, LpId target, VirtualTime delay, E
     detail::check_schedule(world_.plan.rules, context.self(), context.now(), target, delay,
                            payload.size());
     if (!may_schedule_) throw ModelError("schedule() when the run is over");
-    const PlatformScope platform;
     const VirtualTime time = context.now() + delay;
     EventHeader header{};
     header.sequence = lp_->sequence++;
@@ -243,6 +242,7 @@ void FinalExecutor::schedule(Context& context, LpId target, VirtualTime delay, E
         event.next_sent = sent_;
         sent_ = &event;
     } else {
+        const PlatformScope platform;
         ++counters_[Counter::events_crossed];
         outbox_.append(WireEvent{header, 0, WireKind::event, {}}, payload.data());
     }

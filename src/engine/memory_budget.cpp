@@ -42,7 +42,10 @@ MemoryBudget::MemoryBudget(const RunPlan& plan, MemorySource& memory, std::uint3
       needed_(plan.workers) {
     measure();
     base_ = used_bytes();
-    if (used_bytes() < cap_) return;
+    if (used_bytes() < cap_) {
+        memory.set_resident_besides(base_);
+        return;
+    }
     throw MachineError(
         fmt::format("{}: the program and its model take {} before the first LP is built; legal: "
                     "more than that",

@@ -51,12 +51,17 @@ class HookTimeout final : public HandlerProbe {
     void run() {
         std::unique_lock lock(mutex_);
         std::chrono::duration<double> time(seconds_);
-        // Again and again: the hook may be in a library that must not be left.
-        while (!over_changed_.wait_for(lock, time, [this] { return over_; })) {
-            if (const std::uint64_t call = running_call(); call != 0) ask(ProbeWish::end, call);
+        // Again and again: the hook may be in a library that must not be left, and is if it stays there.
+        constexpr std::uint32_t tries_max = 50;
+        for (std::uint32_t i = 0; !over_changed_.wait_for(lock, time, [this] { return over_; });
+             ++i) {
+            if (const std::uint64_t call = running_call(); call != 0)
+                ask(ProbeWish::end, call, i >= tries_max);
             time = std::chrono::milliseconds(20);
         }
     }
+    // Such a hook has no LP, and no heap but libc's.
+    bool is_in_platform_mode() const noexcept override { return false; }
     bool answer(ProbeWish wish, FaultGuard& guard) noexcept override {
         if (wish != ProbeWish::end) return false;
         guard.note("it has not returned within --handler-timeout");

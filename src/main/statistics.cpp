@@ -229,7 +229,7 @@ constexpr Field fields_before_counters[] = {
 constexpr Field fields_after_counters[] = {
     {"memory", "resident_peak_bytes", "bytes", "most resident memory of the process at a time",
      [](const RunFacts& facts) { return Json(facts.result.resident_peak_bytes); }},
-    {"memory", "segments_bytes", "bytes", "memory in the LPs' segments at the end",
+    {"memory", "segments_bytes", "bytes", "addresses that the LPs' segments take at the end",
      [](const RunFacts& facts) { return Json(facts.result.segments_bytes); }},
     {"memory", "by_kind", "object",
      "bytes of state, events, history, snapshots and bottom_halves: for each worker when their sum "

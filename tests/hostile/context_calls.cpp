@@ -54,7 +54,7 @@ void some_then_past(Scene& scene) {
 }
 
 void schedule_much(Scene& scene) {
-    for (std::uint32_t i = 0; i < 100'000; ++i) schedule_after(scene, 1 + 1e-6 * i);
+    for (std::uint32_t i = 0; i < 2000; ++i) schedule_after(scene, 1 + 1e-6 * i);
 }
 
 void schedule_beyond_end(Scene& scene) {
@@ -137,7 +137,7 @@ constexpr Kind table[] = {
     {"schedule-then-crash", "schedules a hundred events and crashes", "SIGSEGV", some_then_crash},
     {"schedule-then-past", "schedules a hundred events, the next into the past", "-1",
      some_then_past},
-    {"schedule-much", "schedules a hundred thousand events", nullptr, schedule_much, dear},
+    {"schedule-much", "schedules two thousand events", nullptr, schedule_much},
     {"schedule-beyond-end", "schedules a hundred thousand events beyond the end", nullptr,
      schedule_beyond_end},
     {"schedule-for-ever", "schedules events beyond the end for ever", "", schedule_for_ever, dear},

@@ -40,6 +40,9 @@ enum Trait : unsigned {
     only_out_of_order = 8,
     // Writes output rows.
     writes_rows = 16,
+    // What it leaves lies outside of its LP: in order the run ends with one line, or goes on and a notice
+    // names it, as the next event to meet it decides.
+    leaves_behind = 32,
 };
 
 // Memory that setup() makes and that handlers may only read.

@@ -1,9 +1,11 @@
 // How many random cases a test runs. A sanitizer makes each many times dearer and finds its errors
 // in few of them, so a fifth is enough there; the checks of the paranoid preset make it about three times
-// as dear, so it gets a third.
+// as dear, so it gets a third. NUMAWARP_EFFORT in the environment, as 0.3, is that share of it all.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 
 #include "base/paranoid.hpp"
 
@@ -15,8 +17,11 @@ inline constexpr bool sanitized = true;
 inline constexpr bool sanitized = false;
 #endif
 
-constexpr std::size_t effort(std::size_t cases) {
-    return sanitized ? cases / 5 : paranoid ? cases / 3 : cases;
+inline std::size_t effort(std::size_t cases) {
+    const char* const words = std::getenv("NUMAWARP_EFFORT");
+    const double share = words != nullptr ? std::atof(words) : 1;
+    const std::size_t most = sanitized ? cases / 5 : paranoid ? cases / 3 : cases;
+    return std::max<std::size_t>(1, static_cast<std::size_t>(share * static_cast<double>(most)));
 }
 
 }  // namespace nw::test
