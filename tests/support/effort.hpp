@@ -1,6 +1,6 @@
 // How many random cases a test runs. A sanitizer makes each many times dearer and finds its errors
 // in few of them, so a fifth is enough there; the checks of the paranoid preset make it about three times
-// as dear, so it gets a third. NUMAWARP_EFFORT in the environment, as 0.3, is that share of it all.
+// as dear, so it gets a third. NUMAWARP_EFFORT in the environment, as 0.25, is that share of it all.
 #pragma once
 
 #include <algorithm>
