@@ -1,14 +1,12 @@
 #include "numa/handler_probe.hpp"
 
-#include <link.h>
 #include <ucontext.h>
 
-#include <array>
 #include <csignal>
 #include <ctime>
-#include <string_view>
 
 #include "numa/heap_scope.hpp"
+#include "numa/libc_code.hpp"
 
 namespace nw {
 namespace {
@@ -23,49 +21,12 @@ constinit thread_local HandlerProbe* volatile own_probe [[gnu::tls_model("initia
 struct sigaction former_action {};
 std::mutex former_action_mutex;
 
-// The code of the C library and its loader. Who is in there may hold one of its locks.
-class LibraryCode {
-  public:
-    LibraryCode() noexcept { ::dl_iterate_phdr(&add_library, this); }
-
-    bool contains(std::uintptr_t address) const noexcept {
-        for (std::size_t i = 0; i < count_; ++i)
-            if (address >= ranges_[i].begin && address < ranges_[i].end) return true;
-        return false;
-    }
-
-  private:
-    struct Range {
-        std::uintptr_t begin;
-        std::uintptr_t end;
-    };
-
-    static int add_library(dl_phdr_info* library, std::size_t, void* self) noexcept {
-        std::string_view name = library->dlpi_name;
-        name.remove_prefix(name.rfind('/') + 1);
-        if (!name.starts_with("libc.so") && !name.starts_with("ld-linux")) return 0;
-        auto& code = *static_cast<LibraryCode*>(self);
-        for (std::size_t i = 0; i < library->dlpi_phnum; ++i) {
-            const auto& segment = library->dlpi_phdr[i];
-            if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
-            if (code.count_ == code.ranges_.size()) break;
-            const std::uintptr_t begin = library->dlpi_addr + segment.p_vaddr;
-            code.ranges_[code.count_++] = {begin, begin + segment.p_memsz};
-        }
-        return 0;
-    }
-
-    std::array<Range, 8> ranges_{};
-    std::size_t count_ = 0;
-};
-
-const LibraryCode library_code;
-
-bool is_in_library([[maybe_unused]] const ucontext_t& context) noexcept {
+// Who is in there may hold one of its locks.
+bool is_in_libc([[maybe_unused]] const ucontext_t& context) noexcept {
 #if defined(__x86_64__)
-    return library_code.contains(static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]));
+    return is_libc_code(reinterpret_cast<const void*>(context.uc_mcontext.gregs[REG_RIP]));
 #elif defined(__aarch64__)
-    return library_code.contains(context.uc_mcontext.pc);
+    return is_libc_code(reinterpret_cast<const void*>(context.uc_mcontext.pc));
 #else
     return false;
 #endif
@@ -93,7 +54,7 @@ void HandlerProbe::on_signal(int signal, siginfo_t* info, void* context) {
         const bool in_platform_mode = probe->is_in_platform_mode();
         if (in_platform_mode && wish == ProbeWish::interrupt) return;
         if (!probe->by_force_.load(std::memory_order_relaxed) &&
-            (in_platform_mode || is_in_library(where)))
+            (in_platform_mode || is_in_libc(where)))
             return;
     }
     if (!probe->answer(wish, *guard)) return;

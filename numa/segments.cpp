@@ -17,14 +17,17 @@ namespace {
 // State above this counts against the source's limit: in one segment, or taken by one call of a handler.
 constexpr std::size_t limited_bytes = std::size_t{1} << 20;
 
-// What the thread's running call of a handler has taken for its LP's state.
-struct TakenByCall {
-    std::uint64_t call;  // as HandlerCall::number
-    std::size_t bytes;
-};
-constinit thread_local TakenByCall taken{};
+// What the engine takes on behalf of one call, too, but only beyond this: speculation may run short of
+// memory near the cap, and a handler must not fail for that.
+constexpr std::size_t limited_engine_bytes = std::size_t{16} << 20;
 
-std::size_t taken_by_call() noexcept {
+// What the thread's running call of a handler, or its last, has taken.
+std::size_t& taken_by_call() noexcept {
+    struct Taken {
+        std::uint64_t call;  // as HandlerCall::number
+        std::size_t bytes;
+    };
+    static constinit thread_local Taken taken{};
     const std::uint64_t call = handler_call.number.load(std::memory_order_relaxed);
     if (taken.call != call) taken = {call, 0};
     return taken.bytes;
@@ -80,10 +83,13 @@ void* SegmentTable::allocate_segment(std::size_t bytes, SegmentKind kind) noexce
     if (bytes > SIZE_MAX / 2) return nullptr;
     bytes = round_up(std::max(bytes, std::size_t{1}), libc && state ? span_bytes : page_bytes);
     const std::size_t taken_in_all = taken_bytes({nullptr, bytes, kind});
-    if (state && taken_by_call() + bytes >= limited_bytes &&
-        (taken_in_all > source_.segment_limit() ||
-         source_.segment_bytes() > source_.segment_limit() - taken_in_all))
-        return nullptr;
+    const bool beyond_limit = taken_in_all > source_.segment_limit() ||
+                              source_.segment_bytes() > source_.segment_limit() - taken_in_all;
+    if (beyond_limit && state && taken_by_call() + bytes >= limited_bytes) return nullptr;
+    // Events and rows are no memory of the handler's, and it cannot be told that there is none.
+    if (beyond_limit && in_handler() && taken_by_call() >= limited_engine_bytes)
+        abandon_handler(
+            "out of memory: what it schedules and writes does not fit into --memory-cap");
     if (count_ == capacity_ && !make_room()) return nullptr;
     void* base = nullptr;
     if (!libc)
@@ -96,7 +102,7 @@ void* SegmentTable::allocate_segment(std::size_t bytes, SegmentKind kind) noexce
         map_[count_++] = {static_cast<std::byte*>(base), bytes, kind};
     }
     active_bytes_ += bytes;
-    if (state) taken.bytes += bytes;
+    taken_by_call() += bytes;
     source_.count_segment(static_cast<std::int64_t>(taken_in_all));
     return base;
 }

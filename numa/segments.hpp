@@ -76,8 +76,8 @@ class SegmentTable {
     // std::bad_alloc. Cost: the owner can be held up while 24 bytes a segment are copied.
     void copy_entries(std::vector<Segment>& entries) const;
     std::size_t active_bytes() const noexcept { return active_bytes_; }
-    // True for every address that was handed out and not released (and some that were): it may be
-    // looked at. Thread: the owner.
+    // True for every address that was handed out and not released, and some that were, which may be
+    // closed: then a look is a fault, as it is anywhere else. Thread: the owner.
     bool is_below_cursor(const void* address) const noexcept {
         return reinterpret_cast<std::uintptr_t>(address) -
                    reinterpret_cast<std::uintptr_t>(begin_) <

@@ -150,6 +150,7 @@ void SharedArena::ReadOnly::begin() noexcept {
     const auto bytes = static_cast<std::size_t>(arena().end - begin);
     begun_ = arena().os->set_access(begin, bytes, Access::read) == 0;
     read_only_.store(begun_, std::memory_order_relaxed);
+    if (!begun_) whole_.store(false, std::memory_order_relaxed);
 }
 
 void SharedArena::ReadOnly::end() noexcept {
@@ -178,7 +179,10 @@ void* SharedArena::allocate(std::size_t bytes, std::size_t alignment) noexcept {
         std::byte* const aligned =
             a.cursor + (~reinterpret_cast<std::uintptr_t>(a.cursor) + 1) % data_offset;
         while (aligned + capacity > a.end)
-            if (!grow(a, static_cast<std::size_t>(aligned + capacity - a.end))) return nullptr;
+            if (!grow(a, static_cast<std::size_t>(aligned + capacity - a.end))) {
+                whole_.store(false, std::memory_order_relaxed);
+                return nullptr;
+            }
         chunk = aligned;
         a.cursor = aligned + capacity;
         used_bytes_.store(reinterpret_cast<std::uintptr_t>(a.cursor) - base,

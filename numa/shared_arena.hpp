@@ -66,6 +66,8 @@ class SharedArena {
         return filling_.load(std::memory_order_relaxed) != 0 && is_of_setup();
     }
     static bool is_read_only() noexcept { return read_only_.load(std::memory_order_relaxed); }
+    // Whether all that setup() asked for is here, and was protected when it should have been.
+    static bool is_whole() noexcept { return whole_.load(std::memory_order_relaxed); }
     // Up to where it is used; a sign of whether setup() made the same again.
     static std::size_t used_bytes() noexcept { return used_bytes_.load(std::memory_order_relaxed); }
 
@@ -89,6 +91,7 @@ class SharedArena {
     inline static constinit std::atomic<std::size_t> used_bytes_{0};
     inline static constinit std::atomic<std::uint32_t> filling_{0};  // the how manyth; 0: none
     inline static constinit std::atomic<bool> read_only_{false};
+    inline static constinit std::atomic<bool> whole_{true};
     inline static constinit std::atomic<bool> served_{false};
 };
 

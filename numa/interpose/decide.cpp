@@ -1,67 +1,23 @@
 #include "numa/interpose/decide.hpp"
 
-#include <link.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <string_view>
 
 #include "base/check.hpp"
 #include "numa/heap_fault.hpp"
 #include "numa/heap_scope.hpp"
 #include "numa/interpose/allocate.hpp"
+#include "numa/libc_code.hpp"
 #include "numa/lp_heap.hpp"
 #include "numa/region.hpp"
 #include "numa/thread_end.hpp"
 
 namespace nw::interpose {
 namespace {
-
-// The code of libc and its loader, as address ranges. Not libstdc++'s: functions of std::string, say,
-// are its code, and free what is whose the string is.
-class RuntimeCode {
-  public:
-    RuntimeCode() noexcept { ::dl_iterate_phdr(&add_library, this); }
-
-    bool contains(const void* code) const noexcept {
-        const auto address = reinterpret_cast<std::uintptr_t>(code);
-        for (std::size_t i = 0; i < count_; ++i)
-            if (address >= ranges_[i].begin && address < ranges_[i].end) return true;
-        return false;
-    }
-
-  private:
-    struct Range {
-        std::uintptr_t begin;
-        std::uintptr_t end;
-    };
-
-    static int add_library(dl_phdr_info* library, std::size_t, void* self) noexcept {
-        std::string_view name = library->dlpi_name;
-        name.remove_prefix(name.rfind('/') + 1);
-        bool known = false;
-        for (const std::string_view start : {"libc.so", "ld-linux", "libpthread.so"})
-            known |= name.starts_with(start);
-        auto& code = *static_cast<RuntimeCode*>(self);
-        for (std::size_t i = 0; known && i < library->dlpi_phnum; ++i) {
-            const auto& segment = library->dlpi_phdr[i];
-            if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
-            if (code.count_ == code.ranges_.size()) break;
-            const std::uintptr_t begin = library->dlpi_addr + segment.p_vaddr;
-            code.ranges_[code.count_++] = {begin, begin + segment.p_memsz};
-        }
-        return 0;
-    }
-
-    std::array<Range, 16> ranges_{};
-    std::size_t count_ = 0;
-};
-
-// Read only in handlers, long after the program's start.
-const RuntimeCode runtime_code;
 
 #if defined(__x86_64__)
 const unsigned char* relative(const unsigned char* after, const unsigned char* offset) noexcept {
@@ -85,7 +41,7 @@ bool is_called_there(const unsigned char* return_address, const void* function) 
     if (return_address[-5] != 0xe8) return false;  // call
     const unsigned char* stub = relative(return_address, return_address - 4);
     if (stub == function) return true;
-    if (!runtime_code.contains(stub)) return false;
+    if (!is_libc_code(stub)) return false;
     constexpr unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
     if (std::memcmp(stub, endbr64, sizeof endbr64) == 0) stub += sizeof endbr64;
     if (*stub == 0xf2) ++stub;                             // bnd
@@ -115,7 +71,7 @@ bool is_called_there(const unsigned char*, const void*) noexcept { return true; 
 
 bool may_free_libc_memory(const void* return_address, const void* function) noexcept {
     if (libc_frees_excused()) return true;
-    return runtime_code.contains(return_address) &&
+    return is_libc_code(return_address) &&
            is_called_there(static_cast<const unsigned char*>(return_address), function);
 }
 

@@ -4,11 +4,15 @@
 // Everywhere else each function does what it always does. Some of these call each other inside the C
 // library, which no stand-in sees; what is here is what a model can call. A signal that a handler
 // raises for itself is refused whatever would be done about it: who handles it runs outside the LP.
+#include <err.h>
+#include <errno.h>
+#include <error.h>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -32,6 +36,9 @@ constinit Original<int, pthread_t, int> pthread_kill_original("pthread_kill");
 constinit Original<int, pid_t, pid_t, int> tgkill_original("tgkill");
 constinit Original<int, pid_t, int, sigval> sigqueue_original("sigqueue");
 
+constinit auto original_verr = nw::interpose::original_of(&::verr, "verr");
+constinit auto original_verrx = nw::interpose::original_of(&::verrx, "verrx");
+
 [[noreturn, gnu::cold]] void refuse(const char* function, int code) noexcept {
     std::array<char, 96> line{};
     std::snprintf(line.data(), line.size(), "it called %s(%d), which would end the program",
@@ -47,6 +54,22 @@ constinit Original<int, pid_t, int, sigval> sigqueue_original("sigqueue");
     else
         std::snprintf(line.data(), line.size(), "signal %d: raised by the handler itself", signal);
     nw::abandon_handler(line.data());
+}
+
+// What error() and error_at_line() say: that the C library has no form of them with a va_list.
+void say_error(int code, const char* file, unsigned line, const char* format,
+               va_list rest) noexcept {
+    std::fflush(stdout);
+    if (error_print_progname != nullptr)
+        error_print_progname();
+    else
+        std::fprintf(stderr, "%s:", program_invocation_name);
+    if (file != nullptr) std::fprintf(stderr, "%s:%u:", file, line);
+    std::fputc(' ', stderr);
+    std::vfprintf(stderr, format, rest);
+    if (code != 0) std::fprintf(stderr, ": %s", std::strerror(code));
+    std::fputc('\n', stderr);
+    ++error_message_count;
 }
 
 // Whether a handler would send the signal, and this process would get it.
@@ -80,6 +103,51 @@ void quick_exit(int code) noexcept {
     if (nw::in_handler()) refuse("quick_exit", code);
     quick_exit_original(code);
     std::abort();
+}
+
+// These say something first, and call exit() where no stand-in sees it. Weak: programs in C like to have
+// functions of these names.
+[[gnu::weak]] void verr(int code, const char* format, va_list rest) {
+    if (nw::in_handler()) refuse("err", code);
+    original_verr(code, format, rest);
+    std::abort();
+}
+
+[[gnu::weak]] void verrx(int code, const char* format, va_list rest) {
+    if (nw::in_handler()) refuse("errx", code);
+    original_verrx(code, format, rest);
+    std::abort();
+}
+
+[[gnu::weak]] void err(int code, const char* format, ...) {
+    va_list rest;
+    va_start(rest, format);
+    verr(code, format, rest);
+}
+
+[[gnu::weak]] void errx(int code, const char* format, ...) {
+    va_list rest;
+    va_start(rest, format);
+    verrx(code, format, rest);
+}
+
+[[gnu::weak]] void error(int status, int code, const char* format, ...) {
+    if (status != 0 && nw::in_handler()) refuse("error", status);
+    va_list rest;
+    va_start(rest, format);
+    say_error(code, nullptr, 0, format, rest);
+    va_end(rest);
+    if (status != 0) exit(status);
+}
+
+[[gnu::weak]] void error_at_line(int status, int code, const char* file, unsigned line,
+                                 const char* format, ...) {
+    if (status != 0 && nw::in_handler()) refuse("error_at_line", status);
+    va_list rest;
+    va_start(rest, format);
+    say_error(code, file, line, format, rest);
+    va_end(rest);
+    if (status != 0) exit(status);
 }
 
 void pthread_exit(void* result) {

@@ -22,6 +22,7 @@
 #include "engine/stopwatch.hpp"
 #include "numa/heap_guards.hpp"
 #include "numa/outside_pointers.hpp"
+#include "numa/shared_arena.hpp"
 
 namespace nw {
 namespace {
@@ -280,6 +281,11 @@ RunResult simulate(Model& model, const Setup& setup, const Config& config, RankG
         result.notices.push_back(
             fmt::format("--memory-cap: {} MiB were exceeded; at most {} MiB were in use",
                         memory_cap >> 20, result.resident_peak_bytes >> 20));
+    if (config.protect_shared && !SharedArena::is_whole())
+        result.notices.push_back(
+            "--protect-shared: the kernel does not let us have all that setup() made in one place "
+            "and "
+            "read-only: handlers that write there may go unseen");
     result.setup_seconds = std::max(0.0, whole.wall_seconds() - result.wall_seconds);
     gather_results(ranks, result);
     if (config.restart_from) {

@@ -334,6 +334,7 @@ void Worker::call_handler(LpRecord& lp, EventRecord& event, HistoryEntry& entry)
 
 void Worker::leave_crashed() {
     const std::string what = leave_crashed_handler(guard_);
+    drop_tried_image(*running_.group);
     if (guard_.was_interrupted())
         put_aside_running();
     else

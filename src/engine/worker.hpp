@@ -158,6 +158,7 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
                                           std::uint64_t random_counter,
                                           std::uint32_t sequence) const;
     void check_rollback(Group& group, LpRecord& lp, EventRecord& event);
+    void drop_tried_image(Group& group) noexcept;
 
     // --- handlers that run long out of order (worker_interruption.cpp) ---
     RunningHandler running_handler() const noexcept override;
@@ -262,7 +263,8 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     AddressRange stack_;
     FaultGuard guard_;
     FaultGuard undo_guard_;  // of handlers called while taking back, perhaps amid guard_'s batch
-    std::string failure_;    // of the handler that failed last
+    Snapshot* tried_image_ = nullptr;  // of check_rollback(), also when the tried handler crashes
+    std::string failure_;              // of the handler that failed last
 
     // What is being executed; null outside handlers. Members and not locals: a fault in a handler
     // jumps over the stack.

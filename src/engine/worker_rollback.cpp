@@ -248,28 +248,31 @@ std::string Worker::difference_after_rollback(const LpRecord& lp, const Snapshot
 // afterwards and runs for good when it comes up next.
 void Worker::check_rollback(Group& group, LpRecord& lp, EventRecord& event) {
     event.rollback_tried = true;
-    Snapshot* image = lp.heap->take(group.heap);
+    tried_image_ = lp.heap->take(group.heap);
     const std::uint64_t random_counter = lp.random_counter;
     const std::uint32_t sequence = lp.sequence;
-    const std::string description = describe_event(event);
     execute(group, lp, event);
     if (!lp.failed) {
         set_back(group, lp, lp.history.tail() - 1);
         cancel_processed();
         ++counters_[Counter::forced_rollbacks];
         const std::string difference =
-            difference_after_rollback(lp, *image, random_counter, sequence);
+            difference_after_rollback(lp, *tried_image_, random_counter, sequence);
         if (!difference.empty() && plan_.rollback == Rollback::snapshot)
-            throw InternalError(description +
+            throw InternalError(describe_event(event) +
                                 "a rollback did not restore the LP's state: " + difference +
                                 " (or the model keeps some of it outside, or runs threads)");
         if (!difference.empty())
-            throw ModelError(description +
+            throw ModelError(describe_event(event) +
                              "--check-rollback: the state after the rollback differs from the "
                              "state before the event: " +
                              difference);
     }
-    LpHeap::drop(image, group.heap);
+    drop_tried_image(group);
+}
+
+void Worker::drop_tried_image(Group& group) noexcept {
+    if (tried_image_ != nullptr) LpHeap::drop(std::exchange(tried_image_, nullptr), group.heap);
 }
 
 }  // namespace nw

@@ -65,6 +65,10 @@ void schedule_for_ever(Scene& scene) {
     while (always()) schedule_after(scene, 1e6);
 }
 
+void schedule_for_ever_and_ever(Scene& scene) {
+    while (always()) schedule_after(scene, 1);
+}
+
 void schedule_here_and_now(Scene& scene) {
     for (std::uint32_t i = 0; i < 1000; ++i) schedule_after(scene, 0);
 }
@@ -141,6 +145,8 @@ constexpr Kind table[] = {
     {"schedule-beyond-end", "schedules a hundred thousand events beyond the end", nullptr,
      schedule_beyond_end},
     {"schedule-for-ever", "schedules events beyond the end for ever", "", schedule_for_ever, dear},
+    {"schedule-until-full", "schedules events until memory ends", "out of memory",
+     schedule_for_ever_and_ever, dear},
     {"schedule-here-and-now", "schedules a thousand events without delay", nullptr,
      schedule_here_and_now},
     {"draw-below-zero", "draws a number below zero", nullptr, draw_below_zero},

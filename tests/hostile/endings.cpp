@@ -1,4 +1,6 @@
 // Ways to end the process, its thread, or to begin others.
+#include <err.h>
+#include <error.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -20,6 +22,10 @@ namespace {
 
 void call_abort(Scene&) { std::abort(); }
 void fail_assertion(Scene&) { assert(hidden(1) == 2); }
+void end_by_err(Scene&) { ::err(3, "no more"); }
+void end_by_errx(Scene&) { ::errx(3, "no more"); }
+void end_by_error(Scene&) { ::error(4, 0, "no more"); }
+
 void call_terminate(Scene&) { std::terminate(); }
 void exit_well(Scene&) { std::exit(0); }
 void exit_badly(Scene&) { std::exit(7); }
@@ -98,6 +104,9 @@ constexpr Kind table[] = {
     {"underscore-exit", "calls _exit(8)", "_exit(8)", exit_at_once},
     {"c99-exit", "calls _Exit(6)", "xit(6)", exit_by_c99},
     {"quick-exit", "calls quick_exit(5)", "quick_exit(5)", exit_quickly},
+    {"err", "calls err(3)", "err(3)", end_by_err},
+    {"errx", "calls errx(3)", "errx(3)", end_by_errx},
+    {"error", "calls error(4)", "error(4)", end_by_error},
     {"pthread-exit", "calls pthread_exit()", "pthread_exit", exit_thread},
     {"pthread-exit-swallowed", "calls pthread_exit() and catches what it throws", "pthread_exit",
      exit_thread_and_swallow, talks},
