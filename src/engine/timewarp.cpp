@@ -193,6 +193,7 @@ void run_rank(EngineRun& run, Rank& rank) {
         [&](std::uint32_t w) {
             Worker& worker = rank.worker(w);
             guarded([&] { worker.adopt_thread(); });
+            barrier.arrive_and_wait();  // another's groups may be built here
             guarded([&] { start_worker(run.model); });
             guarded([&] { make_groups(rank, w); });
             barrier.arrive_and_wait();  // every group exists: events may be sent
