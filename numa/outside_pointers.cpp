@@ -1,13 +1,18 @@
 #include "numa/outside_pointers.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
+#include <span>
 #include <string>
 #include <utility>
 
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <unistd.h>
 
+#include "numa/os.hpp"
 #include "numa/region.hpp"
 
 namespace nw {
@@ -111,17 +116,47 @@ namespace {
 
 using WordsOfModule = std::function<void(const dl_phdr_info&, std::vector<OutsideWord>)>;
 
-// A word may be anybody's, and may be changed by a thread of a library just now.
-[[gnu::no_sanitize_address, gnu::no_sanitize_thread]] void collect(
-    std::uintptr_t begin, std::size_t bytes, std::vector<OutsideWord>& words) {
+// Reads what this process has in memory through the kernel: a library may have closed some of its pages,
+// and another thread of one may be writing just now.
+class OwnMemory {
+  public:
+    OwnMemory() : file_(::open("/proc/self/mem", O_RDONLY | O_CLOEXEC)) {}
+    ~OwnMemory() {
+        if (file_ >= 0) ::close(file_);
+    }
+    OwnMemory(const OwnMemory&) = delete;
+    OwnMemory& operator=(const OwnMemory&) = delete;
+
+    // Empty for a page that cannot be read. Valid until the next call.
+    std::span<const std::uint64_t> read(std::uintptr_t address, std::size_t bytes) {
+        const ssize_t got = ::pread(file_, words_.data(), std::min(bytes, sizeof words_),
+                                    static_cast<off_t>(address));
+        const std::size_t count = got < 0 ? 0 : static_cast<std::size_t>(got) / sizeof words_[0];
+        return {words_.data(), count};
+    }
+
+  private:
+    std::array<std::uint64_t, 4096> words_;
+    int file_;
+};
+
+void collect(std::uintptr_t begin, std::size_t bytes, std::vector<OutsideWord>& words) {
     constexpr std::size_t step = sizeof(std::uint64_t);
-    const std::uintptr_t end = begin + bytes;
+    const std::uintptr_t end = (begin + bytes) / step * step;
     const auto own = reinterpret_cast<std::uintptr_t>(&detail::region_bounds);
-    for (begin = (begin + step - 1) / step * step; begin + step <= end; begin += step) {
-        if (begin >= own && begin < own + sizeof detail::region_bounds) continue;
-        auto* const word = reinterpret_cast<std::uint64_t*>(begin);
-        const std::uint64_t value = *static_cast<volatile std::uint64_t*>(word);
-        if (Region::contains(reinterpret_cast<const void*>(value))) words.push_back({word, value});
+    const std::uintptr_t region = detail::region_bounds.base.load(std::memory_order_relaxed);
+    const std::size_t region_bytes = detail::region_bounds.bytes.load(std::memory_order_relaxed);
+    OwnMemory memory;
+    for (begin = (begin + step - 1) / step * step; begin < end;) {
+        const std::span<const std::uint64_t> read = memory.read(begin, end - begin);
+        for (const std::uint64_t& value : read) {
+            if (value - region >= region_bytes) continue;
+            const std::uintptr_t where =
+                begin + static_cast<std::size_t>(&value - read.data()) * step;
+            if (where >= own && where < own + sizeof detail::region_bounds) continue;
+            words.push_back({reinterpret_cast<std::uint64_t*>(where), value});
+        }
+        begin = read.empty() ? (begin / page_bytes + 1) * page_bytes : begin + read.size_bytes();
     }
 }
 

@@ -73,7 +73,7 @@ struct PointersFromOutside {
 // Looks at the variables of the program and its libraries, and the calling thread's thread_local ones: what
 // a library that was first used in a handler keeps of its LP. Two small numbers side by side may look like
 // an address of the region: what is there before the run is remembered, and does not count.
-// Other threads' variables, and what lies in libc's heap, are not looked at.
+// Other threads' variables, and what lies in libc's heap, are not looked at; nothing is without /proc.
 // Thread: one, when there is a region and no LP yet, and again when no LP is left. Cost: reads all of that
 // twice, some milliseconds.
 class OutsideLook {

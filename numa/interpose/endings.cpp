@@ -1,8 +1,8 @@
 // What ends a program, or tells it to: called by a handler it ends that handler, like a crash. Out of
 // order that is undone; in order the run ends with exit code 3 and a line that says what was called.
 //
-// Everywhere else each function does what it always does. Some of these call each other inside the C
-// library, which no stand-in sees; what is here is what a model can call. A signal that a handler
+// Everywhere else each function does what it always does. Where the C library calls one of
+// these itself no stand-in is asked: so each that a model can call is here. A signal that a handler
 // raises for itself is refused whatever would be done about it: who handles it runs outside the LP.
 #include <err.h>
 #include <errno.h>
@@ -56,7 +56,7 @@ constinit auto original_verrx = nw::interpose::original_of(&::verrx, "verrx");
     nw::abandon_handler(line.data());
 }
 
-// What error() and error_at_line() say: that the C library has no form of them with a va_list.
+// Says what error() and error_at_line() would: they cannot be called with a va_list.
 void say_error(int code, const char* file, unsigned line, const char* format,
                va_list rest) noexcept {
     std::fflush(stdout);

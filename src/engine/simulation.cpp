@@ -77,8 +77,8 @@ void check_ranks(const RunPlan& plan, std::uint32_t ranks) {
             plan.config.restart_from ? "" : ", or a smaller --lps-per-group"));
 }
 
-// Segments from the region, or from libc where the address space is limited (ulimit -v, strict
-// overcommit) so that a group would have less than it may well come to take.
+// Segments from the region, or from libc where the address space is limited (ulimit -v) so that a group
+// would have less than it may well come to take.
 std::unique_ptr<MemorySource> open_memory(Os& os, const RunPlan& plan,
                                           std::vector<std::string>& notices) {
     const Config& config = plan.config;
@@ -118,19 +118,18 @@ void check_saving(const Config& config, const MemorySource& memory,
     if (region == nullptr || region->base() != region_base)
         throw SetupError(fmt::format(
             "--{}: LPs cannot have the addresses that they need; legal: --memory numa, without "
-            "`ulimit -v` and strict overcommit",
+            "`ulimit -v`",
             saved != nullptr ? "restart" : "checkpoint"));
     if (config.save.on() && !config.save.why_addresses_differ.empty())
         notices.push_back(
             fmt::format("--checkpoint: libraries have other addresses in each process here ({}): a "
-                        "run whose LPs "
-                        "point into them is refused when it is to go on",
+                        "run whose LPs point into them is refused when it is to go on",
                         config.save.why_addresses_differ));
     if (saved == nullptr) return;
     if (region->base() != saved->region_base || region->slot_bytes() != saved->slot_bytes)
         throw SetupError(
             "--restart: there is another amount of address space than when the checkpoint was "
-            "written; legal: the same `ulimit -v` and overcommit");
+            "written; legal: the same `ulimit -v`");
     if (saved->stray.to_program > 0 && saved->program_shift != AddressMap::program_shift())
         throw SetupError(fmt::format(
             "--restart: {} words in LPs point into the program, which lies elsewhere now; legal: a "
@@ -283,8 +282,7 @@ RunResult simulate(Model& model, const Setup& setup, const Config& config, RankG
                         memory_cap >> 20, result.resident_peak_bytes >> 20));
     if (config.protect_shared && !SharedArena::is_whole())
         result.notices.push_back(
-            "--protect-shared: the kernel does not let us have all that setup() made in one place "
-            "and "
+            "--protect-shared: the kernel does not let us have all that setup() made in one place, "
             "read-only: handlers that write there may go unseen");
     result.setup_seconds = std::max(0.0, whole.wall_seconds() - result.wall_seconds);
     gather_results(ranks, result);

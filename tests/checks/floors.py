@@ -44,8 +44,8 @@ FOREIGN = {
              "errno.h", "fcntl.h", "malloc.h", "stdio_ext.h", "cxxabi.h", "dlfcn.h", "link.h",
              "signal.h", "setjmp.h", "ucontext.h", "linux/*",
              # What the interposer stands in for.
-             "err.h", "error.h", "grp.h", "iconv.h", "libintl.h", "locale.h", "netdb.h", "pwd.h", "spawn.h", "stdio.h",
-             "stdlib.h", "string.h", "time.h", "unwind.h", "wchar.h"],
+             "err.h", "error.h", "grp.h", "iconv.h", "libintl.h", "locale.h", "netdb.h", "pwd.h",
+             "spawn.h", "stdio.h", "stdlib.h", "string.h", "time.h", "unwind.h", "wchar.h"],
     "src/event": ["fmt/*"],
     "src/lp": ["fmt/*"],
     "src/net": ["fmt/*"],

@@ -10,6 +10,7 @@
 #include "tests/engine/gap_model.hpp"
 #include "tests/engine/stepped_run.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace nw::test {
@@ -25,7 +26,7 @@ TEST_CASE("a handler that fails in a mis-speculated state is undone, whatever it
     for (const Fault fault : all_faults) {
         INFO(name_of(fault));
         std::uint64_t failed = 0;
-        for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        for (std::uint64_t seed = 1; seed <= effort(5); ++seed) {
             INFO("schedule " << seed);
             GapModel model({.fault = fault});
             const Setup setup = model.setup();
@@ -175,7 +176,7 @@ TEST_CASE("of several failures the earliest in virtual time is reported") {
     const std::string expected = model_error_of(model, wild_config(EngineKind::sequential));
     REQUIRE(expected.find("LP 15 at time 10.0") == 0);
     for (const EngineKind engine : {EngineKind::conservative, EngineKind::timewarp}) {
-        for (int attempt = 0; attempt < 50; ++attempt) {
+        for (std::uint32_t attempt = 0; attempt < effort(50); ++attempt) {
             INFO(name_of(engine));
             Config config = wild_config(engine);
             config.workers = 1 + attempt % 4;
@@ -185,7 +186,7 @@ TEST_CASE("of several failures the earliest in virtual time is reported") {
 }
 
 TEST_CASE("a failure right at the start leaves no worker waiting for another") {
-    for (int attempt = 0; attempt < 200; ++attempt) {
+    for (std::size_t attempt = 0; attempt < effort(200); ++attempt) {
         GapModel model({.fault_at = 1});
         Config config = wild_config(EngineKind::conservative);
         config.workers = 4;

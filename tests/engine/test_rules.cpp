@@ -207,8 +207,8 @@ TEST_CASE("a handler that is not repeatable is found when events are executed ag
         config.workers = 1;
         config.checkpoint_every = 7;
         config.check_rollback = 0.5;
-        config.seed =
-            3;  // whose dice leave the first events alone: there must be some to coast over
+        // Whose dice leave the first events alone: there must be some to coast over.
+        config.seed = 3;
         const std::string error = model_error_of(model, config);
         INFO(error);
         CHECK(error.find("LP 0 at time ") == 0);

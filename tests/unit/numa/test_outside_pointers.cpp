@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <elf.h>
+#include <sys/mman.h>
 
 #include "numa/group_memory.hpp"
 #include "numa/outside_pointers.hpp"
@@ -141,6 +142,9 @@ namespace {
 // Volatile, or the compiler leaves out what nobody reads.
 void* volatile variable_of_the_program = nullptr;
 thread_local void* volatile variable_of_the_thread = nullptr;
+struct alignas(page_bytes) ClosedPage {
+    void* volatile variable;
+} closed_page = {};
 
 void* opaque(void* p) {
     asm volatile("" : "+r"(p));
@@ -160,10 +164,13 @@ TEST_CASE("outside pointers: variables that point into the region are found, and
             text = new (heap.allocate(sizeof(std::string))) std::string("a text");
             variable_of_the_program = text;
             variable_of_the_thread = text;
+            closed_page.variable = text;
+            REQUIRE(::mprotect(&closed_page, sizeof closed_page, PROT_NONE) == 0);
             const std::vector<PointersFromOutside> found = look.found();
+            REQUIRE(::mprotect(&closed_page, sizeof closed_page, PROT_READ | PROT_WRITE) == 0);
             REQUIRE(found.size() == 1);
             CHECK(found.front().holder == "the program");
-            CHECK(found.front().words == 2);
+            CHECK(found.front().words == 3);
         }
         source.keep_mapped();
     }
@@ -171,6 +178,7 @@ TEST_CASE("outside pointers: variables that point into the region are found, and
     if (Region::contains(text)) std::free(opaque(text));  // somebody's end, when the run is over
     variable_of_the_program = nullptr;
     variable_of_the_thread = nullptr;
+    closed_page.variable = nullptr;
     {
         MemorySource source(linux_os(), MemoryMode::numa, 4);
         CHECK_FALSE(Region::is_retired());
