@@ -21,17 +21,15 @@ inline void set_current_heap(LpHeap* heap) noexcept {
     asm volatile("" : : : "memory");
 }
 
+// Requires: platform mode before; no handler runs within another.
 class HeapScope {
   public:
     // nullptr: libc's.
-    explicit HeapScope(LpHeap* heap) noexcept : outer_(current_heap) { set_current_heap(heap); }
+    explicit HeapScope(LpHeap* heap) noexcept { set_current_heap(heap); }
     explicit HeapScope(LpHeap& heap) noexcept : HeapScope(&heap) {}
-    ~HeapScope() { set_current_heap(outer_); }
+    ~HeapScope() { set_current_heap(nullptr); }
     HeapScope(const HeapScope&) = delete;
     HeapScope& operator=(const HeapScope&) = delete;
-
-  private:
-    LpHeap* outer_;
 };
 
 class PlatformScope {

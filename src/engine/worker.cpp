@@ -40,6 +40,7 @@ Worker::Worker(Rank& rank, WorkerId id)
       may_interrupt_(rank.plan().rollback != Rollback::reverse &&
                      rank.plan().ranks * rank.plan().workers > 1),
       draws_interruptions_(may_interrupt_ && rank.plan().config.check_interrupt > 0),
+      draws_rollbacks_(rank.plan().config.check_rollback > 0),
       until_timed_(rank.rebinding().on() ? events_between_timed : 0) {}
 
 // Of a run that has failed LPs have no destructor called: their states are what a failure left.
@@ -125,7 +126,7 @@ void Worker::run_on_start(Group& group, LpRecord& lp) {
     release_sends(entry);
     take_rows(entry, EventKey{0, 0, lp.id, 0});
     free_extras(group, entry);
-    if (plan_.config.check_rollback > 0) lp.heap->set_zero_fill();
+    if (draws_rollbacks_) lp.heap->set_zero_fill();
     keeper_.begin(lp);
     if (!lp.ended) ++lps_not_ended_;
     running_ = {};
@@ -266,7 +267,7 @@ void Worker::execute_next(const PendingEntry& entry) {
     if (event.from_afar && lp.waiting_antis > 0 && meets_anti(group, lp, event)) return;
     NW_CHECK(event.time >= gvt_);
     if (before(entry, lp.last_key)) set_back_before(group, lp, entry.key());
-    if (plan_.config.check_rollback > 0 && is_chosen_for_check(event) && !lp.failed) {
+    if (draws_rollbacks_ && is_chosen_for_check(event) && !lp.failed) [[unlikely]] {
         check_rollback(group, lp, event);
     } else if (--until_timed_ == 0) {
         until_timed_ = events_between_timed;

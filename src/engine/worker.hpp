@@ -295,6 +295,7 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     std::vector<EventRecord*> put_aside_;  // in histories, as failed; see worker_interruption.cpp
     bool may_interrupt_;                   // others may wait, and states come back whole
     bool draws_interruptions_;             // --check-interrupt
+    bool draws_rollbacks_;                 // --check-rollback
     std::vector<EventRecord*> to_cancel_;  // processed events whose LPs must be set back
     std::vector<Group*> groups_;
     std::vector<LpRecord*> uncommitted_;  // LPs with entries that are not final

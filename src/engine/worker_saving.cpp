@@ -148,7 +148,7 @@ void Worker::read_groups(const SavedRun& saved) {
         lps_not_ended_ += not_ended(group);
         for (std::uint32_t i = 0; i < group.count; ++i) {
             keeper_.begin(group.lps[i]);
-            if (plan_.config.check_rollback > 0) group.lps[i].heap->set_zero_fill();
+            if (draws_rollbacks_) group.lps[i].heap->set_zero_fill();
             rank_.memory_budget().note_started();
         }
     }
