@@ -15,6 +15,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <initializer_list>
 
 #include "numa/heap_scope.hpp"
 #include "numa/interpose/original.hpp"
