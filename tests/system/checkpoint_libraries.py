@@ -83,7 +83,8 @@ unfixed = subprocess.run([UNFIXED[0], "true"]).returncode == 0
 moves = int(Path("/proc/sys/kernel/randomize_va_space").read_text()) > 0
 if unfixed and moves:
     code, errors = stopped("terminate", *UNFIXED, *saving, "--workers", 2)
-    lines = errors.splitlines()
+    # What a handler's objects never set may be left over from other frames on its stack: a warning at most.
+    lines = [line for line in errors.splitlines() if "look like pointers out of them" not in line]
     expect(code == 0 and len(lines) == 2 and "libstdc++" in lines[0]
            and "personality(2): Operation not permitted" in lines[0],
            f"where addresses cannot be fixed, one line: {code} {lines}")
@@ -116,8 +117,21 @@ another = bytes.fromhex(identity)[::-1]
 (others / library.name).write_bytes(library.read_bytes().replace(bytes.fromhex(identity), another))
 refused("another build of a library", [library.name, identity, another.hex()], *plain,
         env={**os.environ, "LD_LIBRARY_PATH": str(others)})
-refused("a library more, before the others", ["words in LPs point into the library"], *plain,
-        env={**os.environ, "LD_PRELOAD": "libanl.so.1"})
+
+
+def lies_at(*more):
+    """Where the loader puts the library without randomisation."""
+    told = subprocess.run(["setarch", "-R", "env", "LD_TRACE_LOADED_OBJECTS=1", *more,
+                           programs.bin / MODEL[0]], text=True, capture_output=True).stdout
+    return re.search(re.escape(library.name) + r" => \S+ \((0x\w+)\)", told)[1]
+
+
+one_more = "libanl.so.1"
+if lies_at(f"LD_PRELOAD={one_more}") == lies_at():
+    print("skipped: a library more moves none here, where large ones are aligned to huge pages")
+else:
+    refused("a library more, before the others", ["words in LPs point into the library"], *plain,
+            env={**os.environ, "LD_PRELOAD": one_more})
 if resource.getrlimit(resource.RLIMIT_STACK)[1] == resource.RLIM_INFINITY:
     refused("another layout of the address space", ["words in LPs point into", "ulimit -s"],
             "sh", "-c", 'ulimit -s unlimited && exec "$@"', "sh", *plain)
