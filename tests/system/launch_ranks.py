@@ -211,8 +211,9 @@ def check_runs():
 
     with subprocess.Popen(launched(2, programs.bin / "phold", "--until", 1e12, "--progress", "on"),
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        while "numawarp: at " not in running.stderr.readline():  # before, mpirun may say what it likes
-            pass
+        for line in running.stderr:  # mpirun may say what it likes before the first line of progress
+            if line.startswith("numawarp: at "):
+                break
         running.send_signal(signal.SIGINT)
         said, _ = running.communicate(timeout=60)
         programs.expect(running.returncode == 130 and "interrupted by SIGINT" in said,
