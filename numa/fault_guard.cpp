@@ -99,6 +99,7 @@ void install_handlers() {
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, probe_signal);
     const std::lock_guard lock(former_actions_mutex);
     for (std::size_t i = 0; i < faults.size(); ++i) {
         struct sigaction present {};

@@ -24,6 +24,11 @@ namespace nw {
 
 class FaultGuard;
 
+// By this signal another thread asks a handler to leave (handler_probe.hpp). It waits while a fault is
+// answered: who is asked there would leave with the mask of signals that holds in there, and the next
+// fault would end the program.
+inline constexpr int probe_signal = SIGURG;
+
 // What a thread knows of the handler that it is running. Read by the signal handlers of the same thread,
 // and by who watches it (handler_probe.hpp). All accesses are relaxed: plain loads and stores.
 struct HandlerCall {

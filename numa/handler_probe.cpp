@@ -11,8 +11,6 @@
 namespace nw {
 namespace {
 
-constexpr int probe_signal = SIGURG;
-
 // The probe of the calling thread. Read by its signal handler.
 constinit thread_local HandlerProbe* volatile own_probe [[gnu::tls_model("initial-exec")]] =
     nullptr;

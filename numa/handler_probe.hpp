@@ -1,8 +1,8 @@
 // How one thread looks at the handler that another thread is running, and asks it to leave.
 //
-// The asking thread sends a signal (SIGURG, which does nothing by default). In its signal handler the
-// probed thread answers for itself: it alone knows what it is running and whether it may be torn out
-// of it. So nothing on the way of an event has to be published.
+// The asking thread sends a signal (probe_signal: SIGURG, which does nothing by default). In its signal
+// handler the probed thread answers for itself: it alone knows what it is running and whether it may be
+// torn out of it. So nothing on the way of an event has to be published.
 #pragma once
 
 #include <pthread.h>
