@@ -114,8 +114,6 @@ void for_each_outside_pointer(
 
 namespace {
 
-using WordsOfModule = std::function<void(const dl_phdr_info&, std::vector<OutsideWord>)>;
-
 // Reads what this process has in memory through the kernel: a library may have closed some of its pages,
 // and another thread of one may be writing just now.
 class OwnMemory {
@@ -140,13 +138,13 @@ class OwnMemory {
     int file_;
 };
 
-void collect(std::uintptr_t begin, std::size_t bytes, std::vector<OutsideWord>& words) {
+void collect(OwnMemory& memory, std::uintptr_t begin, std::size_t bytes,
+             std::vector<OutsideWord>& words) {
     constexpr std::size_t step = sizeof(std::uint64_t);
     const std::uintptr_t end = (begin + bytes) / step * step;
     const auto own = reinterpret_cast<std::uintptr_t>(&detail::region_bounds);
     const std::uintptr_t region = detail::region_bounds.base.load(std::memory_order_relaxed);
     const std::size_t region_bytes = detail::region_bounds.bytes.load(std::memory_order_relaxed);
-    OwnMemory memory;
     for (begin = (begin + step - 1) / step * step; begin < end;) {
         const std::span<const std::uint64_t> read = memory.read(begin, end - begin);
         for (const std::uint64_t& value : read) {
@@ -160,17 +158,29 @@ void collect(std::uintptr_t begin, std::size_t bytes, std::vector<OutsideWord>& 
     }
 }
 
-int look_at_module(dl_phdr_info* module, std::size_t, void* visit) {
-    std::vector<OutsideWord> words;
-    for (unsigned i = 0; i < module->dlpi_phnum; ++i) {
-        const auto& part = module->dlpi_phdr[i];
-        if (part.p_type == PT_LOAD && (part.p_flags & PF_W) != 0)
-            collect(module->dlpi_addr + part.p_vaddr, part.p_memsz, words);
-        if (part.p_type == PT_TLS && module->dlpi_tls_data != nullptr)
-            collect(reinterpret_cast<std::uintptr_t>(module->dlpi_tls_data), part.p_memsz, words);
-    }
-    (*static_cast<WordsOfModule*>(visit))(*module, std::move(words));
-    return 0;
+// Calls visit(module, words) for the program and each of its libraries.
+template <class Visit>
+void visit_words_of_modules(Visit visit) {
+    struct Look {
+        Visit& visit;
+        OwnMemory memory;
+    } look{visit, {}};
+    dl_iterate_phdr(
+        [](dl_phdr_info* module, std::size_t, void* data) {
+            Look& look = *static_cast<Look*>(data);
+            std::vector<OutsideWord> words;
+            for (unsigned i = 0; i < module->dlpi_phnum; ++i) {
+                const auto& part = module->dlpi_phdr[i];
+                if (part.p_type == PT_LOAD && (part.p_flags & PF_W) != 0)
+                    collect(look.memory, module->dlpi_addr + part.p_vaddr, part.p_memsz, words);
+                if (part.p_type == PT_TLS && module->dlpi_tls_data != nullptr)
+                    collect(look.memory, reinterpret_cast<std::uintptr_t>(module->dlpi_tls_data),
+                            part.p_memsz, words);
+            }
+            look.visit(*module, std::move(words));
+            return 0;
+        },
+        &look);
 }
 
 bool by_address(const OutsideWord& a, const OutsideWord& b) noexcept { return a.where < b.where; }
@@ -178,16 +188,15 @@ bool by_address(const OutsideWord& a, const OutsideWord& b) noexcept { return a.
 }  // namespace
 
 OutsideLook::OutsideLook() {
-    WordsOfModule keep = [this](const dl_phdr_info&, std::vector<OutsideWord> words) {
+    visit_words_of_modules([this](const dl_phdr_info&, const std::vector<OutsideWord>& words) {
         before_.insert(before_.end(), words.begin(), words.end());
-    };
-    dl_iterate_phdr(look_at_module, &keep);
+    });
     std::sort(before_.begin(), before_.end(), by_address);
 }
 
 std::vector<PointersFromOutside> OutsideLook::found() const {
     std::vector<PointersFromOutside> result;
-    WordsOfModule compare = [&](const dl_phdr_info& module, std::vector<OutsideWord> words) {
+    visit_words_of_modules([&](const dl_phdr_info& module, const std::vector<OutsideWord>& words) {
         const auto count = std::count_if(words.begin(), words.end(), [&](const OutsideWord& word) {
             const auto same = std::lower_bound(before_.begin(), before_.end(), word, by_address);
             if (same != before_.end() && same->where == word.where && same->value == word.value)
@@ -198,8 +207,7 @@ std::vector<PointersFromOutside> OutsideLook::found() const {
         std::string name = module.dlpi_name;
         name.erase(0, name.rfind('/') + 1);
         result.push_back({name.empty() ? "the program" : name, static_cast<std::uint64_t>(count)});
-    };
-    dl_iterate_phdr(look_at_module, &compare);
+    });
     return result;
 }
 

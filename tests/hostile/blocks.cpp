@@ -153,7 +153,7 @@ constexpr Kind table[] = {
     {"free-large-twice", "frees a block of 300,000 bytes twice", "twice", free_large_twice},
     {"free-inside", "frees an address inside a block", "inside", free_inside},
     {"free-of-another-lp", "frees a block of another LP", "another LP", free_block_of_another,
-     keeps_heap, Hook::on_event, publish_block},
+     keeps_heap | one_process, Hook::on_event, publish_block},
     {"delete-setup-data", "deletes what setup() made", "that setup() made", free_setup_data},
     {"realloc-setup-data", "reallocates what setup() made", "that setup() made",
      realloc_setup_data},

@@ -87,7 +87,8 @@ class Kind:
         own = sum(map(ord, self.name))
         optimistic = [(engine, rollback) for engine in ["2 workers", "4 workers"] for rollback in rollbacks]
         yield from optimistic if drawn is None else [optimistic[(drawn + own) % len(optimistic)]]
-        if on_ranks:  # where a run takes much longer: one of them
+        # Where a run takes much longer: one of them.
+        if on_ranks and "one_process" not in self.traits:
             yield "2 ranks", rollbacks[own % len(rollbacks)]
 
 

@@ -43,6 +43,8 @@ enum Trait : unsigned {
     // What it leaves lies outside of its LP: in order the run ends with one line, or goes on and a notice
     // names it, as the next event to meet it decides.
     leaves_behind = 32,
+    // Needs both LPs that count, 0 and 7: it is not run on two ranks, where each has one.
+    one_process = 64,
 };
 
 // Memory that setup() makes and that handlers may only read.
