@@ -17,9 +17,11 @@ namespace {
 // State above this counts against the source's limit: in one segment, or taken by one call of a handler.
 constexpr std::size_t limited_bytes = std::size_t{1} << 20;
 
-// What the engine takes on behalf of one call, too, but only beyond this: speculation may run short of
-// memory near the cap, and a handler must not fail for that.
+// What the engine takes on behalf of one call, too, but only beyond this or that share of the limit:
+// speculation may run short of memory near the cap, and a handler must not fail for that. A call that is
+// interrupted and runs again may take as much each time, and all of it must stay within what a cap allows.
 constexpr std::size_t limited_engine_bytes = std::size_t{16} << 20;
+constexpr std::size_t limited_engine_share = 128;
 
 // What the thread's running call of a handler, or its last, has taken.
 std::size_t& taken_by_call() noexcept {
@@ -87,7 +89,9 @@ void* SegmentTable::allocate_segment(std::size_t bytes, SegmentKind kind) noexce
                               source_.segment_bytes() > source_.segment_limit() - taken_in_all;
     if (beyond_limit && state && taken_by_call() + bytes >= limited_bytes) return nullptr;
     // Events and rows are no memory of the handler's, and it cannot be told that there is none.
-    if (beyond_limit && in_handler() && taken_by_call() >= limited_engine_bytes)
+    if (beyond_limit && in_handler() &&
+        taken_by_call() >=
+            std::min(limited_engine_bytes, source_.segment_limit() / limited_engine_share))
         abandon_handler(
             "out of memory: what it schedules and writes does not fit into --memory-cap");
     if (count_ == capacity_ && !make_room()) return nullptr;
