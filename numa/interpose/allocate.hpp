@@ -6,10 +6,10 @@
 
 #include <cstddef>
 
-#include "numa/heap_guards.hpp"
-#include "numa/heap_scope.hpp"
-#include "numa/lp_heap.hpp"
-#include "numa/shared_arena.hpp"
+#include "numa/heap/heap_guards.hpp"
+#include "numa/handler/heap_scope.hpp"
+#include "numa/heap/lp_heap.hpp"
+#include "numa/region/shared_arena.hpp"
 
 namespace nw::interpose {
 

@@ -8,13 +8,13 @@
 #include <cstring>
 
 #include "base/check.hpp"
-#include "numa/heap_fault.hpp"
-#include "numa/heap_scope.hpp"
+#include "numa/handler/heap_fault.hpp"
+#include "numa/handler/heap_scope.hpp"
 #include "numa/interpose/allocate.hpp"
-#include "numa/libc_code.hpp"
-#include "numa/lp_heap.hpp"
-#include "numa/region.hpp"
-#include "numa/thread_end.hpp"
+#include "numa/os/libc_code.hpp"
+#include "numa/heap/lp_heap.hpp"
+#include "numa/region/region.hpp"
+#include "numa/handler/thread_end.hpp"
 
 namespace nw::interpose {
 namespace {

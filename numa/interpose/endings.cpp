@@ -17,7 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "numa/fault_guard.hpp"
+#include "numa/handler/fault_guard.hpp"
 #include "numa/interpose/original.hpp"
 
 namespace {

@@ -15,11 +15,11 @@
 #include <string>
 #include <tuple>
 
-#include "numa/eternal_locale.hpp"
-#include "numa/heap_scope.hpp"
+#include "numa/handler/eternal_locale.hpp"
+#include "numa/handler/heap_scope.hpp"
 #include "numa/interpose/original.hpp"
 #include "numa/interpose/refuse.hpp"
-#include "numa/runtime_state.hpp"
+#include "numa/handler/runtime_state.hpp"
 
 extern "C" {
 // By these names libstdc++ calls them.

@@ -26,13 +26,13 @@
 
 #include <algorithm>
 
-#include "numa/heap_fault.hpp"
-#include "numa/heap_scope.hpp"
+#include "numa/handler/heap_fault.hpp"
+#include "numa/handler/heap_scope.hpp"
 #include "numa/interpose/allocate.hpp"
 #include "numa/interpose/decide.hpp"
 #include "numa/interpose/original.hpp"
-#include "numa/lp_heap.hpp"
-#include "numa/shared_arena.hpp"
+#include "numa/heap/lp_heap.hpp"
+#include "numa/region/shared_arena.hpp"
 
 extern "C" {
 

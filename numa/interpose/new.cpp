@@ -5,11 +5,11 @@
 #include <cstdlib>
 #include <new>
 
-#include "numa/heap_fault.hpp"
-#include "numa/heap_scope.hpp"
+#include "numa/handler/heap_fault.hpp"
+#include "numa/handler/heap_scope.hpp"
 #include "numa/interpose/allocate.hpp"
 #include "numa/interpose/decide.hpp"
-#include "numa/lp_heap.hpp"
+#include "numa/heap/lp_heap.hpp"
 
 namespace {
 

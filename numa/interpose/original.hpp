@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-#include "numa/heap_scope.hpp"
+#include "numa/handler/heap_scope.hpp"
 
 namespace nw::interpose {
 

@@ -17,7 +17,7 @@
 #include <cstdio>
 #include <initializer_list>
 
-#include "numa/heap_scope.hpp"
+#include "numa/handler/heap_scope.hpp"
 #include "numa/interpose/original.hpp"
 
 // NW_IN_PLATFORM_MODE(char*, strerror, (int code), (code)): strerror() as it is, in platform mode.

@@ -1,8 +1,8 @@
 // What the functions of the interposer have in common that a handler must not call.
 #pragma once
 
-#include "numa/fault_guard.hpp"
-#include "numa/heap_scope.hpp"
+#include "numa/handler/fault_guard.hpp"
+#include "numa/handler/heap_scope.hpp"
 
 namespace nw::interpose {
 

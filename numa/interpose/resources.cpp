@@ -10,10 +10,10 @@
 
 #include <cerrno>
 
-#include "numa/heap_scope.hpp"
+#include "numa/handler/heap_scope.hpp"
 #include "numa/interpose/original.hpp"
 #include "numa/interpose/refuse.hpp"
-#include "numa/runtime_state.hpp"
+#include "numa/handler/runtime_state.hpp"
 
 extern "C" void _IO_doallocbuf(FILE* stream);
 

@@ -22,12 +22,12 @@
 #include <cstddef>
 #include <utility>
 
-#include "numa/fault_guard.hpp"
-#include "numa/heap_scope.hpp"
+#include "numa/handler/fault_guard.hpp"
+#include "numa/handler/heap_scope.hpp"
 #include "numa/interpose/decide.hpp"
 #include "numa/interpose/original.hpp"
-#include "numa/lp_heap.hpp"
-#include "numa/runtime_state.hpp"
+#include "numa/heap/lp_heap.hpp"
+#include "numa/handler/runtime_state.hpp"
 
 namespace {
 

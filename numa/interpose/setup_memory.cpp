@@ -1,7 +1,7 @@
 // Which memory of a program's set-up is what all LPs share (shared_arena.hpp), and which is libc's.
 #include "numa/interpose/allocate.hpp"
 #include "numa/interpose/decide.hpp"
-#include "numa/libc_code.hpp"
+#include "numa/os/libc_code.hpp"
 
 namespace nw::interpose {
 

@@ -5,13 +5,13 @@
 #include <atomic>
 #include <functional>
 
-#include "engine/group.hpp"
-#include "engine/output_writer.hpp"
-#include "engine/run_plan.hpp"
-#include "engine/simulation.hpp"
+#include "lp/group.hpp"
+#include "output/output_writer.hpp"
+#include "plan/run_plan.hpp"
+#include "run/simulation.hpp"
 #include "engine/worker_threads.hpp"
 #include "net/rank_group.hpp"
-#include "numa/memory_source.hpp"
+#include "numa/region/memory_source.hpp"
 
 namespace nw {
 

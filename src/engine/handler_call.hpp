@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "lp/lp_record.hpp"
-#include "numa/fault_guard.hpp"
-#include "numa/heap_fault.hpp"
-#include "numa/heap_guards.hpp"
-#include "numa/heap_scope.hpp"
-#include "numa/platform_heap.hpp"
-#include "numa/runtime_state.hpp"
+#include "numa/handler/fault_guard.hpp"
+#include "numa/handler/heap_fault.hpp"
+#include "numa/heap/heap_guards.hpp"
+#include "numa/handler/heap_scope.hpp"
+#include "numa/heap/platform_heap.hpp"
+#include "numa/handler/runtime_state.hpp"
 
 namespace nw {
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "numa/signals.hpp"
+#include "numa/os/signals.hpp"
 
 namespace nw {
 namespace {

@@ -7,7 +7,7 @@
 // --handler-timeout ends the run.
 //
 // One thread looks at all workers a hundred times a second. Workers publish nothing for it: it sees
-// whether the same call still runs, and asks by a signal what that is (numa/handler_probe.hpp).
+// whether the same call still runs, and asks by a signal what that is (numa/handler/handler_probe.hpp).
 #pragma once
 
 #include <atomic>
@@ -21,9 +21,9 @@
 
 #include <numawarp/time.hpp>
 
-#include "engine/config.hpp"
-#include "engine/simulation.hpp"
-#include "numa/handler_probe.hpp"
+#include "plan/config.hpp"
+#include "run/simulation.hpp"
+#include "numa/handler/handler_probe.hpp"
 
 namespace nw {
 

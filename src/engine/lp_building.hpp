@@ -1,10 +1,10 @@
 // Makes a group's LPs: engine records in platform memory, model objects in the LPs' own heaps.
 #pragma once
 
-#include "engine/group.hpp"
-#include "engine/memory_budget.hpp"
-#include "engine/run_plan.hpp"
-#include "numa/fault_guard.hpp"
+#include "lp/group.hpp"
+#include "plan/memory_budget.hpp"
+#include "plan/run_plan.hpp"
+#include "numa/handler/fault_guard.hpp"
 
 namespace nw {
 

@@ -6,7 +6,7 @@
 
 #include "base/check.hpp"
 #include "engine/handler_call.hpp"
-#include "numa/warm_up.hpp"
+#include "numa/handler/warm_up.hpp"
 
 namespace nw {
 namespace {

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
-#include "numa/thread_end.hpp"
+#include "numa/handler/thread_end.hpp"
 
 namespace nw {
 

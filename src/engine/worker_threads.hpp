@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "numa/os.hpp"
-#include "numa/topology.hpp"
+#include "numa/os/os.hpp"
+#include "numa/place/topology.hpp"
 
 namespace nw {
 

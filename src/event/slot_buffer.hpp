@@ -1,5 +1,5 @@
 // One of the two buffers of a bottom half: wire events one after another, in the mail areas of the
-// group's slot (numa/slot_layout.hpp) for as long as they fit.
+// group's slot (numa/region/slot_layout.hpp) for as long as they fit.
 //
 //     home    the small area, 64 KiB at the slot's start
 //     large   the large area, 1/16 of the slot, for what does not fit at home
@@ -18,7 +18,7 @@
 #include <cstring>
 #include <span>
 
-#include "numa/mail_pages.hpp"
+#include "numa/region/mail_pages.hpp"
 
 namespace nw {
 

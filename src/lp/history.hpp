@@ -13,7 +13,7 @@
 
 #include "base/prefetch.hpp"
 #include "event/event_record.hpp"
-#include "numa/platform_heap.hpp"
+#include "numa/heap/platform_heap.hpp"
 
 namespace nw {
 

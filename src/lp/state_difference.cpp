@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "numa/lp_heap.hpp"
+#include "numa/heap/lp_heap.hpp"
 
 namespace nw {
 

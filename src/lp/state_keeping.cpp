@@ -7,7 +7,7 @@
 #include <new>
 
 #include "base/check.hpp"
-#include "numa/lp_heap.hpp"
+#include "numa/heap/lp_heap.hpp"
 
 namespace nw {
 namespace {

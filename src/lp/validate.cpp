@@ -7,7 +7,7 @@
 
 #include "base/check.hpp"
 #include "event/wire_event.hpp"
-#include "numa/lp_heap.hpp"
+#include "numa/heap/lp_heap.hpp"
 
 namespace nw {
 namespace {

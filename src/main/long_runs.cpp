@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "engine/saved_run.hpp"
-#include "engine/saved_run_folder.hpp"
+#include "checkpoint/saved_run.hpp"
+#include "checkpoint/saved_run_folder.hpp"
 #include "main/fixed_addresses.hpp"
-#include "main/output_files.hpp"
+#include "results/output_files.hpp"
 
 namespace nw {
 namespace {

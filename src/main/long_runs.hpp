@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/save_options.hpp"
-#include "engine/saved_run_folder.hpp"
-#include "main/option_table.hpp"
+#include "plan/save_options.hpp"
+#include "checkpoint/saved_run_folder.hpp"
+#include "options/option_table.hpp"
 #include "net/rank_group.hpp"
 
 namespace nw {

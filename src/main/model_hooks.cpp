@@ -14,9 +14,9 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
-#include "numa/fault_guard.hpp"
-#include "numa/handler_probe.hpp"
-#include "numa/signals.hpp"
+#include "numa/handler/fault_guard.hpp"
+#include "numa/handler/handler_probe.hpp"
+#include "numa/os/signals.hpp"
 
 namespace nw {
 

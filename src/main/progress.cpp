@@ -11,9 +11,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "main/human.hpp"
+#include "results/human.hpp"
 #include "main/say.hpp"
-#include "numa/signals.hpp"
+#include "numa/os/signals.hpp"
 
 namespace nw {
 

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <thread>
 
-#include "engine/simulation.hpp"
-#include "main/option_table.hpp"
+#include "run/simulation.hpp"
+#include "options/option_table.hpp"
 
 namespace nw {
 

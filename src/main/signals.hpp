@@ -12,7 +12,7 @@
 
 #include <signal.h>
 
-#include "engine/simulation.hpp"
+#include "run/simulation.hpp"
 
 namespace nw {
 

@@ -30,8 +30,8 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "engine/simulation.hpp"
-#include "main/version.hpp"
+#include "run/simulation.hpp"
+#include "base/version.hpp"
 #include "models/phold/phold.hpp"
 #include "models/traffic/traffic_model.hpp"
 #include "tests/bench/launched.hpp"

@@ -146,13 +146,13 @@ PLANTED = [
     ("src/lp/sideways.hpp", '#  include "net/port.hpp"', "sideways"),
     ("src/net/port.hpp", "", None),
     ("src/include/numawarp/model.hpp", '#include "base/check.hpp"', "public"),
-    ("models/phold/phold.cpp", '#include "engine/worker.hpp"', "sees only"),
+    ("models/phold/phold.cpp", '#include "timewarp/worker.hpp"', "sees only"),
     ("models/phold/main.cpp", "#include <numawarp/model.hpp>", None),
-    ("src/engine/worker.hpp", "#include <mpi.h>", "foreign"),
+    ("src/timewarp/worker.hpp", "#include <mpi.h>", "foreign"),
     ("src/gvt/gvt.cpp", "#include <sys/mman.h>", "foreign"),
     ("src/gvt/signals.cpp", "#include <csignal>", "foreign"),
     ("src/main/signals.cpp", "#include <csignal>", None),
-    ("numa/os.cpp", "#include <sys/mman.h>", None),
+    ("numa/os/os.cpp", "#include <sys/mman.h>", None),
     ("src/odd.hpp", "", "no floor"),
 ]
 

@@ -9,7 +9,7 @@
 #include <numawarp/model.hpp>
 
 #include "base/check.hpp"
-#include "engine/simulation.hpp"
+#include "run/simulation.hpp"
 
 namespace nw::test {
 

@@ -7,7 +7,7 @@
 
 #include <numawarp/model.hpp>
 
-#include "engine/simulation.hpp"
+#include "run/simulation.hpp"
 #include "tests/engine/random_model.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "engine/config.hpp"
+#include "plan/config.hpp"
 #include "tests/engine/random_shape.hpp"
 
 namespace nw::test {

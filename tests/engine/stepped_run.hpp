@@ -3,7 +3,7 @@
 // depends on the machine's clock or load, so that a failure can be replayed step by step. Now and then
 // all workers are walked (Worker::validate), whatever the preset.
 //
-// What src/engine/timewarp.cpp does with threads and barriers is done here in sequence: set up all,
+// What src/timewarp/timewarp.cpp does with threads and barriers is done here in sequence: set up all,
 // start all, turn until all have finished, wind up.
 #pragma once
 
@@ -18,13 +18,13 @@
 #include <utility>
 #include <vector>
 
-#include "engine/rank.hpp"
-#include "engine/saved_run.hpp"
-#include "engine/section_file.hpp"
-#include "engine/worker.hpp"
-#include "net/in_process_network.hpp"
-#include "numa/fake_os.hpp"
-#include "numa/memory_source.hpp"
+#include "timewarp/rank.hpp"
+#include "checkpoint/saved_run.hpp"
+#include "file/section_file.hpp"
+#include "timewarp/worker.hpp"
+#include "tests/support/in_process_network.hpp"
+#include "tests/support/fake_os.hpp"
+#include "numa/region/memory_source.hpp"
 #include "tests/engine/outcome.hpp"
 
 namespace nw::test {

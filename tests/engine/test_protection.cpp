@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "numa/shared_arena.hpp"
+#include "numa/region/shared_arena.hpp"
 #include "tests/engine/engines.hpp"
 #include "tests/engine/gap_model.hpp"
 #include "tests/support/catch.hpp"

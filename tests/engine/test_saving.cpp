@@ -21,8 +21,8 @@
 #include <thread>
 #include <vector>
 
-#include "engine/saved_run.hpp"
-#include "engine/saved_run_folder.hpp"
+#include "checkpoint/saved_run.hpp"
+#include "checkpoint/saved_run_folder.hpp"
 #include "tests/engine/engines.hpp"
 #include "tests/engine/gap_model.hpp"
 #include "tests/engine/outcome.hpp"

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "main/options_reference.hpp"
-#include "main/statistics.hpp"
+#include "options/options_reference.hpp"
+#include "results/statistics.hpp"
 
 int main(int argc, char** argv) {
     const std::string_view page = argc == 2 ? argv[1] : "";

@@ -1,6 +1,6 @@
 // The project's own logarithm and cosine against the C library's in long double, and the bits of
 // some results: equal bits on every machine are what they are for.
-#include "base/portable_math.hpp"
+#include "math/portable_math.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,11 +1,11 @@
 // The rules of --memory-cap on a fake machine that says how much is resident.
-#include "engine/memory_budget.hpp"
+#include "plan/memory_budget.hpp"
 
 #include <chrono>
 #include <string>
 
 #include "base/check.hpp"
-#include "numa/fake_os.hpp"
+#include "tests/support/fake_os.hpp"
 #include "tests/support/catch.hpp"
 
 namespace nw {

@@ -1,6 +1,6 @@
 // The way of rows to the tables: their order, and that a run which goes on in another process writes
 // what one process would have written.
-#include "engine/output_writer.hpp"
+#include "output/output_writer.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "engine/output_merge.hpp"
+#include "output/output_merge.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -1,5 +1,5 @@
 // A partition that comes from a saved run: the groups are what they were, whoever owns them now.
-#include "engine/partition.hpp"
+#include "plan/partition.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/run_plan.hpp"
+#include "plan/run_plan.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/numa/random_cases.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/placement_watch.hpp"
+#include "timewarp/placement_watch.hpp"
 #include "tests/unit/numa/fake_groups.hpp"
 
 using namespace nw;

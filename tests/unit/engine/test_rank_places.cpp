@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/rank_places.hpp"
-#include "numa/fake_os.hpp"
+#include "plan/rank_places.hpp"
+#include "tests/support/fake_os.hpp"
 #include "tests/support/catch.hpp"
 
 namespace nw::test {

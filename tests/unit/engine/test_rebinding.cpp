@@ -1,5 +1,5 @@
 // The choice of groups that change their worker, without an engine: loads in, moves out.
-#include "engine/rebinding.hpp"
+#include "timewarp/rebinding.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,5 @@
 // What is kept of a run's course.
-#include "engine/run_history.hpp"
+#include "stats/run_history.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace nw;

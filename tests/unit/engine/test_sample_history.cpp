@@ -1,5 +1,5 @@
 // Samples over time have the same shape however long a run takes.
-#include "engine/sample_history.hpp"
+#include "stats/sample_history.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace nw;

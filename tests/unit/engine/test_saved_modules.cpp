@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/saved_modules.hpp"
+#include "checkpoint/saved_modules.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace nw;

@@ -1,6 +1,6 @@
 // The folder of --checkpoint at every moment of its life: what is read is the last complete one, as it
 // was written, or one clear line says why not.
-#include "engine/saved_run_folder.hpp"
+#include "checkpoint/saved_run_folder.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // Sections are read back as they were written, or refused.
-#include "engine/section_file.hpp"
+#include "file/section_file.hpp"
 
 #include <csignal>
 #include <filesystem>

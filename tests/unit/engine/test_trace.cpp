@@ -1,7 +1,7 @@
 // A track of spans: what it keeps when it is full, and what it makes one.
 #include <algorithm>
 
-#include "engine/trace.hpp"
+#include "stats/trace.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace nw;

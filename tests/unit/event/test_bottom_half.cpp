@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "event/wire_event.hpp"
-#include "numa/group_memory.hpp"
+#include "numa/heap/group_memory.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/numa/random_cases.hpp"
 #include "tests/unit/numa/resident_pages.hpp"

@@ -6,7 +6,7 @@
 #include "base/check.hpp"
 #include "event/bottom_half.hpp"
 #include "event/pending_set.hpp"
-#include "numa/group_memory.hpp"
+#include "numa/heap/group_memory.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/private_member.hpp"
 

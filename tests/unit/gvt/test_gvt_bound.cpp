@@ -12,7 +12,7 @@
 
 #include "gvt/epoch_counts.hpp"
 #include "gvt/gvt_rounds.hpp"
-#include "net/in_process_network.hpp"
+#include "tests/support/in_process_network.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/numa/random_cases.hpp"
 

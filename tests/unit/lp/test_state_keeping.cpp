@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "numa/fake_os.hpp"
-#include "numa/group_memory.hpp"
-#include "numa/heap_scope.hpp"
-#include "numa/lp_heap.hpp"
+#include "tests/support/fake_os.hpp"
+#include "numa/heap/group_memory.hpp"
+#include "numa/handler/heap_scope.hpp"
+#include "numa/heap/lp_heap.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/numa/random_cases.hpp"
 

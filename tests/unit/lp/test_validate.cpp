@@ -12,8 +12,8 @@
 
 #include "base/check.hpp"
 #include "event/wire_event.hpp"
-#include "numa/fake_os.hpp"
-#include "numa/group_memory.hpp"
+#include "tests/support/fake_os.hpp"
+#include "numa/heap/group_memory.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace nw;

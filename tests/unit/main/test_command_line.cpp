@@ -12,9 +12,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/utf8.hpp"
-#include "main/command_line.hpp"
-#include "main/idle_options.hpp"
-#include "main/option_values.hpp"
+#include "options/command_line.hpp"
+#include "options/idle_options.hpp"
+#include "options/option_values.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/main/toy_model.hpp"
 

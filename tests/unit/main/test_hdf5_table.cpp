@@ -1,6 +1,6 @@
 // The way from CSV to HDF5. That the values are alike is seen by tests/system/output_formats.py; here
 // is what goes wrong.
-#include "main/hdf5_table.hpp"
+#include "hdf5/hdf5_table.hpp"
 
 #include <cstdint>
 #include <fstream>
@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "engine/column_kinds.hpp"
-#include "engine/output_row.hpp"
-#include "main/csv_rows.hpp"
+#include "output/column_kinds.hpp"
+#include "output/output_row.hpp"
+#include "results/csv_rows.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 

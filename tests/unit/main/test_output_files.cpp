@@ -14,7 +14,7 @@
 
 #include <numawarp/model.hpp>
 
-#include "main/output_files.hpp"
+#include "results/output_files.hpp"
 #include "tests/support/catch.hpp"
 
 namespace {

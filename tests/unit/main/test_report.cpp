@@ -11,11 +11,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.hpp"
-#include "main/human.hpp"
-#include "main/options_reference.hpp"
-#include "main/output_files.hpp"
-#include "main/report.hpp"
-#include "main/statistics.hpp"
+#include "results/human.hpp"
+#include "options/options_reference.hpp"
+#include "results/output_files.hpp"
+#include "results/report.hpp"
+#include "results/statistics.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/main/toy_model.hpp"
 

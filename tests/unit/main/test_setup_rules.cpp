@@ -2,7 +2,7 @@
 #include <limits>
 #include <string>
 
-#include "main/setup_rules.hpp"
+#include "options/setup_rules.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/main/toy_model.hpp"
 

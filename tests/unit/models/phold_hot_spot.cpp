@@ -6,7 +6,7 @@
 
 #include <numawarp/model.hpp>
 
-#include "engine/simulation.hpp"
+#include "run/simulation.hpp"
 #include "models/phold/phold.hpp"
 #include "tests/support/catch.hpp"
 

@@ -11,7 +11,7 @@
 
 #include <numawarp/model.hpp>
 
-#include "engine/simulation.hpp"
+#include "run/simulation.hpp"
 #include "models/traffic/committed_rows.hpp"
 #include "models/traffic/map_picture.hpp"
 #include "models/traffic/traffic_model.hpp"

@@ -1,6 +1,6 @@
 // The network that the stepped tests play on: whatever the weather, every batch arrives once and whole,
 // some of them late and out of order, and a reduction tells all ranks the same.
-#include "net/in_process_network.hpp"
+#include "tests/support/in_process_network.hpp"
 
 #include <cstring>
 #include <map>

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "numa/fake_os.hpp"
-#include "numa/group_memory.hpp"
+#include "tests/support/fake_os.hpp"
+#include "numa/heap/group_memory.hpp"
 #include "tests/support/catch.hpp"
 
 namespace nw::test {

@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-#include "numa/lp_heap.hpp"
+#include "numa/heap/lp_heap.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/numa/random_cases.hpp"
 

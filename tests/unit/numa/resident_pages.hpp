@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "numa/os.hpp"
+#include "numa/os/os.hpp"
 #include "tests/support/catch.hpp"
 
 namespace nw::test {

@@ -1,7 +1,7 @@
 // A kernel that leaves address space for slots of 2 MiB only, the least there is, for two groups.
 #pragma once
 
-#include "numa/fake_os.hpp"
+#include "tests/support/fake_os.hpp"
 
 namespace nw::test {
 

@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <vector>
 
-#include "numa/fake_os.hpp"
+#include "tests/support/fake_os.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace nw;

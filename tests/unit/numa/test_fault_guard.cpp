@@ -1,4 +1,4 @@
-#include "numa/fault_guard.hpp"
+#include "numa/handler/fault_guard.hpp"
 
 #include <cfenv>
 #include <csignal>

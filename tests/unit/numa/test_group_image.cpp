@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "numa/group_image.hpp"
+#include "numa/image/group_image.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/numa/heap_driver.hpp"
 #include "tests/unit/numa/random_cases.hpp"

@@ -1,4 +1,4 @@
-#include "numa/handler_probe.hpp"
+#include "numa/handler/handler_probe.hpp"
 
 #include <atomic>
 #include <chrono>

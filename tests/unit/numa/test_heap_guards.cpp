@@ -1,12 +1,12 @@
 // --check-heap: who writes beyond a block is found, and told how far; who does not is left alone.
-#include "numa/heap_guards.hpp"
+#include "numa/heap/heap_guards.hpp"
 
 #include <cstring>
 #include <string>
 #include <vector>
 
-#include "numa/group_memory.hpp"
-#include "numa/memory_source.hpp"
+#include "numa/heap/group_memory.hpp"
+#include "numa/region/memory_source.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/numa/random_cases.hpp"
 

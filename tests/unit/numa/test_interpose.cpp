@@ -19,10 +19,10 @@
 #include <thread>
 #include <vector>
 
-#include "numa/fake_os.hpp"
-#include "numa/group_memory.hpp"
-#include "numa/heap_scope.hpp"
-#include "numa/warm_up.hpp"
+#include "tests/support/fake_os.hpp"
+#include "numa/heap/group_memory.hpp"
+#include "numa/handler/heap_scope.hpp"
+#include "numa/handler/warm_up.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace nw;

@@ -31,11 +31,11 @@
 #include <utility>
 #include <vector>
 
-#include "numa/fault_guard.hpp"
-#include "numa/group_memory.hpp"
-#include "numa/heap_scope.hpp"
-#include "numa/runtime_state.hpp"
-#include "numa/warm_up.hpp"
+#include "numa/handler/fault_guard.hpp"
+#include "numa/heap/group_memory.hpp"
+#include "numa/handler/heap_scope.hpp"
+#include "numa/handler/runtime_state.hpp"
+#include "numa/handler/warm_up.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace nw;

@@ -1,10 +1,10 @@
 // Where a group's mail lies in its slot, and what is known about its pages.
-#include "numa/mail_pages.hpp"
+#include "numa/region/mail_pages.hpp"
 
 #include <cerrno>
 #include <map>
 
-#include "numa/fake_os.hpp"
+#include "tests/support/fake_os.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/numa/resident_pages.hpp"
 #include "tests/unit/numa/small_slots.hpp"

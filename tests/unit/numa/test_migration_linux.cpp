@@ -4,8 +4,8 @@
 #include <cstring>
 #include <vector>
 
-#include "numa/migration_share.hpp"
-#include "numa/placement_probe.hpp"
+#include "numa/place/migration_share.hpp"
+#include "numa/place/placement_probe.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace nw;

@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <thread>
 
-#include "numa/migration_share.hpp"
+#include "numa/place/migration_share.hpp"
 #include "tests/unit/numa/fake_groups.hpp"
 
 using namespace nw;

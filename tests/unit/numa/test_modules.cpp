@@ -7,7 +7,7 @@
 
 #include <dlfcn.h>
 
-#include "numa/modules.hpp"
+#include "numa/os/modules.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace nw;

@@ -12,8 +12,8 @@
 #include <elf.h>
 #include <sys/mman.h>
 
-#include "numa/group_memory.hpp"
-#include "numa/outside_pointers.hpp"
+#include "numa/heap/group_memory.hpp"
+#include "numa/image/outside_pointers.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace nw;

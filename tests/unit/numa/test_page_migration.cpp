@@ -8,7 +8,7 @@
 #include <chrono>
 #include <thread>
 
-#include "numa/page_migration.hpp"
+#include "numa/place/page_migration.hpp"
 #include "tests/unit/numa/fake_groups.hpp"
 
 using namespace nw;

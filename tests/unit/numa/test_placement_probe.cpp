@@ -2,8 +2,8 @@
 #include <cerrno>
 #include <thread>
 
-#include "numa/group_pages.hpp"
-#include "numa/placement_probe.hpp"
+#include "numa/place/group_pages.hpp"
+#include "numa/place/placement_probe.hpp"
 #include "tests/unit/numa/fake_groups.hpp"
 
 using namespace nw;

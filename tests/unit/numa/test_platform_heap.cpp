@@ -4,8 +4,8 @@
 #include <new>
 #include <vector>
 
-#include "numa/fake_os.hpp"
-#include "numa/platform_heap.hpp"
+#include "tests/support/fake_os.hpp"
+#include "numa/heap/platform_heap.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/numa/random_cases.hpp"
 

@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "base/check.hpp"
-#include "numa/fake_os.hpp"
-#include "numa/memory_source.hpp"
-#include "numa/region.hpp"
+#include "tests/support/fake_os.hpp"
+#include "numa/region/memory_source.hpp"
+#include "numa/region/region.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace nw;

@@ -6,10 +6,10 @@
 #include <map>
 #include <thread>
 
-#include "numa/fake_os.hpp"
-#include "numa/fault_guard.hpp"
-#include "numa/segments.hpp"
-#include "numa/slot_layout.hpp"
+#include "tests/support/fake_os.hpp"
+#include "numa/handler/fault_guard.hpp"
+#include "numa/region/segments.hpp"
+#include "numa/region/slot_layout.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/numa/random_cases.hpp"
 

@@ -1,6 +1,6 @@
 // The memory of setup(), in this very program: what comes from the arena, what does not, and that it
 // cannot be written while it is read-only.
-#include "numa/shared_arena.hpp"
+#include "numa/region/shared_arena.hpp"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,11 +15,11 @@
 #include <thread>
 #include <vector>
 
-#include "numa/bad_address.hpp"
-#include "numa/fake_os.hpp"
-#include "numa/group_memory.hpp"
-#include "numa/heap_scope.hpp"
-#include "numa/warm_up.hpp"
+#include "numa/region/bad_address.hpp"
+#include "tests/support/fake_os.hpp"
+#include "numa/heap/group_memory.hpp"
+#include "numa/handler/heap_scope.hpp"
+#include "numa/handler/warm_up.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/numa/random_cases.hpp"
 

@@ -9,9 +9,9 @@
 #include <hwloc.h>
 #include <unistd.h>
 
-#include "numa/fake_os.hpp"
-#include "numa/machine.hpp"
-#include "numa/topology.hpp"
+#include "tests/support/fake_os.hpp"
+#include "numa/os/machine.hpp"
+#include "numa/place/topology.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace nw;

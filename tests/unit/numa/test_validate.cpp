@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "numa/fake_os.hpp"
-#include "numa/group_memory.hpp"
+#include "tests/support/fake_os.hpp"
+#include "numa/heap/group_memory.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/private_member.hpp"
 

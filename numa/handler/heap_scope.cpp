@@ -1,0 +1,7 @@
+#include "numa/handler/heap_scope.hpp"
+
+namespace nw {
+
+constinit thread_local LpHeap* current_heap = nullptr;
+
+}  // namespace nw

@@ -1,0 +1,54 @@
+// All memory of one group of LPs: its segments, the engine's heap in them, the spans that its LPs'
+// heaps share, the pages of its mail, and the node where all of it should be. The unit that is bound
+// to a worker and moves as a whole.
+// One owner thread at a time; destroying it releases everything, heaps included.
+#pragma once
+
+#include <numawarp/ids.hpp>
+
+#include "numa/heap/lp_heap.hpp"
+#include "numa/region/mail_pages.hpp"
+#include "numa/heap/map_move.hpp"
+#include "numa/region/memory_source.hpp"
+#include "numa/heap/platform_heap.hpp"
+#include "numa/region/segments.hpp"
+#include "numa/heap/state_spans.hpp"
+
+namespace nw {
+
+class GroupMemory {
+  public:
+    GroupMemory(MemorySource& source, GroupId group)
+        : segments_(source, group), platform_(segments_), spans_(segments_), mail_(segments_) {}
+
+    PlatformHeap& platform() noexcept { return platform_; }
+    const PlatformHeap& platform() const noexcept { return platform_; }
+    SegmentTable& segments() noexcept { return segments_; }
+    const SegmentTable& segments() const noexcept { return segments_; }
+    StateSpans& spans() noexcept { return spans_; }
+    const StateSpans& spans() const noexcept { return spans_; }
+    MailPages& mail() noexcept { return mail_; }
+    const MailPages& mail() const noexcept { return mail_; }
+    MapMove& map_move() noexcept { return map_move_; }
+    const MapMove& map_move() const noexcept { return map_move_; }
+
+    // The owner says where it runs: at set-up, before any page is touched.
+    void set_home(NodeId node) noexcept { map_move_.set_home(node); }
+    // The group's new owner, once it is the owner, asks for all pages. Cheap: pagemigd does the work.
+    void move_sobj(NodeId node) noexcept { map_move_.post(node); }
+
+    // A heap for one more LP of this group, in the group's memory; lives as long as the group.
+    // Throws std::bad_alloc.
+    LpHeap& new_lp_heap();
+
+    void validate() const;
+
+  private:
+    SegmentTable segments_;
+    PlatformHeap platform_;
+    StateSpans spans_;
+    MailPages mail_;
+    MapMove map_move_;
+};
+
+}  // namespace nw

@@ -1,0 +1,194 @@
+#include "numa/heap/large_blocks.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "base/check.hpp"
+#include "numa/region/size_classes.hpp"
+
+namespace nw {
+namespace {
+
+// Unmeasured guess: below it a handler that needs a big scratch buffer makes no system calls.
+constexpr std::size_t free_resident_max = std::size_t{1} << 20;
+
+constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) / 8 * 8; }
+
+}  // namespace
+
+LargeBlocks* LargeBlocks::create(PlatformHeap& platform) noexcept {
+    try {
+        return new (platform.allocate(sizeof(LargeBlocks))) LargeBlocks;
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+}
+
+void* LargeBlocks::allocate(LpHeap& owner, StateSpans& spans, PlatformHeap& platform,
+                            std::size_t bytes, std::size_t alignment) noexcept {
+    if (bytes > PTRDIFF_MAX || alignment > alignment_max) return nullptr;
+    const std::size_t capacity = quarter_step_bytes(std::max(bytes, small_chunk_max + 1));
+    while (first_free_ < count_ && entries_[first_free_].bytes != 0) ++first_free_;
+    std::uint32_t i = first_free_;
+    for (; i < count_; ++i) {
+        const Entry& entry = entries_[i];
+        if (entry.bytes == 0 && entry.capacity == capacity &&
+            reinterpret_cast<std::uintptr_t>(entry.block->data()) % alignment == 0)
+            break;
+    }
+    if (i == count_ && !add(owner, spans, platform, capacity, alignment)) return nullptr;
+    set_used(entries_[i], bytes);
+    return entries_[i].block->data();
+}
+
+bool LargeBlocks::add(LpHeap& owner, StateSpans& spans, PlatformHeap& platform,
+                      std::size_t capacity, std::size_t alignment) noexcept {
+    if (count_ == capacity_) {
+        const std::uint32_t wanted = std::max(4U, capacity_ * 2);
+        Entry* grown = nullptr;
+        try {
+            grown = static_cast<Entry*>(platform.allocate(wanted * sizeof(Entry)));
+        } catch (const std::bad_alloc&) {
+            return false;
+        }
+        if (count_ != 0) {
+            std::memcpy(grown, entries_, count_ * sizeof(Entry));
+            platform.free(entries_, capacity_ * sizeof(Entry));
+        }
+        entries_ = grown;
+        capacity_ = wanted;
+    }
+    // Blocks begin at multiples of 64; an alignment above that is had in a segment, whose data may
+    // begin anywhere in its first 64 KiB.
+    constexpr std::size_t least_offset = 64;
+    const bool in_segment =
+        least_offset + capacity > StateSpans::block_bytes_max || alignment > least_offset;
+    const std::size_t data_offset =
+        alignment <= least_offset ? least_offset : alignment - StateSpans::segment_block_offset;
+    Block* const block = in_segment ? spans.allocate_segment_block(data_offset, capacity)
+                                    : spans.allocate_block(data_offset + capacity);
+    if (block == nullptr) return false;
+    *block = {&owner, 0, count_, Block::large_class, 1, static_cast<std::uint16_t>(data_offset)};
+    entries_[count_++] = {block, capacity, 0, in_segment, false};
+    return true;
+}
+
+void LargeBlocks::set_used(Entry& entry, std::size_t bytes) noexcept {
+    if (entry.bytes == 0) {
+        if (entry.in_segment && entry.has_pages) free_resident_bytes_ -= entry.capacity;
+        ++live_count_;
+    }
+    live_bytes_ += bytes - entry.bytes;
+    entry.bytes = bytes;
+    entry.has_pages = true;
+}
+
+void LargeBlocks::set_free(StateSpans& spans, Entry& entry) noexcept {
+    live_bytes_ -= entry.bytes;
+    --live_count_;
+    entry.bytes = 0;
+    first_free_ = std::min(first_free_, entry.block->index);
+    if (!entry.in_segment) return;
+    if (free_resident_bytes_ + entry.capacity <= free_resident_max) {
+        free_resident_bytes_ += entry.capacity;
+    } else {
+        spans.discard(entry.block->data(), entry.capacity);
+        entry.has_pages = false;
+    }
+}
+
+void LargeBlocks::resize(Block& block, std::size_t bytes) noexcept {
+    set_used(entries_[block.index], bytes);
+}
+
+void LargeBlocks::for_each_chunk(const std::function<void(std::byte*, std::size_t)>& visit) const {
+    for (std::uint32_t i = 0; i < count_; ++i)
+        if (entries_[i].bytes != 0) visit(entries_[i].block->data(), entries_[i].bytes);
+}
+
+std::size_t LargeBlocks::image_bytes() const noexcept {
+    std::size_t bytes = 0;
+    for (std::uint32_t i = 0; i < count_; ++i)
+        if (entries_[i].bytes != 0)
+            bytes += sizeof(Snapshot::LargeImage) + padded(entries_[i].bytes);
+    return bytes;
+}
+
+std::byte* LargeBlocks::write_image(std::byte* image) const noexcept {
+    for (std::uint32_t i = 0; i < count_; ++i) {
+        const Entry& entry = entries_[i];
+        if (entry.bytes == 0) continue;
+        const Snapshot::LargeImage head{i, entry.bytes};
+        std::memcpy(image, &head, sizeof head);
+        std::memcpy(image + sizeof head, entry.block->data(), entry.bytes);
+        image += sizeof head + padded(entry.bytes);
+    }
+    return image;
+}
+
+// Images stand in the order of the entries.
+void LargeBlocks::restore_image(StateSpans& spans, const std::byte* image,
+                                std::uint32_t count) noexcept {
+    for (std::uint32_t i = 0; i < count_; ++i) {
+        Snapshot::LargeImage head{};
+        if (count != 0) std::memcpy(&head, image, sizeof head);
+        if (count != 0 && head.index == i) {
+            set_used(entries_[i], head.bytes);
+            std::memcpy(entries_[i].block->data(), image + sizeof head, head.bytes);
+            image += sizeof head + padded(head.bytes);
+            --count;
+        } else if (entries_[i].bytes != 0) {
+            set_free(spans, entries_[i]);
+        }
+    }
+}
+
+bool LargeBlocks::equals_image(const std::byte* image, std::uint32_t count) const noexcept {
+    if (count != live_count_) return false;
+    for (; count != 0; --count) {
+        Snapshot::LargeImage head{};
+        std::memcpy(&head, image, sizeof head);
+        const Entry& entry = entries_[head.index];
+        if (entry.bytes != head.bytes) return false;
+        if (std::memcmp(entry.block->data(), image + sizeof head, head.bytes) != 0) return false;
+        image += sizeof head + padded(head.bytes);
+    }
+    return true;
+}
+
+void LargeBlocks::for_each_saved_chunk(
+    const std::byte* image, std::uint32_t count,
+    const std::function<void(const std::byte*, std::size_t, const std::byte*)>& visit) const {
+    for (; count != 0; --count) {
+        Snapshot::LargeImage head{};
+        std::memcpy(&head, image, sizeof head);
+        visit(entries_[head.index].block->data(), head.bytes, image + sizeof head);
+        image += sizeof head + padded(head.bytes);
+    }
+}
+
+void LargeBlocks::validate(const LpHeap& owner) const {
+    NW_CHECK(count_ <= capacity_);
+    std::size_t live_bytes = 0;
+    std::size_t free_resident = 0;
+    std::uint32_t live_count = 0;
+    for (std::uint32_t i = 0; i < count_; ++i) {
+        const Entry& entry = entries_[i];
+        NW_CHECK(entry.block->owner == &owner);
+        NW_CHECK(entry.block->index == i);
+        NW_CHECK(entry.block->is_large());
+        NW_CHECK(StateSpans::find(entry.block->data()) == entry.block);
+        NW_CHECK(entry.bytes <= entry.capacity);
+        NW_CHECK(entry.bytes != 0 || first_free_ <= i);
+        live_bytes += entry.bytes;
+        live_count += entry.bytes != 0 ? 1 : 0;
+        if (entry.bytes == 0 && entry.in_segment && entry.has_pages)
+            free_resident += entry.capacity;
+    }
+    NW_CHECK(live_bytes == live_bytes_);
+    NW_CHECK(live_count == live_count_);
+    NW_CHECK(free_resident == free_resident_bytes_);
+}
+
+}  // namespace nw

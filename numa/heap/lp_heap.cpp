@@ -1,0 +1,346 @@
+#include "numa/heap/lp_heap.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "base/check.hpp"
+#include "numa/heap/group_memory.hpp"
+#include "numa/heap/large_blocks.hpp"
+
+namespace nw {
+namespace {
+
+// A class whose size is a multiple of 64 has its chunks at multiples of 64.
+constexpr std::size_t data_offset_of(std::size_t c) noexcept {
+    return small_classes[c].bytes % 64 == 0 ? 64 : 32;
+}
+
+// Block j of a class is about 128 · 2^j bytes, at least a chunk and at most 64.
+constexpr std::size_t block_bytes(std::size_t c, std::uint32_t j) noexcept {
+    const std::size_t chunk = small_classes[c].bytes;
+    const std::size_t offset = data_offset_of(c);
+    const std::size_t target =
+        std::min(StateSpans::unit_bytes << std::min(j, 9U), StateSpans::block_bytes_max);
+    const std::size_t chunks = std::clamp<std::size_t>((target - offset) / chunk, 1, 64);
+    return (offset + chunks * chunk + StateSpans::unit_bytes - 1) / StateSpans::unit_bytes *
+           StateSpans::unit_bytes;
+}
+
+constexpr std::size_t block_chunks(std::size_t c, std::size_t bytes) noexcept {
+    return std::min<std::size_t>((bytes - data_offset_of(c)) / small_classes[c].bytes, 64);
+}
+
+static_assert(block_bytes(small_class_count - 1, 9) <= StateSpans::block_bytes_max);
+static_assert(block_chunks(2, block_bytes(2, 0)) == 2);
+
+constexpr std::size_t bin_array_bytes(std::uint32_t capacity) noexcept {
+    return (capacity + (capacity + 63) / 64) * 8;
+}
+
+}  // namespace
+
+LpHeap::LpHeap(GroupMemory& group) noexcept : group_(&group) {}
+
+PlatformHeap& LpHeap::platform() const noexcept { return group_->platform(); }
+
+// --- allocation ---
+
+// No block is known that has a free chunk of this class: looks further, else adds one.
+void* LpHeap::allocate_elsewhere(std::size_t c) noexcept {
+    try {
+        Bin& bin = bin_for(c);
+        if (!find_vacancy(bin) && !add_block(bin, c)) return nullptr;
+        return take_chunk(bin, *bin.current, c);
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+}
+
+LpHeap::Bin& LpHeap::bin_for(std::size_t c) {
+    if (bin_of_class_[c] == 0) {
+        if (bin_count_ == bin_capacity_) {
+            const std::size_t wanted = std::max<std::size_t>(2, bin_capacity_ * std::size_t{2});
+            auto* const grown = static_cast<Bin*>(platform().allocate(wanted * sizeof(Bin)));
+            if (bin_count_ != 0) {
+                std::memcpy(grown, bins_, bin_count_ * sizeof(Bin));
+                platform().free(bins_, bin_capacity_ * sizeof(Bin));
+            }
+            bins_ = grown;
+            bin_capacity_ = static_cast<std::uint8_t>(wanted);
+        }
+        bins_[bin_count_] = Bin{{nullptr}, nullptr, 0, 0, 1, 0};
+        bin_of_class_[c] = ++bin_count_;
+    }
+    return bins_[bin_of_class_[c] - 1];
+}
+
+bool LpHeap::find_vacancy(Bin& bin) noexcept {
+    std::uint32_t j = bin.search_from;
+    if (bin.capacity == 1) {
+        if (j >= bin.count || bin.only->free_mask == 0) return false;
+    } else {
+        const std::uint64_t* const words = bin.vacancies();
+        const std::uint32_t word_count = (bin.count + 63) / 64;
+        std::uint32_t w = j / 64;
+        if (w >= word_count) return false;
+        std::uint64_t word = words[w] & (~std::uint64_t{0} << (j % 64));
+        while (word == 0) {
+            if (++w == word_count) {
+                bin.search_from = bin.count;
+                return false;
+            }
+            word = words[w];
+        }
+        j = w * 64 + static_cast<std::uint32_t>(std::countr_zero(word));
+    }
+    bin.current = bin.block(j);
+    bin.used = std::max(bin.used, j + 1);
+    return true;
+}
+
+bool LpHeap::add_block(Bin& bin, std::size_t c) {
+    if (bin.count == bin.capacity) {
+        // 7 pointers and one word of vacancies are 64 bytes.
+        const std::uint32_t wanted = bin.capacity == 1 ? 7 : bin.capacity * 2;
+        auto* const grown = static_cast<Block**>(platform().allocate(bin_array_bytes(wanted)));
+        Bin wider = bin;
+        wider.blocks = grown;
+        wider.capacity = wanted;
+        std::memset(wider.vacancies(), 0, bin_array_bytes(wanted) - wanted * sizeof(Block*));
+        for (std::uint32_t j = 0; j < bin.count; ++j) {
+            grown[j] = bin.block(j);
+            set_vacancy(wider, j, grown[j]->free_mask != 0);
+        }
+        if (bin.capacity != 1) platform().free(bin.blocks, bin_array_bytes(bin.capacity));
+        bin = wider;
+    }
+    const std::size_t bytes = block_bytes(c, bin.count);
+    Block* const block = group_->spans().allocate_block(bytes);
+    if (block == nullptr) return false;
+    *block = {this,
+              0,
+              bin.count,
+              static_cast<std::uint8_t>(c),
+              static_cast<std::uint8_t>(block_chunks(c, bytes)),
+              static_cast<std::uint16_t>(data_offset_of(c))};
+    block->free_mask = block->full_mask();
+    if (bin.capacity == 1)
+        bin.only = block;
+    else
+        bin.blocks[bin.count] = block;
+    set_vacancy(bin, bin.count, true);
+    bin.used = ++bin.count;
+    bin.current = block;
+    return true;
+}
+
+void LpHeap::set_vacancy(Bin& bin, std::uint32_t j, bool vacant) noexcept {
+    if (bin.capacity == 1) return;
+    std::uint64_t& word = bin.vacancies()[j / 64];
+    const std::uint64_t bit = std::uint64_t{1} << (j % 64);
+    word = vacant ? word | bit : word & ~bit;
+}
+
+void LpHeap::block_became_full(Bin& bin, Block& block) noexcept {
+    set_vacancy(bin, block.index, false);
+    bin.current = nullptr;
+    bin.search_from = block.index + 1;
+}
+
+void* LpHeap::allocate_large(std::size_t bytes, std::size_t alignment) noexcept {
+    if (large_ == nullptr) large_ = LargeBlocks::create(platform());
+    if (large_ == nullptr) return nullptr;
+    void* const chunk = large_->allocate(*this, group_->spans(), platform(),
+                                         std::max<std::size_t>(bytes, 1), alignment);
+    if (zero_fill_ && chunk != nullptr) std::memset(chunk, 0, bytes);
+    return chunk;
+}
+
+void* LpHeap::allocate_aligned(std::size_t alignment, std::size_t bytes) noexcept {
+    if (alignment <= chunk_alignment) return allocate(bytes);
+    if (alignment <= 64 && bytes <= small_chunk_max)
+        return allocate(std::max<std::size_t>(64, (bytes + 63) / 64 * 64));
+    return allocate_large(bytes, alignment);
+}
+
+void* LpHeap::allocate_zeroed(std::size_t bytes) noexcept {
+    void* const chunk = allocate(bytes);
+    if (chunk != nullptr && !zero_fill_) std::memset(chunk, 0, bytes);
+    return chunk;
+}
+
+void* LpHeap::reallocate(void* address, std::size_t bytes) noexcept {
+    Block* const block = StateSpans::find(address);
+    const std::size_t old_bytes = usable_size(address);
+    if (block->is_large()) {
+        const std::size_t capacity = large_->capacity_of(*block);
+        if (bytes > small_chunk_max && bytes <= capacity && bytes > capacity / 2) {
+            large_->resize(*block, bytes);
+            if (zero_fill_ && bytes > old_bytes)
+                std::memset(static_cast<std::byte*>(address) + old_bytes, 0, bytes - old_bytes);
+            return address;
+        }
+    } else if (bytes <= small_chunk_max && small_class_of(bytes) == block->small_class) {
+        return address;
+    }
+    void* const moved = allocate(bytes);
+    if (moved == nullptr) return nullptr;
+    std::memcpy(moved, address, std::min(old_bytes, bytes));
+    static_cast<void>(free(address));
+    return moved;
+}
+
+// --- release and look-up ---
+
+HeapFault LpHeap::locate(const void* address, Block*& block, unsigned& chunk) const noexcept {
+    if (group_->segments().is_below_cursor(address)) [[likely]]
+        block = StateSpans::find_open(address);
+    else
+        block = is_group_memory(address) ? StateSpans::find(address) : nullptr;
+    if (block == nullptr) return HeapFault::not_from_an_lp;
+    if (block->owner != this) return HeapFault::other_lp;
+    const auto offset =
+        static_cast<std::size_t>(static_cast<const std::byte*>(address) - block->data());
+    if (block->is_large()) {
+        if (offset != 0) return HeapFault::not_a_chunk;
+        return large_->bytes_of(*block) != 0 ? HeapFault::none : HeapFault::already_free;
+    }
+    if (offset >= span_bytes) return HeapFault::not_a_chunk;
+    const SmallClass size = small_classes[block->small_class];
+    chunk = static_cast<unsigned>((offset * size.reciprocal) >> 32);
+    if (chunk * size.bytes != offset || chunk >= block->chunk_count) return HeapFault::not_a_chunk;
+    return ((block->free_mask >> chunk) & 1) == 0 ? HeapFault::none : HeapFault::already_free;
+}
+
+HeapFault LpHeap::find_chunk(const void* address, std::span<std::byte>& chunk) const noexcept {
+    Block* block = nullptr;
+    if (group_->segments().is_below_cursor(address)) [[likely]]
+        block = StateSpans::find_open(address);
+    else
+        block = is_group_memory(address) ? StateSpans::find(address) : nullptr;
+    if (block == nullptr) return HeapFault::not_from_an_lp;
+    if (block->owner != this) return HeapFault::other_lp;
+    if (address < block->data()) return HeapFault::not_a_chunk;
+    const auto offset =
+        static_cast<std::size_t>(static_cast<const std::byte*>(address) - block->data());
+    if (block->is_large()) {
+        const std::size_t bytes = large_->bytes_of(*block);
+        if (bytes == 0) return HeapFault::already_free;
+        chunk = {block->data(), bytes};
+        return offset < bytes ? HeapFault::none : HeapFault::not_a_chunk;
+    }
+    const SmallClass size = small_classes[block->small_class];
+    const std::size_t i = offset / size.bytes;
+    if (i >= block->chunk_count) return HeapFault::not_a_chunk;
+    if (((block->free_mask >> i) & 1) != 0) return HeapFault::already_free;
+    chunk = {block->data() + i * size.bytes, size.bytes};
+    return HeapFault::none;
+}
+
+HeapFault LpHeap::check(const void* address) const noexcept {
+    Block* block = nullptr;
+    unsigned chunk = 0;
+    return locate(address, block, chunk);
+}
+
+HeapFault LpHeap::free(void* address) noexcept {
+    Block* block = nullptr;
+    unsigned chunk = 0;
+    const HeapFault fault = locate(address, block, chunk);
+    if (fault != HeapFault::none) [[unlikely]]
+        return fault;
+    if (block->is_large())
+        large_->free(group_->spans(), *block);
+    else
+        free_small(*block, chunk);
+    return HeapFault::none;
+}
+
+void LpHeap::free_small(Block& block, unsigned chunk) noexcept {
+    Bin& bin = bins_[bin_of_class_[block.small_class] - 1];
+    if (block.free_mask == 0) {
+        set_vacancy(bin, block.index, true);
+        // With no current block known, only what lies at or below the search is sure to be lowest.
+        if (bin.current != nullptr ? block.index < bin.current->index
+                                   : block.index <= bin.search_from)
+            bin.current = &block;
+    }
+    block.free_mask |= std::uint64_t{1} << chunk;
+    used_units_ -= small_classes[block.small_class].bytes / 16;
+    if (block.free_mask != block.full_mask() || block.index + 1 != bin.used) return;
+    // Snapshots need not visit the empty blocks at the end.
+    const std::uint32_t used_min = bin.current != nullptr ? bin.current->index + 1 : 0;
+    while (bin.used > used_min) {
+        const Block& last = *bin.block(bin.used - 1);
+        if (last.free_mask != last.full_mask()) break;
+        --bin.used;
+    }
+}
+
+std::size_t LpHeap::usable_size(const void* address) const noexcept {
+    const Block& block = *StateSpans::find(address);
+    return block.is_large() ? large_->bytes_of(block) : small_classes[block.small_class].bytes;
+}
+
+LpHeap* LpHeap::owner_of(const void* address) noexcept {
+    if (!is_group_memory(address)) return nullptr;
+    const Block* const block = StateSpans::find(address);
+    return block == nullptr ? nullptr : block->owner;
+}
+
+std::size_t LpHeap::used_bytes() const noexcept {
+    return std::size_t{used_units_} * 16 + (large_ != nullptr ? large_->live_bytes() : 0);
+}
+
+void LpHeap::for_each_chunk(const std::function<void(std::byte*, std::size_t)>& visit) const {
+    for (std::size_t b = 0; b < bin_count_; ++b) {
+        const Bin& bin = bins_[b];
+        for (std::uint32_t j = 0; j < bin.used; ++j) {
+            Block& block = *bin.block(j);
+            const std::size_t bytes = small_classes[block.small_class].bytes;
+            for (std::uint64_t used = block.full_mask() & ~block.free_mask; used != 0;
+                 used &= used - 1)
+                visit(block.data() + static_cast<unsigned>(std::countr_zero(used)) * bytes, bytes);
+        }
+    }
+    if (large_ != nullptr) large_->for_each_chunk(visit);
+}
+
+void LpHeap::validate() const {
+    std::size_t used_units = 0;
+    for (std::size_t c = 0; c < small_class_count; ++c) {
+        if (bin_of_class_[c] == 0) continue;
+        NW_CHECK(bin_of_class_[c] <= bin_count_);
+        const Bin& bin = bins_[bin_of_class_[c] - 1];
+        NW_CHECK(bin.count <= bin.capacity);
+        NW_CHECK(bin.used <= bin.count);
+        const std::uint32_t full_below =
+            bin.current != nullptr ? bin.current->index : bin.search_from;
+        NW_CHECK(full_below <= bin.count);
+        if (bin.current != nullptr) {
+            NW_CHECK(bin.current->free_mask != 0);
+            NW_CHECK(bin.current->index < bin.used);
+        }
+        for (std::uint32_t j = 0; j < bin.count; ++j) {
+            const Block& block = *bin.block(j);
+            NW_CHECK(block.owner == this);
+            NW_CHECK(block.index == j);
+            NW_CHECK(block.small_class == c);
+            NW_CHECK((block.free_mask & ~block.full_mask()) == 0);
+            NW_CHECK(StateSpans::find(block.data()) == &block);
+            if (j < full_below) NW_CHECK(block.free_mask == 0);
+            if (j >= bin.used) NW_CHECK(block.free_mask == block.full_mask());
+            if (bin.capacity > 1)
+                NW_CHECK(((bin.vacancies()[j / 64] >> (j % 64)) & 1) ==
+                         (block.free_mask != 0 ? 1U : 0U));
+            used_units +=
+                static_cast<std::size_t>(std::popcount(block.full_mask() & ~block.free_mask)) *
+                (small_classes[c].bytes / 16);
+        }
+    }
+    NW_CHECK(used_units == used_units_);
+    if (large_ != nullptr) large_->validate(*this);
+}
+
+}  // namespace nw

@@ -1,0 +1,158 @@
+// Snapshots of an LP's heap: take, restore, compare. All three walk the same layout (snapshot.hpp)
+// in the same order; they differ in what they do with each run of chunks in use.
+#include <cstring>
+
+#include "numa/heap/group_memory.hpp"
+#include "numa/heap/large_blocks.hpp"
+#include "numa/heap/lp_heap.hpp"
+
+namespace nw {
+namespace {
+
+constexpr std::size_t bin_table_bytes(std::size_t bins) noexcept { return (bins * 4 + 7) / 8 * 8; }
+
+// Small states are most states: whole 16-byte steps in line beat a call. Both ends are multiples
+// of 8; `bytes` is a multiple of 16.
+inline void copy_chunks(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+    if (bytes > 128) {
+        std::memcpy(to, from, bytes);
+        return;
+    }
+    for (std::size_t i = 0; i < bytes; i += 16) std::memcpy(to + i, from + i, 16);
+}
+
+// Calls visit(offset, bytes) for each run of neighbouring chunks in `used`, until one says false.
+template <class Visit>
+inline bool for_each_run(std::uint64_t used, std::size_t chunk_bytes, Visit visit) noexcept {
+    while (used != 0) {
+        const unsigned first = static_cast<unsigned>(std::countr_zero(used));
+        const unsigned count = static_cast<unsigned>(std::countr_one(used >> first));
+        if (!visit(first * chunk_bytes, count * chunk_bytes)) return false;
+        if (first + count == 64) break;
+        used &= ~std::uint64_t{0} << (first + count);
+    }
+    return true;
+}
+
+inline std::uint64_t read_mask(const std::byte*& image) noexcept {
+    std::uint64_t mask = 0;
+    std::memcpy(&mask, image, sizeof mask);
+    image += sizeof mask;
+    return mask;
+}
+
+}  // namespace
+
+std::size_t LpHeap::snapshot_bytes() const noexcept {
+    std::size_t blocks = 0;
+    for (std::size_t b = 0; b < bin_count_; ++b) blocks += bins_[b].used;
+    return sizeof(Snapshot) + bin_table_bytes(bin_count_) + blocks * sizeof(std::uint64_t) +
+           std::size_t{used_units_} * 16 + (large_ != nullptr ? large_->image_bytes() : 0);
+}
+
+Snapshot* LpHeap::take(PlatformHeap& memory) const {
+    const std::size_t bytes = snapshot_bytes();
+    auto* const snapshot = static_cast<Snapshot*>(memory.allocate(bytes));
+    *snapshot = {bytes, used_units_, large_ != nullptr ? large_->live_count() : 0, bin_count_};
+    auto* const table = reinterpret_cast<std::uint32_t*>(snapshot + 1);
+    auto* image = reinterpret_cast<std::byte*>(table) + bin_table_bytes(bin_count_);
+    for (std::size_t b = 0; b < bin_count_; ++b) {
+        const Bin& bin = bins_[b];
+        table[b] = bin.used;
+        for (std::uint32_t j = 0; j < bin.used; ++j) {
+            const Block& block = *bin.block(j);
+            const std::byte* const data = block.data();
+            std::memcpy(image, &block.free_mask, sizeof block.free_mask);
+            image += sizeof block.free_mask;
+            for_each_run(block.full_mask() & ~block.free_mask,
+                         small_classes[block.small_class].bytes,
+                         [&](std::size_t offset, std::size_t run) {
+                             copy_chunks(image, data + offset, run);
+                             image += run;
+                             return true;
+                         });
+        }
+    }
+    if (large_ != nullptr) large_->write_image(image);
+    return snapshot;
+}
+
+void LpHeap::restore(const Snapshot& snapshot) noexcept {
+    const auto* const table = reinterpret_cast<const std::uint32_t*>(&snapshot + 1);
+    const auto* image =
+        reinterpret_cast<const std::byte*>(table) + bin_table_bytes(snapshot.bin_count);
+    for (std::uint32_t b = 0; b < bin_count_; ++b)
+        restore_bin(bins_[b], b < snapshot.bin_count ? table[b] : 0, image);
+    used_units_ = static_cast<std::uint32_t>(snapshot.used_units);
+    if (large_ != nullptr) large_->restore_image(group_->spans(), image, snapshot.large_count);
+}
+
+// `used` blocks come from the image; what lies behind them was first used later and is empty again.
+void LpHeap::restore_bin(Bin& bin, std::uint32_t used, const std::byte*& image) noexcept {
+    bin.current = nullptr;
+    bin.search_from = used;
+    for (std::uint32_t j = 0; j < used; ++j) {
+        Block& block = *bin.block(j);
+        std::byte* const data = block.data();
+        block.free_mask = read_mask(image);
+        set_vacancy(bin, j, block.free_mask != 0);
+        if (block.free_mask != 0 && bin.current == nullptr) bin.current = &block;
+        for_each_run(block.full_mask() & ~block.free_mask, small_classes[block.small_class].bytes,
+                     [&](std::size_t offset, std::size_t run) {
+                         copy_chunks(data + offset, image, run);
+                         image += run;
+                         return true;
+                     });
+    }
+    for (std::uint32_t j = used; j < bin.used; ++j) {
+        Block& block = *bin.block(j);
+        block.free_mask = block.full_mask();
+        set_vacancy(bin, j, true);
+    }
+    bin.used = used;
+}
+
+bool LpHeap::equals(const Snapshot& snapshot) const noexcept {
+    const auto* const table = reinterpret_cast<const std::uint32_t*>(&snapshot + 1);
+    const auto* image =
+        reinterpret_cast<const std::byte*>(table) + bin_table_bytes(snapshot.bin_count);
+    if (used_units_ != snapshot.used_units) return false;
+    for (std::uint32_t b = 0; b < snapshot.bin_count; ++b) {
+        for (std::uint32_t j = 0; j < table[b]; ++j) {
+            const Block& block = *bins_[b].block(j);
+            if (block.free_mask != read_mask(image)) return false;
+            const bool same = for_each_run(
+                block.full_mask() & ~block.free_mask, small_classes[block.small_class].bytes,
+                [&](std::size_t offset, std::size_t run) {
+                    const bool equal = std::memcmp(block.data() + offset, image, run) == 0;
+                    image += run;
+                    return equal;
+                });
+            if (!same) return false;
+        }
+    }
+    // Equal masks there and an equal total: what lies in no block of the snapshot is empty.
+    if (large_ == nullptr) return snapshot.large_count == 0;
+    return large_->equals_image(image, snapshot.large_count);
+}
+
+void LpHeap::for_each_saved_chunk(const Snapshot& snapshot, const VisitSaved& visit) const {
+    const auto* const table = reinterpret_cast<const std::uint32_t*>(&snapshot + 1);
+    const auto* image =
+        reinterpret_cast<const std::byte*>(table) + bin_table_bytes(snapshot.bin_count);
+    for (std::uint32_t b = 0; b < snapshot.bin_count; ++b) {
+        for (std::uint32_t j = 0; j < table[b]; ++j) {
+            const Block& block = *bins_[b].block(j);
+            const std::size_t bytes = small_classes[block.small_class].bytes;
+            const std::uint64_t free_mask = read_mask(image);
+            for (std::uint64_t used = block.full_mask() & ~free_mask; used != 0; used &= used - 1) {
+                visit(block.data() + static_cast<unsigned>(std::countr_zero(used)) * bytes, bytes,
+                      image);
+                image += bytes;
+            }
+        }
+    }
+    if (large_ != nullptr) large_->for_each_saved_chunk(image, snapshot.large_count, visit);
+}
+
+}  // namespace nw

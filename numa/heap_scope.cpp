@@ -1,7 +1,0 @@
-#include "numa/heap_scope.hpp"
-
-namespace nw {
-
-constinit thread_local LpHeap* current_heap = nullptr;
-
-}  // namespace nw

@@ -1,0 +1,81 @@
+#include "numa/image/group_image.hpp"
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "base/packing.hpp"
+#include "numa/os/os.hpp"
+
+namespace nw {
+namespace {
+
+// Before the pages of a run: where in the segment it begins, and how many pages it has. The last run
+// of a segment has none.
+struct PageRun {
+    std::uint64_t first;
+    std::uint64_t pages;
+};
+
+bool is_zero(const std::byte* page) noexcept {
+    static const std::array<std::byte, page_bytes> zeros{};
+    return std::memcmp(page, zeros.data(), page_bytes) == 0;
+}
+
+void write_pages(const Segment& segment, const WriteBytes& write) {
+    const std::size_t pages = segment.bytes / page_bytes;
+    const auto page = [&](std::size_t i) { return segment.base + i * page_bytes; };
+    for (std::size_t i = 0; i < pages;) {
+        if (is_zero(page(i))) {
+            ++i;
+            continue;
+        }
+        std::size_t end = i + 1;
+        while (end < pages && !is_zero(page(end))) ++end;
+        const PageRun run{i, end - i};
+        write(&run, sizeof run);
+        write(page(i), (end - i) * page_bytes);
+        i = end;
+    }
+    const PageRun last{};
+    write(&last, sizeof last);
+}
+
+void read_pages(const Segment& segment, const ReadBytes& read) {
+    for (;;) {
+        PageRun run{};
+        read(&run, sizeof run);
+        if (run.pages == 0) return;
+        NW_CHECK(run.first + run.pages <= segment.bytes / page_bytes);
+        read(segment.base + run.first * page_bytes, run.pages * page_bytes);
+    }
+}
+
+}  // namespace
+
+void write_group_memory(const GroupMemory& memory, const WriteBytes& write) {
+    Packer tables;
+    memory.segments().save(tables);
+    memory.platform().save(tables);
+    memory.spans().save(tables);
+    const std::string bytes = tables.take();
+    const std::uint64_t size = bytes.size();
+    write(&size, sizeof size);
+    write(bytes.data(), bytes.size());
+    for (const Segment& segment : memory.segments().entries()) write_pages(segment, write);
+}
+
+void read_group_memory(GroupMemory& memory, const ReadBytes& read) {
+    std::uint64_t size = 0;
+    read(&size, sizeof size);
+    std::string bytes(size, '\0');
+    read(bytes.data(), bytes.size());
+    Unpacker tables(bytes);
+    memory.segments().load(tables);
+    memory.platform().load(tables);
+    memory.spans().load(tables);
+    for (const Segment& segment : memory.segments().entries()) read_pages(segment, read);
+}
+
+}  // namespace nw

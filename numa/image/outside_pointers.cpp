@@ -1,0 +1,214 @@
+#include "numa/image/outside_pointers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "numa/os/os.hpp"
+#include "numa/region/region.hpp"
+
+namespace nw {
+namespace {
+
+// The executable is the first that is called, which says that it goes on with no other.
+template <class Visit>
+void visit_executable(Visit visit) noexcept {
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* data) {
+            (*static_cast<Visit*>(data))(*info);
+            return 1;
+        },
+        &visit);
+}
+
+}  // namespace
+
+std::uint64_t AddressMap::program_shift() noexcept {
+    std::uint64_t shift = 0;
+    visit_executable([&](const dl_phdr_info& info) { shift = info.dlpi_addr; });
+    return shift;
+}
+
+AddressRange own_stack() noexcept {
+    AddressRange stack;
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return stack;
+    void* begin = nullptr;
+    std::size_t bytes = 0;
+    if (pthread_attr_getstack(&attributes, &begin, &bytes) == 0) {
+        stack.begin = reinterpret_cast<std::uint64_t>(begin);
+        stack.end = stack.begin + bytes;
+    }
+    pthread_attr_destroy(&attributes);
+    return stack;
+}
+
+AddressMap::AddressMap(std::vector<AddressRange> stacks) : stacks_(std::move(stacks)) {
+    visit_executable([&](const dl_phdr_info& info) {
+        for (unsigned i = 0; i < info.dlpi_phnum; ++i) {
+            const auto& part = info.dlpi_phdr[i];
+            if (part.p_type != PT_LOAD) continue;
+            const std::uint64_t begin = info.dlpi_addr + part.p_vaddr;
+            program_.push_back({begin, begin + part.p_memsz});
+        }
+    });
+    std::ifstream file("/proc/self/maps");
+    std::uint64_t begin = 0, end = 0;
+    char dash = 0;
+    std::string rest;
+    while (file >> std::hex >> begin >> dash >> end && std::getline(file, rest))
+        if (!Region::contains(reinterpret_cast<const void*>(begin))) other_.push_back({begin, end});
+    const auto by_address = [](const AddressRange& a, const AddressRange& b) {
+        return a.begin < b.begin;
+    };
+    std::sort(program_.begin(), program_.end(), by_address);
+    std::sort(other_.begin(), other_.end(), by_address);
+    std::sort(stacks_.begin(), stacks_.end(), by_address);
+    // Without the kernel's page for system calls, at the very end of all addresses.
+    constexpr std::uint64_t user_end = std::uint64_t{1} << 47;
+    lowest_ = other_.empty() ? 0 : other_.front().begin;
+    for (const AddressRange& range : other_)
+        if (range.end <= user_end) highest_ = std::max(highest_, range.end);
+    if (!program_.empty()) lowest_ = std::min(lowest_, program_.front().begin);
+}
+
+bool AddressMap::holds(const std::vector<AddressRange>& ranges, std::uint64_t word) noexcept {
+    const auto after =
+        std::upper_bound(ranges.begin(), ranges.end(), word,
+                         [](std::uint64_t w, const AddressRange& r) { return w < r.begin; });
+    return after != ranges.begin() && word < (after - 1)->end;
+}
+
+PointsTo AddressMap::look_up(std::uint64_t word) const noexcept {
+    if (word < lowest_ || word >= highest_) return PointsTo::nothing;
+    if (holds(program_, word)) return PointsTo::program;
+    // Without address randomisation libc's heap follows the program: many a number lies there.
+    constexpr std::uint64_t numbers_end = std::uint64_t{1} << 32;
+    constexpr std::uint64_t head_of_heap = 64;
+    if (word < numbers_end && word % alignof(std::uint64_t) != 0) return PointsTo::nothing;
+    // A small number that was written over the lower half of an old pointer. What it would point to is at
+    // most the head of a heap of libc's, which often begins at a multiple of 4 GiB.
+    if (word % numbers_end < head_of_heap) return PointsTo::nothing;
+    return holds(other_, word) && !holds(stacks_, word) ? PointsTo::other : PointsTo::nothing;
+}
+
+void for_each_outside_pointer(
+    const LpHeap& heap, const AddressMap& map,
+    const std::function<void(std::uint64_t* word, PointsTo points_to)>& visit) {
+    heap.for_each_chunk([&](std::byte* chunk, std::size_t bytes) {
+        auto* const words = reinterpret_cast<std::uint64_t*>(chunk);
+        for (std::size_t i = 0; i < bytes / sizeof(std::uint64_t); ++i) {
+            const PointsTo points_to = map.look_up(words[i]);
+            if (points_to != PointsTo::nothing) visit(&words[i], points_to);
+        }
+    });
+}
+
+namespace {
+
+// Reads what this process has in memory through the kernel: a library may have closed some of its pages,
+// and another thread of one may be writing just now.
+class OwnMemory {
+  public:
+    OwnMemory() : file_(::open("/proc/self/mem", O_RDONLY | O_CLOEXEC)) {}
+    ~OwnMemory() {
+        if (file_ >= 0) ::close(file_);
+    }
+    OwnMemory(const OwnMemory&) = delete;
+    OwnMemory& operator=(const OwnMemory&) = delete;
+
+    // Empty for a page that cannot be read. Valid until the next call.
+    std::span<const std::uint64_t> read(std::uintptr_t address, std::size_t bytes) {
+        const ssize_t got = ::pread(file_, words_.data(), std::min(bytes, sizeof words_),
+                                    static_cast<off_t>(address));
+        const std::size_t count = got < 0 ? 0 : static_cast<std::size_t>(got) / sizeof words_[0];
+        return {words_.data(), count};
+    }
+
+  private:
+    std::array<std::uint64_t, 4096> words_;
+    int file_;
+};
+
+void collect(OwnMemory& memory, std::uintptr_t begin, std::size_t bytes,
+             std::vector<OutsideWord>& words) {
+    constexpr std::size_t step = sizeof(std::uint64_t);
+    const std::uintptr_t end = (begin + bytes) / step * step;
+    const auto own = reinterpret_cast<std::uintptr_t>(&detail::region_bounds);
+    const std::uintptr_t region = detail::region_bounds.base.load(std::memory_order_relaxed);
+    const std::size_t region_bytes = detail::region_bounds.bytes.load(std::memory_order_relaxed);
+    for (begin = (begin + step - 1) / step * step; begin < end;) {
+        const std::span<const std::uint64_t> read = memory.read(begin, end - begin);
+        for (const std::uint64_t& value : read) {
+            if (value - region >= region_bytes) continue;
+            const std::uintptr_t where =
+                begin + static_cast<std::size_t>(&value - read.data()) * step;
+            if (where >= own && where < own + sizeof detail::region_bounds) continue;
+            words.push_back({reinterpret_cast<std::uint64_t*>(where), value});
+        }
+        begin = read.empty() ? (begin / page_bytes + 1) * page_bytes : begin + read.size_bytes();
+    }
+}
+
+// Calls visit(module, words) for the program and each of its libraries.
+template <class Visit>
+void visit_words_of_modules(Visit visit) {
+    struct Look {
+        Visit& visit;
+        OwnMemory memory;
+    } look{visit, {}};
+    dl_iterate_phdr(
+        [](dl_phdr_info* module, std::size_t, void* data) {
+            Look& look = *static_cast<Look*>(data);
+            std::vector<OutsideWord> words;
+            for (unsigned i = 0; i < module->dlpi_phnum; ++i) {
+                const auto& part = module->dlpi_phdr[i];
+                if (part.p_type == PT_LOAD && (part.p_flags & PF_W) != 0)
+                    collect(look.memory, module->dlpi_addr + part.p_vaddr, part.p_memsz, words);
+                if (part.p_type == PT_TLS && module->dlpi_tls_data != nullptr)
+                    collect(look.memory, reinterpret_cast<std::uintptr_t>(module->dlpi_tls_data),
+                            part.p_memsz, words);
+            }
+            look.visit(*module, std::move(words));
+            return 0;
+        },
+        &look);
+}
+
+bool by_address(const OutsideWord& a, const OutsideWord& b) noexcept { return a.where < b.where; }
+
+}  // namespace
+
+OutsideLook::OutsideLook() {
+    visit_words_of_modules([this](const dl_phdr_info&, const std::vector<OutsideWord>& words) {
+        before_.insert(before_.end(), words.begin(), words.end());
+    });
+    std::sort(before_.begin(), before_.end(), by_address);
+}
+
+std::vector<PointersFromOutside> OutsideLook::found() const {
+    std::vector<PointersFromOutside> result;
+    visit_words_of_modules([&](const dl_phdr_info& module, const std::vector<OutsideWord>& words) {
+        const auto count = std::count_if(words.begin(), words.end(), [&](const OutsideWord& word) {
+            const auto same = std::lower_bound(before_.begin(), before_.end(), word, by_address);
+            if (same != before_.end() && same->where == word.where && same->value == word.value)
+                return false;
+            return Region::is_open(reinterpret_cast<const void*>(word.value));
+        });
+        if (count == 0) return;
+        std::string name = module.dlpi_name;
+        name.erase(0, name.rfind('/') + 1);
+        result.push_back({name.empty() ? "the program" : name, static_cast<std::uint64_t>(count)});
+    });
+    return result;
+}
+
+}  // namespace nw

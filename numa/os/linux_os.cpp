@@ -1,0 +1,318 @@
+// The port to the kernel, on Linux: mmap and madvise, hwloc (machine.cpp) for cores, nodes and
+// distances inside the cpuset, libnuma and move_pages, /proc and the control group for figures.
+#include <fcntl.h>
+#include <malloc.h>
+#include <numa.h>
+#include <numaif.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "numa/os/machine.hpp"
+#include "numa/os/os.hpp"
+
+namespace nw {
+namespace {
+
+Status status_of(long result) noexcept { return result < 0 ? errno : 0; }
+
+// libnuma's questions are legal only if this says yes.
+bool has_numa() noexcept {
+    static const bool yes = numa_available() >= 0;
+    return yes;
+}
+
+// A value from a "Name:   123 kB" file, in bytes; 0 if it is not there. No allocation: it may be
+// asked while memory is short.
+std::uint64_t kilobyte_field(const char* file, const char* name) noexcept {
+    std::FILE* in = std::fopen(file, "re");
+    if (in == nullptr) return 0;
+    std::array<char, 256> line{};
+    const std::size_t name_length = std::strlen(name);
+    std::uint64_t bytes = 0;
+    while (std::fgets(line.data(), line.size(), in) != nullptr) {
+        if (std::strncmp(line.data(), name, name_length) != 0) continue;
+        unsigned long long kilobytes = 0;
+        if (std::sscanf(line.data() + name_length, ": %llu", &kilobytes) == 1)
+            bytes = kilobytes * 1024;
+        break;
+    }
+    std::fclose(in);
+    return bytes;
+}
+
+std::uint64_t number_in(const std::string& file, std::uint64_t otherwise) {
+    std::ifstream in(file);
+    std::uint64_t value = 0;
+    return in >> value ? value : otherwise;
+}
+
+// The control groups that this process is in, as folders: the tightest of them limits us.
+std::vector<std::string> control_group_folders() {
+    std::vector<std::string> folders;
+    std::ifstream in("/proc/self/cgroup");
+    for (std::string line; std::getline(in, line);) {
+        const auto second = line.find(':', line.find(':') + 1);
+        if (second == std::string::npos) continue;
+        std::string path = line.substr(second + 1);
+        const bool unified = line.starts_with("0::");
+        if (!unified && line.find(":memory:") == std::string::npos) continue;
+        const std::string root = unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
+        // Inside a container the path may be the host's: the mount's root is then our group.
+        while (!path.empty() && path != "/") {
+            folders.push_back(root + path);
+            path.resize(path.rfind('/'));
+        }
+        folders.push_back(root);
+    }
+    return folders;
+}
+
+std::uint64_t control_group_available() {
+    std::uint64_t available = UINT64_MAX;
+    for (const std::string& folder : control_group_folders()) {
+        const bool unified = !folder.starts_with("/sys/fs/cgroup/memory");
+        const std::uint64_t limit =
+            number_in(folder + (unified ? "/memory.max" : "/memory.limit_in_bytes"), UINT64_MAX);
+        const std::uint64_t used =
+            number_in(folder + (unified ? "/memory.current" : "/memory.usage_in_bytes"), 0);
+        if (limit != UINT64_MAX) available = std::min(available, limit > used ? limit - used : 0);
+    }
+    return available;
+}
+
+// Memory and distances do not change while we run; the CPUs that we may use do.
+const Machine& machine() {
+    static const Machine found = read_machine();
+    return found;
+}
+
+// A figure of /sys/devices/system/node/node<N>/meminfo, in bytes; 0 if it is not there.
+std::uint64_t node_field(NodeId node, const char* name) noexcept {
+    std::array<char, 64> file{}, field{};
+    std::snprintf(file.data(), file.size(), "/sys/devices/system/node/node%d/meminfo", index(node));
+    std::snprintf(field.data(), field.size(), "Node %d %s", index(node), name);
+    return kilobyte_field(file.data(), field.data());
+}
+
+// --- move_pages(2), whose answers are honest about some of the pages only ---
+
+// The kernel holds back its lists of recently used pages on all cores during a call: calls should be
+// few. And it takes the pages of a call away from their users in one go: a call should be short.
+constexpr std::size_t pages_per_call = 4096;
+
+// What the kernel never writes into a status.
+constexpr int unwritten = INT_MIN;
+
+// How many of these pages, which the kernel was given in one call that failed in part, it has tried.
+// It collects pages until it meets one that it need not or cannot take (and writes that one's
+// status), moves what it has collected, and ends there if some of that would not move.
+std::size_t tried_pages(std::span<const int> statuses) noexcept {
+    const auto first_unwritten = std::find(statuses.begin(), statuses.end(), unwritten);
+    const auto ended_at = std::find_if(first_unwritten, statuses.end(),
+                                       [](int status) { return status != unwritten; });
+    return ended_at == statuses.end() ? statuses.size()
+                                      : static_cast<std::size_t>(ended_at - statuses.begin()) + 1;
+}
+
+// Asks once more for the pages that the kernel left unwritten or called busy: some of them were
+// moved, and the second page of a huge one is always busy, with its first. What was unwritten and
+// stands where it stood becomes `unmoved`.
+void settle(std::span<void* const> pages, NodeId target, int unmoved,
+            std::span<int> statuses) noexcept {
+    std::array<void*, 512> asked;
+    std::array<std::size_t, asked.size()> place;
+    std::array<int, asked.size()> answer;
+    for (std::size_t i = 0, count = 0; i < pages.size(); ++i) {
+        if (statuses[i] == unwritten || statuses[i] == -EBUSY) {
+            asked[count] = pages[i];
+            place[count++] = i;
+        }
+        if (count < asked.size() && (i + 1 < pages.size() || count == 0)) continue;
+        answer.fill(unwritten);
+        ::move_pages(0, count, asked.data(), nullptr, answer.data(), 0);
+        for (std::size_t k = 0; k < count; ++k) {
+            int& status = statuses[place[k]];
+            if (answer[k] == index(target))
+                status = answer[k];
+            else if (status == unwritten)
+                status = answer[k] < 0 && answer[k] != unwritten ? answer[k] : unmoved;
+        }
+        count = 0;
+    }
+}
+
+// What `ulimit -v` leaves of the address space.
+std::uint64_t address_space_left() noexcept {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
+    const std::uint64_t used = kilobyte_field("/proc/self/status", "VmSize");
+    return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+}
+
+class LinuxOs final : public Os {
+  public:
+    Status reserve(void* address, std::size_t bytes, void*& result) noexcept override {
+        const int fixed = address == nullptr ? 0 : MAP_FIXED_NOREPLACE;
+        void* const got = ::mmap(address, bytes, PROT_NONE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
+        if (got == MAP_FAILED) return errno;
+        if (address != nullptr && got != address) {
+            // A kernel before 4.17 takes the address as a hint.
+            ::munmap(got, bytes);
+            return EEXIST;
+        }
+        // The kernel writes a core dump page by page, touched or not: 32 TiB would take hours.
+        ::madvise(got, bytes, MADV_DONTDUMP);
+        result = got;
+        return 0;
+    }
+
+    Status unreserve(void* address, std::size_t bytes) noexcept override {
+        return status_of(::munmap(address, bytes));
+    }
+
+    Status set_access(void* address, std::size_t bytes, Access access) noexcept override {
+        constexpr int protections[] = {PROT_NONE, PROT_READ, PROT_READ | PROT_WRITE};
+        return status_of(::mprotect(address, bytes, protections[static_cast<int>(access)]));
+    }
+
+    std::size_t mappings_max() noexcept override {
+        constexpr std::size_t usual = 65'530;
+        std::FILE* in = std::fopen("/proc/sys/vm/max_map_count", "re");
+        if (in == nullptr) return usual;
+        unsigned long long count = 0;
+        const bool read = std::fscanf(in, "%llu", &count) == 1;
+        std::fclose(in);
+        return read ? count : usual;
+    }
+
+    Status discard(void* address, std::size_t bytes) noexcept override {
+        return status_of(::madvise(address, bytes, MADV_DONTNEED));
+    }
+
+    Status advise_huge(void* address, std::size_t bytes, bool on) noexcept override {
+        return status_of(::madvise(address, bytes, on ? MADV_HUGEPAGE : MADV_NOHUGEPAGE));
+    }
+
+    std::vector<Cpu> allowed_cpus() override { return read_machine().cpus; }
+
+    NodeId node_of_cpu(int cpu) noexcept override {
+        const int node = has_numa() ? numa_node_of_cpu(cpu) : 0;
+        return NodeId{std::max(node, 0)};
+    }
+
+    std::vector<NodeId> nodes() override {
+        std::vector<NodeId> found;
+        for (const Machine::Node& node : machine().nodes) found.push_back(node.id);
+        return found;
+    }
+
+    std::uint64_t total_bytes(NodeId node) noexcept override {
+        for (const Machine::Node& known : machine().nodes)
+            if (known.id == node) return known.total_bytes;
+        return 0;
+    }
+
+    int distance(NodeId from, NodeId to) noexcept override { return machine().distance(from, to); }
+
+    std::uint64_t free_bytes(NodeId node) noexcept override {
+        const std::uint64_t free = node_field(node, "MemFree") + node_field(node, "Inactive(file)");
+        return free != 0 ? free : kilobyte_field("/proc/meminfo", "MemAvailable");
+    }
+
+    bool kernel_balances_nodes() noexcept override {
+        std::FILE* in = std::fopen("/proc/sys/kernel/numa_balancing", "re");
+        if (in == nullptr) return false;
+        int mode = 0;
+        const bool read = std::fscanf(in, "%d", &mode) == 1;
+        std::fclose(in);
+        return read && mode != 0;
+    }
+
+    Status bind_thread(int cpu) noexcept override {
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        if (cpu < 0 || cpu >= CPU_SETSIZE) return EINVAL;
+        CPU_SET(static_cast<unsigned>(cpu), &set);
+        return status_of(::sched_setaffinity(0, sizeof set, &set));
+    }
+
+    Status prefer_local_memory() noexcept override {
+        // Preferred with no node named means local, on kernels before MPOL_LOCAL, too.
+        return status_of(::set_mempolicy(MPOL_PREFERRED, nullptr, 0));
+    }
+
+    Status move_pages(std::span<void* const> pages, NodeId target,
+                      std::span<int> statuses) noexcept override {
+        if (pages.size() != statuses.size()) return EINVAL;
+        std::array<int, pages_per_call> targets;
+        targets.fill(index(target));
+        std::fill(statuses.begin(), statuses.end(), unwritten);
+        for (std::size_t done = 0; done < pages.size();) {
+            std::size_t some = std::min(targets.size(), pages.size() - done);
+            const long result = ::move_pages(0, some, const_cast<void**>(pages.data() + done),
+                                             targets.data(), statuses.data() + done, MPOL_MF_MOVE);
+            // A full node fails the call; since Linux 4.17, a positive result is the number of pages
+            // that were not moved. Neither says which.
+            const bool full = result < 0 && errno == ENOMEM;
+            if (result < 0 && !full) return errno;
+            if (result > 0) some = tried_pages(statuses.subspan(done, some));
+            settle(pages.subspan(done, some), target, full ? -ENOMEM : -EBUSY,
+                   statuses.subspan(done, some));
+            done += some;
+        }
+        return 0;
+    }
+
+    Status query_pages(std::span<void* const> pages, std::span<int> statuses) noexcept override {
+        if (pages.size() != statuses.size()) return EINVAL;
+        return status_of(::move_pages(0, pages.size(), const_cast<void**>(pages.data()), nullptr,
+                                      statuses.data(), 0));
+    }
+
+    MemoryFigures memory() noexcept override {
+        MemoryFigures figures;
+        figures.available = kilobyte_field("/proc/meminfo", "MemAvailable");
+        figures.resident = kilobyte_field("/proc/self/status", "VmRSS");
+        figures.resident_peak = kilobyte_field("/proc/self/status", "VmHWM");
+        try {
+            figures.available = std::min(figures.available, control_group_available());
+        } catch (const std::exception&) {
+            // Too little memory to read the control group's files: MemAvailable has to do.
+        }
+        figures.available = std::min(figures.available, address_space_left());
+        return figures;
+    }
+
+    std::uint64_t resident_bytes() noexcept override {
+        static const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+        std::array<char, 128> text{};
+        if (file < 0 || ::pread(file, text.data(), text.size() - 1, 0) <= 0) return 0;
+        unsigned long long pages = 0;  // "total resident shared …", in pages
+        std::sscanf(text.data(), "%*u %llu", &pages);
+        return pages * page_bytes;
+    }
+
+    void release_libc_memory() noexcept override { ::malloc_trim(0); }
+};
+
+}  // namespace
+
+Os& linux_os() {
+    static LinuxOs os;
+    return os;
+}
+
+}  // namespace nw

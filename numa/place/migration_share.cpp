@@ -1,0 +1,188 @@
+#include "numa/place/migration_share.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <thread>
+
+namespace nw {
+namespace {
+
+std::uint64_t thread_cpu_ns() noexcept {
+    timespec now{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+void add_to(std::atomic<std::uint64_t>& counter, std::uint64_t amount) noexcept {
+    counter.fetch_add(amount, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void MigrationShare::pass(const std::stop_token& stop) {
+    const std::uint64_t started = thread_cpu_ns();
+    visits_.clear();
+    batches_.clear();
+    room_.clear();
+    for (Member& member : members_) {
+        if (stop.stop_requested() || log_.refused()) break;
+        visit(member, stop);
+    }
+    for (auto& [target, batch] : batches_) flush(target, batch);
+    for (const Visit& visit : visits_) conclude(visit);
+    add_to(log_.counters.busy_ns, thread_cpu_ns() - started);
+    add_to(log_.counters.passes, 1);
+}
+
+void MigrationShare::visit(Member& member, const std::stop_token& stop) {
+    GroupMemory& group = *member.group;
+    const bool moving = group.map_move().need_move();
+    const std::uint32_t growths = group.mail().growths();
+    if (!moving && member.mail_in_place && growths == member.growths_seen) return;
+    Visit& visit = visits_.emplace_back(
+        Visit{&member, group.map_move().request(), moving, growths, false, Outcome::done});
+    const NodeId target = visit.request.target;
+    if (index(target) < 0) return;
+
+    misplaced_.clear();
+    if (moving) {
+        // What the new owner allocates from now on, it touches first: one copy of the table will do.
+        group.segments().copy_entries(segments_);
+        for (const Segment& segment : segments_)
+            find_misplaced(segment.base, segment.bytes, visit, stop);
+    }
+    group.mail().for_each_touched_range([&](std::byte* base, std::size_t bytes) {
+        if (find_misplaced(base, bytes, visit, stop) != bytes / page_bytes)
+            visit.mail_untouched = true;
+    });
+    if (misplaced_.empty() || visit.outcome != Outcome::done) return;
+    if (has_room(target, misplaced_.size())) {
+        enqueue(target);
+    } else {
+        add_to(log_.counters.pages_no_room, misplaced_.size());
+        log_.note_no_room(target, misplaced_.size() * page_bytes);
+        visit.outcome = Outcome::again;
+    }
+}
+
+// Adds the pages that are on another node than the visit's target to misplaced_. Returns how many
+// pages of the range are in memory at all.
+std::size_t MigrationShare::find_misplaced(std::byte* base, std::size_t bytes, Visit& visit,
+                                           const std::stop_token& stop) {
+    std::size_t resident = 0;
+    for (std::size_t done = 0; done < bytes && visit.outcome == Outcome::done;) {
+        const std::size_t some = std::min(bytes - done, batch_pages * page_bytes);
+        asked_.clear();
+        for (std::size_t at = done; at < done + some; at += page_bytes) asked_.push_back(base + at);
+        statuses_.resize(asked_.size());
+        const Status status = os_.query_pages(asked_, statuses_);
+        if (status != 0) {
+            visit.outcome = outcome_of_refusal(visit.request.target, status, asked_.size());
+            break;
+        }
+        for (std::size_t i = 0; i < asked_.size(); ++i) {
+            if (statuses_[i] < 0) continue;
+            ++resident;
+            if (statuses_[i] != index(visit.request.target)) misplaced_.push_back(asked_[i]);
+        }
+        done += some;
+        if (stop.stop_requested()) visit.outcome = Outcome::again;
+        std::this_thread::yield();
+    }
+    return resident;
+}
+
+// All or nothing for a group: half of it elsewhere would help nobody.
+bool MigrationShare::has_room(NodeId node, std::size_t pages) {
+    const auto [found, fresh] = room_.try_emplace(node, 0);
+    if (fresh) found->second = os_.free_bytes(node);
+    if (found->second < pages * page_bytes) return false;
+    found->second -= pages * page_bytes;
+    return true;
+}
+
+// Puts misplaced_, of the latest visit, into the node's batch.
+void MigrationShare::enqueue(NodeId target) {
+    Batch& batch = batches_[target];
+    for (std::size_t done = 0; done < misplaced_.size();) {
+        const std::size_t some =
+            std::min(misplaced_.size() - done, batch_pages - batch.pages.size());
+        const auto first = misplaced_.begin() + static_cast<std::ptrdiff_t>(done);
+        batch.pages.insert(batch.pages.end(), first, first + static_cast<std::ptrdiff_t>(some));
+        batch.runs.push_back({visits_.size() - 1, some});
+        done += some;
+        if (batch.pages.size() == batch_pages) flush(target, batch);
+    }
+}
+
+void MigrationShare::flush(NodeId target, Batch& batch) {
+    if (batch.pages.empty()) return;
+    statuses_.resize(batch.pages.size());
+    const Status status = os_.move_pages(batch.pages, target, statuses_);
+    if (status == 0) {
+        count_moved_pages(target, batch);
+    } else {
+        const Outcome outcome = outcome_of_refusal(target, status, batch.pages.size());
+        for (const Batch::Run& run : batch.runs) visits_[run.visit].outcome = outcome;
+    }
+    batch.pages.clear();
+    batch.runs.clear();
+    std::this_thread::yield();
+}
+
+void MigrationShare::count_moved_pages(NodeId target, const Batch& batch) {
+    std::uint64_t moved = 0, busy = 0, no_room = 0, failed = 0;
+    std::size_t page = 0;
+    for (const Batch::Run& run : batch.runs) {
+        Outcome& outcome = visits_[run.visit].outcome;
+        for (const std::size_t end = page + run.pages; page < end; ++page) {
+            const int status = statuses_[page];
+            if (status == index(target)) {
+                ++moved;
+            } else if (status == -EBUSY || status == -ENOMEM) {
+                ++(status == -EBUSY ? busy : no_room);
+                if (outcome == Outcome::done) outcome = Outcome::again;
+            } else if (status != -ENOENT) {
+                // Whatever it is (a page of the file cache, of shared memory), it will be the same
+                // next time: the rest of the group has arrived, and that is all that can be done.
+                ++failed;
+            }
+        }
+    }
+    add_to(log_.counters.pages_moved, moved);
+    add_to(log_.counters.pages_busy, busy);
+    add_to(log_.counters.pages_no_room, no_room);
+    add_to(log_.counters.pages_failed, failed);
+    if (no_room != 0) log_.note_no_room(target, no_room * page_bytes);
+}
+
+// What becomes of a group when a whole call fails.
+MigrationShare::Outcome MigrationShare::outcome_of_refusal(NodeId target, Status status,
+                                                           std::size_t pages) {
+    if (status == ENOMEM) {
+        add_to(log_.counters.pages_no_room, pages);
+        log_.note_no_room(target, pages * page_bytes);
+        return Outcome::again;
+    }
+    add_to(log_.counters.pages_failed, pages);
+    if (status == EPERM || status == ENOSYS)
+        log_.note_refused(status);
+    else
+        log_.note_no_node(target, status);
+    return Outcome::given_up;
+}
+
+void MigrationShare::conclude(const Visit& visit) {
+    Member& member = *visit.member;
+    if (index(visit.request.target) < 0) return;
+    member.growths_seen = visit.growths;
+    member.mail_in_place = visit.outcome == Outcome::given_up ||
+                           (visit.outcome == Outcome::done && !visit.mail_untouched);
+    if (!visit.moving || visit.outcome == Outcome::again) return;
+    member.group->map_move().finish(visit.request);
+    if (visit.outcome == Outcome::done) add_to(log_.counters.groups_served, 1);
+}
+
+}  // namespace nw

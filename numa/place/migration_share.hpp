@@ -1,0 +1,101 @@
+// One thread's share of page migration: its groups, and what it does for them once a period (a pass).
+//
+// A group whose move was asked for (map_move.hpp) has all its pages looked up; those on another node
+// are moved, and the request stands until the last of them has arrived. Mail is looked after without
+// being asked, because pages of mail are first touched by whoever sends: whenever some are new, they
+// are moved to the group's home ("NUMA Time Warp", Pellegrini and Quaglia, PADS 2015, §3.4).
+//
+// Pages of several groups share a call, and pages that are in place are not named in one, because a
+// call to move_pages holds up all cores a little. A worker that touches a page while it moves waits as
+// for a page fault, and for nothing else here.
+//
+// Thread: one at a time; the groups' owners go on meanwhile.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <stop_token>
+#include <vector>
+
+#include <numawarp/ids.hpp>
+
+#include "numa/heap/group_memory.hpp"
+#include "numa/heap/map_move.hpp"
+#include "numa/place/migration_log.hpp"
+#include "numa/os/os.hpp"
+
+namespace nw {
+
+class MigrationShare {
+  public:
+    // Pages in one call to the kernel: 16 MiB.
+    static constexpr std::size_t batch_pages = 4096;
+
+    MigrationShare(Os& os, MigrationLog& log) : os_(os), log_(log) {}
+
+    // Requires: the group outlives this.
+    void add(GroupMemory& group) { members_.push_back({&group}); }
+    std::size_t groups() const noexcept { return members_.size(); }
+
+    // Serves every group once; cut short when `stop` is requested, and requests then stand.
+    // Throws std::bad_alloc: nothing is lost, and the next pass tries again.
+    void pass(const std::stop_token& stop = {});
+
+  private:
+    struct Member {
+        GroupMemory* group;
+        std::uint32_t growths_seen = 0;  // of its mail, when all of that was in place
+        bool mail_in_place = true;
+    };
+
+    // What became of a group in this pass; the worst of its pages decides.
+    enum class Outcome : std::uint8_t { done, again, given_up };
+
+    struct Visit {
+        Member* member;
+        MapMove::Request request;
+        bool moving;  // all of the group, and not its mail alone
+        std::uint32_t growths;
+        bool mail_untouched = false;  // some of it is about to be touched: look again
+        Outcome outcome = Outcome::done;
+    };
+
+    // Pages on their way to one node.
+    struct Batch {
+        struct Run {
+            std::size_t visit;
+            std::size_t pages;
+        };
+        std::vector<void*> pages;
+        std::vector<Run> runs;  // Σ runs.pages == pages.size()
+    };
+
+    void visit(Member& member, const std::stop_token& stop);
+    std::size_t find_misplaced(std::byte* base, std::size_t bytes, Visit& visit,
+                               const std::stop_token& stop);
+    bool has_room(NodeId node, std::size_t pages);
+    void enqueue(NodeId target);
+    void flush(NodeId target, Batch& batch);
+    void count_moved_pages(NodeId target, const Batch& batch);
+    Outcome outcome_of_refusal(NodeId target, Status status, std::size_t pages);
+    void conclude(const Visit& visit);
+
+    Os& os_;
+    MigrationLog& log_;
+    std::vector<Member> members_;
+
+    // Of this pass:
+    std::vector<Visit> visits_;
+    std::map<NodeId, Batch> batches_;
+    std::map<NodeId, std::uint64_t> room_;  // bytes left on nodes that something is to go to
+
+    // Room to work in, kept from pass to pass:
+    std::vector<Segment> segments_;
+    std::vector<void*> asked_;
+    std::vector<int> statuses_;
+    std::vector<void*> misplaced_;  // of the group that is being visited
+};
+
+}  // namespace nw

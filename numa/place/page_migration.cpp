@@ -1,0 +1,95 @@
+#include "numa/place/page_migration.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <new>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+#include "numa/os/signals.hpp"
+
+namespace nw {
+namespace {
+
+// Moves a page of ours to where it is.
+Status try_to_move_a_page(Os& os) {
+    alignas(page_bytes) std::array<std::byte, page_bytes> page{};
+    const std::array<void*, 1> pages{page.data()};
+    std::array<int, 1> where{};
+    if (const Status status = os.query_pages(pages, where); status != 0) return status;
+    return os.move_pages(pages, where[0] >= 0 ? NodeId{where[0]} : os.nodes().front(), where);
+}
+
+}  // namespace
+
+PageMigrationDaemon::PageMigrationDaemon(Os& os, const PagemigdOptions& options)
+    : period_seconds_(options.period_seconds) {
+    if (options.threads == 0) return;
+    if (os.kernel_balances_nodes()) log_.note_kernel_balances();
+    if (const Status status = try_to_move_a_page(os); status != 0) {
+        log_.note_refused(status);
+        return;
+    }
+    for (std::size_t i = 0; i < options.threads; ++i)
+        shares_.push_back(std::make_unique<MigrationShare>(os, log_));
+    start(options.threads);
+}
+
+void PageMigrationDaemon::start(std::size_t threads) {
+    const SignalsBlocked blocked;
+    try {
+        for (std::size_t i = 0; i < threads; ++i) {
+            threads_.emplace_back([this, i] { run(i); });
+            // At most 15 characters: a name that is longer is refused, and nothing is lost.
+            pthread_setname_np(threads_.back().native_handle(),
+                               fmt::format("pagemigd/{}", i).c_str());
+        }
+    } catch (const std::system_error& refused) {
+        log_.note_fewer_threads(threads_.size(), threads, refused.what());
+    }
+}
+
+void PageMigrationDaemon::serve(const std::vector<GroupMemory*>& groups) {
+    if (threads_.empty()) return;
+    const std::lock_guard lock(mutex_);
+    NW_CHECK(!serving_);
+    for (std::size_t g = 0; g < groups.size(); ++g) shares_[g % threads_.size()]->add(*groups[g]);
+    serving_ = true;
+}
+
+void PageMigrationDaemon::stop() noexcept {
+    {
+        const std::lock_guard lock(mutex_);
+        stop_.request_stop();
+    }
+    wake_.notify_all();
+    for (std::thread& thread : threads_)
+        if (thread.joinable()) thread.join();
+}
+
+// False when it is time to end.
+bool PageMigrationDaemon::sleep_until_next_pass() {
+    const auto period = std::chrono::duration<double>(period_seconds_);
+    std::unique_lock lock(mutex_);
+    do {
+        wake_.wait_for(lock, period, [this] { return stop_.stop_requested(); });
+    } while (!serving_ && !stop_.stop_requested());
+    return !stop_.stop_requested();
+}
+
+void PageMigrationDaemon::run(std::size_t number) {
+    while (sleep_until_next_pass()) {
+        try {
+            shares_[number]->pass(stop_.get_token());
+        } catch (const std::bad_alloc&) {
+            log_.note_no_memory();
+        }
+    }
+}
+
+}  // namespace nw

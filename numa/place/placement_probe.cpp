@@ -1,0 +1,147 @@
+#include "numa/place/placement_probe.hpp"
+
+#include <algorithm>
+
+namespace nw {
+namespace {
+
+// How many pages are asked for in one call.
+constexpr std::size_t question_pages = 4096;
+
+// Which page of stretch `n` is taken, out of `length`: the finalizer of MurmurHash3 (Appleby, 2011)
+// spreads neighbouring numbers well.
+std::uint64_t place_in_stretch(std::uint64_t n, std::uint64_t length) noexcept {
+    n = (n ^ (n >> 33)) * 0xff51afd7ed558ccdULL;
+    n = (n ^ (n >> 33)) * 0xc4ceb9fe1a85ec53ULL;
+    return (n ^ (n >> 33)) % length;
+}
+
+// Takes every page past itself, in order, and chooses.
+class Sampler {
+  public:
+    explicit Sampler(std::uint64_t stretch_pages) : stretch_pages_(stretch_pages) {
+        chosen_ = place_in_stretch(0, stretch_pages_);
+    }
+
+    // Calls take(i) for the pages i < pages of the next range that are in the sample.
+    template <class Take>
+    void pass_range(std::uint64_t pages, Take&& take) {
+        for (; chosen_ < passed_ + pages; choose_next()) take(chosen_ - passed_);
+        passed_ += pages;
+    }
+
+  private:
+    void choose_next() noexcept {
+        ++stretch_;
+        chosen_ = stretch_ * stretch_pages_ + place_in_stretch(stretch_, stretch_pages_);
+    }
+
+    const std::uint64_t stretch_pages_;
+    std::uint64_t stretch_ = 0;
+    std::uint64_t chosen_;  // page number, from the first page of the first range
+    std::uint64_t passed_ = 0;
+};
+
+// Gathers pages, asks the kernel for many at a time, and counts the answers.
+class Inquiry {
+  public:
+    Inquiry(Os& os, Placement& result) : os_(os), result_(result) {}
+
+    void add(void* page, PageKind kind, NodeId home) {
+        pages_.push_back(page);
+        about_.push_back({kind, home});
+        if (pages_.size() == question_pages) ask();
+    }
+
+    void ask() {
+        if (pages_.empty()) return;
+        nodes_.resize(pages_.size());
+        const Status status = os_.query_pages(pages_, nodes_);
+        if (status == 0) {
+            for (std::size_t i = 0; i < pages_.size(); ++i) count(about_[i], nodes_[i]);
+        } else {
+            result_.status = status;
+        }
+        pages_.clear();
+        about_.clear();
+    }
+
+  private:
+    struct About {
+        PageKind kind;
+        NodeId home;
+    };
+
+    void count(const About& about, int node) {
+        PagePlacement& placement = result_.kinds[static_cast<std::size_t>(about.kind)];
+        ++placement.asked;
+        if (node < 0) return;
+        ++placement.resident;
+        const auto number = static_cast<std::size_t>(node);
+        if (number >= placement.by_node.size()) placement.by_node.resize(number + 1);
+        ++placement.by_node[number];
+        if (index(about.home) >= 0 && index(about.home) != node) ++placement.misplaced;
+    }
+
+    Os& os_;
+    Placement& result_;
+    std::vector<void*> pages_;
+    std::vector<About> about_;  // about_[i] of pages_[i]
+    std::vector<int> nodes_;
+};
+
+}  // namespace
+
+double PagePlacement::remote_share() const noexcept {
+    return resident == 0 ? 0 : static_cast<double>(misplaced) / static_cast<double>(resident);
+}
+
+std::uint64_t PagePlacement::resident_bytes(NodeId node) const noexcept {
+    const auto number = static_cast<std::size_t>(index(node));
+    return number < by_node.size() ? scaled_bytes(by_node[number]) : 0;
+}
+
+std::uint64_t PagePlacement::scaled_bytes(std::uint64_t sampled_pages) const noexcept {
+    if (asked == 0) return 0;
+    return static_cast<std::uint64_t>(static_cast<double>(sampled_pages) *
+                                      static_cast<double>(pages) / static_cast<double>(asked) *
+                                      static_cast<double>(page_bytes));
+}
+
+double Placement::remote_share() const noexcept {
+    std::uint64_t resident = 0, misplaced = 0;
+    for (const PagePlacement& kind : kinds) {
+        resident += kind.resident;
+        misplaced += kind.misplaced;
+    }
+    return resident == 0 ? 0 : static_cast<double>(misplaced) / static_cast<double>(resident);
+}
+
+std::uint64_t Placement::resident_bytes() const noexcept {
+    std::uint64_t bytes = 0;
+    for (const PagePlacement& kind : kinds) bytes += kind.resident_bytes();
+    return bytes;
+}
+
+Placement probe_placement(Os& os, std::span<const GroupMemory* const> groups,
+                          std::size_t sample_pages_max) {
+    Placement result;
+    if (sample_pages_max == 0) return result;
+    std::uint64_t pages = 0;
+    for_each_page_range(groups, [&pages](const GroupMemory&, PageKind, std::byte*,
+                                         std::size_t bytes) { pages += bytes / page_bytes; });
+    const std::uint64_t fit = pages / sample_pages_max + (pages % sample_pages_max != 0 ? 1 : 0);
+    Sampler sampler(std::max<std::uint64_t>(1, fit));
+    Inquiry inquiry(os, result);
+    for_each_page_range(
+        groups, [&](const GroupMemory& group, PageKind kind, std::byte* base, std::size_t bytes) {
+            result.kinds[static_cast<std::size_t>(kind)].pages += bytes / page_bytes;
+            sampler.pass_range(bytes / page_bytes, [&](std::uint64_t page) {
+                inquiry.add(base + page * page_bytes, kind, group.map_move().home());
+            });
+        });
+    inquiry.ask();
+    return result;
+}
+
+}  // namespace nw

@@ -1,0 +1,93 @@
+#include "numa/place/topology.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/check.hpp"
+
+namespace nw {
+
+Topology::Topology(Os& os) {
+    const std::vector<Cpu> cpus = os.allowed_cpus();
+    describe_nodes(os, cpus);
+    order_cpus(cpus);
+}
+
+void Topology::describe_nodes(Os& os, const std::vector<Cpu>& cpus) {
+    std::map<NodeId, NodeInfo> table;
+    for (const NodeId node : os.nodes()) table[node].total_bytes = os.total_bytes(node);
+    std::map<NodeId, std::set<int>> cores;
+    for (const Cpu& cpu : cpus) {
+        table[cpu.node].cpus.push_back(cpu.number);
+        cores[cpu.node].insert(cpu.core);
+    }
+    for (auto& [node, info] : table) {
+        info.node = node;
+        info.cores = cores[node].size();
+        info.free_bytes = std::min(os.free_bytes(node), info.total_bytes);
+        for (const auto& [other, unused] : table)
+            info.distances.push_back(os.distance(node, other));
+        nodes_.push_back(info);
+    }
+}
+
+// The node itself if it has memory, else the nearest one that has.
+NodeId Topology::memory_of(NodeId node) const {
+    const auto self = std::find_if(nodes_.begin(), nodes_.end(),
+                                   [&](const NodeInfo& info) { return info.node == node; });
+    if (self->total_bytes > 0) return node;
+    std::size_t nearest = nodes_.size();
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        if (nodes_[i].total_bytes == 0) continue;
+        if (nearest == nodes_.size() || self->distances[i] < self->distances[nearest]) nearest = i;
+    }
+    return nearest < nodes_.size() ? nodes_[nearest].node : node;
+}
+
+void Topology::order_cpus(const std::vector<Cpu>& cpus) {
+    // Rank 0 holds the first CPU of every core, rank 1 the second, and so on: a core's second
+    // hardware thread is used only after every core has work.
+    std::map<int, std::size_t> given_of_core;
+    std::map<std::pair<std::size_t, NodeId>, std::vector<Place>> by_rank_and_node;
+    std::set<NodeId> nodes;
+    std::size_t ranks = 0;
+    for (const Cpu& cpu : cpus) {
+        const NodeId node = memory_of(cpu.node);
+        const std::size_t rank = given_of_core[cpu.core]++;
+        by_rank_and_node[{rank, node}].push_back({cpu.number, node});
+        nodes.insert(node);
+        ranks = std::max(ranks, rank + 1);
+    }
+    core_count_ = given_of_core.size();
+    worker_nodes_.assign(nodes.begin(), nodes.end());
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        for (std::size_t i = 0, before = order_.size();; ++i, before = order_.size()) {
+            for (const NodeId node : worker_nodes_) {
+                const auto found = by_rank_and_node.find({rank, node});
+                if (found != by_rank_and_node.end() && i < found->second.size())
+                    order_.push_back(found->second[i]);
+            }
+            if (order_.size() == before) break;
+        }
+    }
+    NW_CHECK(!order_.empty());
+}
+
+std::vector<Place> Topology::place_workers(std::size_t workers) const {
+    std::vector<Place> places;
+    places.reserve(workers);
+    for (std::size_t w = 0; w < workers; ++w) places.push_back(order_[w % order_.size()]);
+    std::stable_sort(places.begin(), places.end(),
+                     [](const Place& a, const Place& b) { return a.node < b.node; });
+    return places;
+}
+
+std::size_t nodes_spanned(const std::vector<Place>& places) {
+    std::set<NodeId> nodes;
+    for (const Place& place : places) nodes.insert(place.node);
+    return nodes.size();
+}
+
+}  // namespace nw

@@ -1,0 +1,34 @@
+#include "numa/region/bad_address.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "numa/region/region.hpp"
+#include "numa/region/shared_arena.hpp"
+
+namespace nw {
+namespace {
+
+const char* words_for(const void* address) noexcept {
+    if (SharedArena::contains(address))
+        return "it wrote to memory that setup() made and all LPs share: what changes must be the "
+               "LP's own, what a library keeps be made in on_process_start(); --protect-shared off "
+               "permits it";
+    if (Region::contains(address))
+        return "a bad pointer, to memory of LPs that was not handed out, as from walking past the "
+               "end of a container";
+    return nullptr;
+}
+
+}  // namespace
+
+bool describe_bad_address(const void* address, char* line, std::size_t bytes) noexcept {
+    const char* const words = words_for(address);
+    if (words == nullptr || bytes == 0) return false;
+    const std::size_t length = std::min(std::strlen(words), bytes - 1);
+    std::memcpy(line, words, length);
+    line[length] = '\0';
+    return true;
+}
+
+}  // namespace nw

@@ -1,0 +1,81 @@
+// Where the segments of all groups come from: the region, or glibc's malloc. One per run, shared by
+// every worker; built before the workers start and destroyed after the last group.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "numa/region/libc_segments.hpp"
+#include "numa/region/memory_options.hpp"
+#include "numa/os/os.hpp"
+#include "numa/region/region.hpp"
+
+namespace nw {
+
+class MemorySource {
+  public:
+    // Throws MachineError when the address space cannot be had. Transparent huge pages are asked
+    // for in all slots (on), in none (off), or in those of groups that have grown large (automatic:
+    // see SegmentTable). Elsewhere they are forbidden: a machine that gives them unasked would spend
+    // 2 MiB on a group of one small LP.
+    MemorySource(Os& os, MemoryMode mode, std::uint32_t groups,
+                 HugePages huge_pages = HugePages::off);
+    MemorySource(const MemorySource&) = delete;
+    MemorySource& operator=(const MemorySource&) = delete;
+
+    Os& os() noexcept { return os_; }
+    MemoryMode mode() const noexcept { return region_ ? MemoryMode::numa : MemoryMode::libc; }
+    HugePages huge_pages() const noexcept { return huge_pages_; }
+    const Region* region() const noexcept { return region_ ? &*region_ : nullptr; }
+    Region* region() noexcept { return region_ ? &*region_ : nullptr; }
+    const std::vector<std::string>& notices() const noexcept { return notices_; }
+
+    // What the process may have resident: --memory-cap. Who keeps to it is the engine
+    // (plan/memory_budget.hpp). Here a handler that asks for a block of 1 MiB or more, or for more
+    // than that in all, is refused (bad_alloc) when the segments of all groups would exceed it: a
+    // mis-speculated resize or loop must fail in its handler, not kill the run. Set before the workers
+    // start; default: no limit.
+    void set_memory_cap(std::uint64_t bytes) noexcept { memory_cap_ = segment_limit_ = bytes; }
+    std::uint64_t memory_cap() const noexcept { return memory_cap_; }
+    // What is resident besides segments, and is not for them. Requires: less than the cap.
+    void set_resident_besides(std::uint64_t bytes) noexcept {
+        segment_limit_ = memory_cap_ - bytes;
+    }
+    std::uint64_t segment_limit() const noexcept { return segment_limit_; }
+
+    // Memory is short from now on: platform heaps split large free chunks before they take fresh
+    // memory, no group asks for huge pages any more, and new pages are small ones, so that what
+    // becomes resident is what is used. Huge pages that exist stay. Thread: any.
+    void set_short() noexcept;
+    bool is_short() const noexcept { return short_.load(std::memory_order_relaxed); }
+
+    // The region's addresses stay taken when this goes: see Region::keep_mapped().
+    void keep_mapped() noexcept {
+        if (region_) region_->keep_mapped();
+    }
+
+    // Of all active segments: taken_bytes(). Address space: pages never touched cost nothing.
+    std::uint64_t segment_bytes() const noexcept {
+        return segment_bytes_.load(std::memory_order_relaxed);
+    }
+    void count_segment(std::int64_t bytes) noexcept {
+        segment_bytes_.fetch_add(static_cast<std::uint64_t>(bytes), std::memory_order_relaxed);
+    }
+
+  private:
+    Os& os_;
+    std::optional<Region> region_;               // MemoryMode::numa
+    std::optional<LibcSegments> libc_segments_;  // MemoryMode::libc
+    HugePages huge_pages_;
+    std::vector<std::string> notices_;
+    std::uint64_t memory_cap_ = UINT64_MAX;
+    std::uint64_t segment_limit_ = UINT64_MAX;
+    std::atomic<bool> short_{false};
+    std::atomic<std::uint64_t> segment_bytes_{0};
+};
+
+}  // namespace nw

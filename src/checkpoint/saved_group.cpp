@@ -1,0 +1,136 @@
+#include "checkpoint/saved_group.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "base/packing.hpp"
+#include "checkpoint/saved_modules.hpp"
+#include "event/event_record.hpp"
+#include "numa/image/group_image.hpp"
+#include "numa/heap/lp_heap.hpp"
+
+namespace nw {
+namespace {
+
+// What stands before the group's memory.
+struct GroupFacts {
+    std::uint32_t group = 0;
+    LpRecord* lps = nullptr;
+    std::uint32_t count = 0;
+    std::uint64_t pending = 0;  // events; their addresses follow
+    std::vector<OutsideWord> constructed;
+};
+
+template <class Part, class Facts>
+void visit_parts(Part& part, Facts& facts) {
+    part(facts.group);
+    part(facts.lps);
+    part(facts.count);
+    part(facts.pending);
+    part(facts.constructed);
+}
+
+bool by_place(const OutsideWord& a, const OutsideWord& b) noexcept { return a.where < b.where; }
+
+StrayPointers find_strays(const Group& group, const AddressMap& map,
+                          const std::vector<LoadedModule>& modules) {
+    const bool program_may_move = AddressMap::program_shift() != 0;
+    StrayPointers strays;
+    strays.to_module.resize(modules.size());
+    for (std::uint32_t i = 0; i < group.count; ++i) {
+        const LpRecord& lp = group.lps[i];
+        for_each_outside_pointer(*lp.heap, map, [&](std::uint64_t* word, PointsTo points_to) {
+            if (points_to == PointsTo::program && !program_may_move) return;
+            const auto known = std::lower_bound(group.constructed.begin(), group.constructed.end(),
+                                                OutsideWord{word, 0}, by_place);
+            if (known != group.constructed.end() && known->where == word && known->value == *word)
+                return;
+            if (points_to == PointsTo::program) {
+                ++strays.to_program;
+                return;
+            }
+            if (const auto module = module_at(modules, *word)) {
+                ++strays.to_module[*module];
+                return;
+            }
+            if (++strays.elsewhere == 1)
+                strays.example = fmt::format("LP {} has {:#x} at {}", lp.id, *word,
+                                             static_cast<const void*>(word));
+        });
+    }
+    return strays;
+}
+
+// In the memory of LPs that were just built.
+bool is_readable(const Group& group, const std::uint64_t* word) noexcept {
+    const auto* at = reinterpret_cast<const std::byte*>(word);
+    for (const Segment& segment : group.memory.segments().entries())
+        if (at >= segment.base && at + sizeof *word <= segment.base + segment.bytes) return true;
+    return false;
+}
+
+}  // namespace
+
+void note_constructed(Group& group, const AddressMap& map) {
+    const bool program_may_move = AddressMap::program_shift() != 0;
+    for (std::uint32_t i = 0; i < group.count; ++i)
+        for_each_outside_pointer(*group.lps[i].heap, map,
+                                 [&](std::uint64_t* word, PointsTo points_to) {
+                                     if (points_to == PointsTo::other || program_may_move)
+                                         group.constructed.push_back({word, *word});
+                                 });
+    std::sort(group.constructed.begin(), group.constructed.end(), by_place);
+}
+
+StrayPointers write_group(const Group& group, const std::vector<EventRecord*>& pending,
+                          const AddressMap& map, const std::vector<LoadedModule>& modules,
+                          SectionWriter& file) {
+    NW_CHECK(group.waiting_antis.empty());
+    const GroupFacts facts{group.mail.group(), group.lps, group.count, pending.size(),
+                           group.constructed};
+    Packer part;
+    visit_parts(part, facts);
+    const std::string bytes = part.take();
+    const std::uint64_t size = bytes.size();
+    file.write(&size, sizeof size);
+    file.write(bytes.data(), bytes.size());
+    file.write(pending.data(), pending.size() * sizeof(EventRecord*));
+    write_group_memory(group.memory,
+                       [&](const void* from, std::size_t count) { file.write(from, count); });
+    return find_strays(group, map, modules);
+}
+
+std::vector<EventRecord*> read_group(Group& group, SectionReader& file) {
+    std::uint64_t size = 0;
+    file.read(&size, sizeof size);
+    std::string bytes(size, '\0');
+    file.read(bytes.data(), bytes.size());
+    GroupFacts facts;
+    Unpacker part(bytes);
+    visit_parts(part, facts);
+    NW_CHECK(facts.group == group.mail.group());
+    std::vector<EventRecord*> pending(facts.pending);
+    file.read(pending.data(), pending.size() * sizeof(EventRecord*));
+
+    std::vector<OutsideWord> built = facts.constructed;
+    for (OutsideWord& word : built) {
+        if (!is_readable(group, word.where))
+            throw SetupError(
+                "--restart: the constructors of LPs allocate other memory than they did when the "
+                "checkpoint was written; legal: constructors that depend on nothing but their "
+                "arguments");
+        word.value = *word.where;
+    }
+    read_group_memory(group.memory, [&](void* to, std::size_t count) { file.read(to, count); });
+    group.lps = facts.lps;
+    group.count = facts.count;
+    for (std::uint32_t i = 0; i < group.count; ++i) group.lps[i].heap->adopt(group.memory);
+    for (std::size_t i = 0; i < built.size(); ++i)
+        if (*built[i].where == facts.constructed[i].value) *built[i].where = built[i].value;
+    group.constructed = std::move(built);
+    return pending;
+}
+
+}  // namespace nw

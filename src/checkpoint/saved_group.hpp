@@ -1,0 +1,46 @@
+// A group in a saved run: its memory, its pending events, and where its LPs point out of their heaps.
+//
+// The dump is taken between two events, with no past and no mail: LpRecords, heaps and pending events
+// lie in the group's memory, at addresses that are the same in the process that goes on. What may be
+// elsewhere there are the program's functions and what the model shares with its LPs. LPs get at that
+// by what their constructors were given, and so who goes on builds the LPs anew before it lays the
+// dump over them, and every word that still holds what the constructor had put there then, gets what
+// the constructor puts there now. Pointers that handlers make to such places are not known; those that
+// look so are counted, and those into libraries by library.
+//
+// Thread: the group's owner.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lp/group.hpp"
+#include "checkpoint/saved_run.hpp"
+#include "file/section_file.hpp"
+#include "event/event_key.hpp"
+#include "numa/image/outside_pointers.hpp"
+
+namespace nw {
+
+// What a worker has to say when the run is saved.
+struct SavedPart {
+    SavedProgress progress;
+    StrayPointers stray;
+    std::vector<std::uint64_t> modules_at;  // where this rank has its libraries
+    std::vector<SavedGroup> groups;
+};
+
+// Requires: the LPs were built and nothing has happened since.
+void note_constructed(Group& group, const AddressMap& map);
+
+// `pending`: all events for LPs of the group. Requires: note_constructed() was called; no LP has a
+// history, nothing is under way to the group. Throws MachineError.
+StrayPointers write_group(const Group& group, const std::vector<EventRecord*>& pending,
+                          const AddressMap& map, const std::vector<LoadedModule>& modules,
+                          SectionWriter& file);
+
+// What write_group() wrote replaces the LPs of `group`, which were just built. Returns the pending
+// events. Throws SetupError if the constructors did not do what they did then.
+std::vector<EventRecord*> read_group(Group& group, SectionReader& file);
+
+}  // namespace nw

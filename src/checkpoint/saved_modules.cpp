@@ -1,0 +1,44 @@
+#include "checkpoint/saved_modules.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace nw {
+
+std::optional<std::size_t> module_at(const std::vector<LoadedModule>& modules,
+                                     std::uint64_t address) noexcept {
+    for (std::size_t i = 0; i < modules.size(); ++i)
+        if (address >= modules[i].begin && address < modules[i].end) return i;
+    return std::nullopt;
+}
+
+void check_modules(const SavedRun& saved, const std::vector<LoadedModule>& own) {
+    for (std::size_t i = 0; i < saved.modules.size(); ++i) {
+        const LoadedModule& was = saved.modules[i];
+        const auto same_name = [&](const LoadedModule& module) { return module.name == was.name; };
+        const auto is = std::find_if(own.begin(), own.end(), same_name);
+        if (is == own.end())
+            throw SetupError(
+                fmt::format("--restart: the library {} is not loaded here and was when the "
+                            "checkpoint was written; legal: the libraries that there were",
+                            was.name));
+        if (is->identity != was.identity)
+            throw SetupError(
+                fmt::format("--restart: the library {} is {} here and was {} when the checkpoint "
+                            "was written; legal: the one that it was",
+                            was.name, is->identity, was.identity));
+        const std::uint64_t pointers =
+            i < saved.stray.to_module.size() ? saved.stray.to_module[i] : 0;
+        if (is->begin != was.begin && pointers > 0)
+            throw SetupError(fmt::format(
+                "--restart: {} words in LPs point into the library {}, which lies at {:#x} here "
+                "and "
+                "{} when the checkpoint was written; legal: the same kernel, libraries and `ulimit "
+                "-s`, where addresses need not be random (docs/how-to/checkpoints.md)",
+                pointers, was.name, is->begin,
+                was.begin == 0 ? "at several addresses" : fmt::format("at {:#x}", was.begin)));
+    }
+}
+
+}  // namespace nw

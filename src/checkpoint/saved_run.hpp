@@ -1,0 +1,73 @@
+// What is known of a saved run besides the memory of its groups: enough to decide whether a process can
+// go on with it, and to do so. Written by run_saver.hpp, found by saved_run_folder.hpp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <numawarp/model.hpp>
+
+#include "base/counters.hpp"
+#include "output/output_writer.hpp"
+#include "plan/partition.hpp"
+#include "plan/save_options.hpp"
+#include "file/section_file.hpp"
+#include "event/event_key.hpp"
+#include "numa/os/modules.hpp"
+
+namespace nw {
+
+// Of a run that goes on, what its workers have done, less what a Worker knows of LPs.
+struct SavedProgress {
+    VirtualTime gvt = 0;  // every event before it is final, none from it on has been executed
+    EventKey end_key{-1.0, 0, 0, 0};
+    std::uint64_t dropped_beyond_end = 0;
+    VirtualTime last_committed_time = 0;
+    Counters totals;
+    double wall_seconds = 0;
+
+    void combine(const SavedProgress& other) noexcept;
+};
+
+// A group's memory, in which file and where.
+struct SavedGroup {
+    std::uint32_t group = 0;
+    std::uint32_t file = 0;
+    Section section;
+};
+
+// Pointers that lead out of LPs' heaps and were not put there by constructors: outside_pointers.hpp.
+struct StrayPointers {
+    std::uint64_t to_program = 0;
+    std::vector<std::uint64_t> to_module;  // into each library, by its place in SavedRun::modules
+    std::uint64_t elsewhere = 0;
+    std::string example;  // of those that lead elsewhere: where it was found
+
+    void combine(const StrayPointers& other);
+};
+
+struct SavedRun {
+    RunIdentity identity;
+    SavedProgress progress;
+    OutputPosition output;
+    SavedPartition partition;
+    // Addresses that must be what they were.
+    std::uint64_t region_base = 0;
+    std::uint64_t slot_bytes = 0;
+    std::uint64_t program_shift = 0;  // only if stray.to_program > 0
+    StrayPointers stray;
+    // Where there are pointers into one, it must be where it was. At 0: ranks had it in several places.
+    std::vector<LoadedModule> modules;
+    std::vector<std::string> files;  // in the saved run's folder
+    std::vector<SavedGroup> groups;  // by number
+
+    // Not written: where it was found, and the checksum of all that stands above.
+    std::string folder;
+    std::string checksum;
+};
+
+std::string pack(const SavedRun& run);
+SavedRun unpack_saved_run(const std::string& bytes);
+
+}  // namespace nw

@@ -1,0 +1,123 @@
+#include "file/section_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <numawarp/model.hpp>
+
+#include "base/check.hpp"
+
+namespace nw {
+namespace {
+
+[[noreturn]] void fail_writing(const std::string& path) {
+    throw MachineError(fmt::format("{} cannot be written: {}", path, std::strerror(errno)));
+}
+
+}  // namespace
+
+SectionWriter::SectionWriter(std::string path)
+    : path_(std::move(path)), file_(std::fopen(path_.c_str(), "wbx")) {
+    if (file_ == nullptr) fail_writing(path_);
+}
+
+void SectionWriter::write(const void* bytes, std::size_t size) {
+    if (size == 0) return;  // there may be no bytes to point to; likewise in read()
+    if (std::fwrite(bytes, 1, size, file_.get()) != size) fail_writing(path_);
+    checksum_.append(bytes, size);
+    section_.bytes += size;
+}
+
+Section SectionWriter::end_section() {
+    Section ended = section_;
+    ended.checksum = checksum_.value();
+    section_ = {ended.offset + ended.bytes, 0, {}};
+    checksum_.restart();
+    return ended;
+}
+
+void SectionWriter::finish() {
+    if (std::fflush(file_.get()) != 0 || sync_descriptor(fileno(file_.get())) != 0)
+        fail_writing(path_);
+}
+
+detail::OpenFile detail::open_to_read(const std::string& path) noexcept {
+    const int descriptor = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0) return nullptr;
+    struct stat status {};
+    const bool is_known = fstat(descriptor, &status) == 0;
+    std::FILE* file = nullptr;
+    if (is_known && S_ISREG(status.st_mode)) file = fdopen(descriptor, "rb");
+    if (file == nullptr) {
+        const int why = !is_known || S_ISREG(status.st_mode) ? errno
+                        : S_ISDIR(status.st_mode)            ? EISDIR
+                                                             : EINVAL;
+        close(descriptor);
+        errno = why;
+    }
+    return OpenFile(file);
+}
+
+SectionReader::SectionReader(std::string path)
+    : path_(std::move(path)), file_(detail::open_to_read(path_)) {
+    if (file_ == nullptr)
+        throw SetupError(
+            fmt::format("--restart: {} cannot be read: {}; legal: a checkpoint that is whole",
+                        path_, std::strerror(errno)));
+}
+
+void SectionReader::seek(std::uint64_t offset) {
+    if (fseeko(file_.get(), static_cast<off_t>(offset), SEEK_SET) != 0) refuse();
+}
+
+void SectionReader::open(const Section& section) {
+    constexpr std::uint64_t piece_max = std::uint64_t{1} << 20;
+    seek(section.offset);
+    Checksum checksum;
+    std::vector<std::byte> piece(std::min(section.bytes, piece_max));
+    for (std::uint64_t left = section.bytes; left > 0;) {
+        const std::size_t size = std::min(left, piece_max);
+        read(piece.data(), size);
+        checksum.append(piece.data(), size);
+        left -= size;
+    }
+    if (!(checksum.value() == section.checksum)) refuse();
+    seek(section.offset);
+}
+
+void SectionReader::read(void* bytes, std::size_t size) {
+    if (size == 0) return;
+    if (std::fread(bytes, 1, size, file_.get()) != size) refuse();
+}
+
+void SectionReader::refuse() const {
+    throw SetupError(
+        fmt::format("--restart: {} is damaged; legal: a checkpoint that is whole", path_));
+}
+
+int sync_descriptor(int descriptor) noexcept {
+    int status = 0;
+    do {
+        status = fsync(descriptor);
+    } while (status != 0 && errno == EINTR);
+    return status;
+}
+
+void sync_folder(const std::string& path) {
+    const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) fail_writing(path);
+    const int status = sync_descriptor(folder);
+    // Some network file systems sync folders by themselves, and say that one cannot.
+    const bool failed = status != 0 && errno != EINVAL;
+    close(folder);
+    if (failed) fail_writing(path);
+}
+
+}  // namespace nw

@@ -1,0 +1,118 @@
+// Executes events for good: no history, nothing is undone. What the sequential and the conservative
+// engine have in common; each adds only the rule by which an event may run.
+//
+// Thread: one worker's; only the constructor runs elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/counters.hpp"
+#include "base/paranoid.hpp"
+#include "lp/group.hpp"
+#include "engine/handler_watch.hpp"
+#include "plan/memory_budget.hpp"
+#include "output/output_writer.hpp"
+#include "plan/run_plan.hpp"
+#include "event/mail_buffer.hpp"
+#include "event/pending_set.hpp"
+#include "lp/event_sink.hpp"
+#include "numa/handler/fault_guard.hpp"
+
+namespace nw {
+
+// What the executors of a run share. `groups` is by number; each executor makes its own.
+struct ExecutorWorld {
+    const RunPlan& plan;
+    MemorySource& memory;
+    OutputWriter& output;
+    std::vector<std::unique_ptr<Group>> groups;
+    std::vector<ReadyList> ready_lists;  // by executor
+    MemoryBudget budget{plan, memory, 1};
+};
+
+class alignas(64) FinalExecutor final : private detail::EventSink, public WatchedThread {
+  public:
+    FinalExecutor(ExecutorWorld& world, std::uint32_t self);
+    ~FinalExecutor();
+
+    // Thread: its own, before anything else there; leave_thread() after all else.
+    void adopt_thread();
+    void set_up();  // builds the groups that the partition gives this executor
+    void start();   // on_start of its LPs
+
+    // Executes events before `horizon`, at most `events_max`, until none is left or (with an end
+    // condition) all of this executor's LPs have ended. Returns how many.
+    // Throws ModelError when a handler fails.
+    std::uint64_t run(VirtualTime horizon, std::uint64_t events_max);
+
+    VirtualTime next_time() { return pending_.min_time(); }  // infinity: none
+    bool all_ended() const noexcept {
+        return world_.plan.setup.process.has_end_condition && lps_not_ended_ == 0;
+    }
+    bool dropped_beyond_end() const noexcept { return dropped_beyond_end_; }
+
+    // To be called every few thousand events. Throws MachineError when the run does not fit into
+    // --memory-cap.
+    void mind_memory();
+
+    void send_mail();   // to the bottom halves of the other executors' groups
+    void fetch_mail();  // from one's own
+    void hand_over_output(VirtualTime bound);
+
+    void run_on_end(LpRecord& lp, VirtualTime end_time);
+    // Calls the model's destructors. Throws ModelError.
+    void destroy_lps();
+    void add_digest(Digest& sum) const noexcept;
+    Counters& counters() noexcept { return counters_; }
+    const EventKey& at() const noexcept { return key_; }  // of the event executed last
+    const std::vector<Group*>& groups() const noexcept { return groups_; }
+    VirtualTime last_time() const noexcept { return last_time_; }
+
+    // Walks everything that the executor has; throws InternalError where something is wrong. Returns
+    // about how many things it has looked at.
+    std::uint64_t validate() const;
+
+  private:
+    void prefetch_upcoming();
+    void execute(Group& group, LpRecord& lp, EventRecord& event);
+    void run_hook(LpRecord& lp, VirtualTime now, const char* hook);
+    void schedule(Context& context, LpId target, VirtualTime delay, EventType type,
+                  std::span<const std::byte> payload) override;
+    void output(Context& context, std::size_t table, std::span<const OutputValue> row) override;
+    EventRecord& new_event(Group& group, const EventHeader& header, const std::byte* payload);
+    void release_sends();
+    [[noreturn]] void handler_failed(std::string_view what);
+    RunningHandler running_handler() const noexcept override;
+    void check_if_due();  // base/paranoid.hpp
+
+    ExecutorWorld& world_;
+    std::uint32_t self_;
+    PendingSet pending_;
+    FaultGuard guard_;
+    std::string failure_;  // of the handler that failed
+    Counters counters_;
+    std::vector<Group*> groups_;
+    std::vector<OutputWriter::Row> rows_;
+    MailBuffer outbox_;
+
+    // The handler that is running.
+    LpRecord* lp_ = nullptr;
+    const Group* group_ = nullptr;        // while its LPs are built or destroyed
+    const EventRecord* event_ = nullptr;  // null in on_start and on_end
+    const char* hook_ = "";               // which handler, where it is not on_event
+    EventKey key_{};
+    EventRecord* sent_ = nullptr;  // chain of what it scheduled for this executor's LPs
+    bool may_schedule_ = true;
+    std::uint64_t released_at_ = 0;  // bytes in use when free memory was last given back
+
+    WalkPace walks_;
+    std::uint64_t counted_events_ = 0;  // of them by walks_
+
+    VirtualTime last_time_ = 0;
+    std::uint64_t lps_not_ended_ = 0;
+    bool dropped_beyond_end_ = false;
+};
+
+}  // namespace nw

@@ -1,0 +1,51 @@
+// What must hold of an executor of final events between two looks at the memory; base/paranoid.hpp.
+
+#include "base/check.hpp"
+#include "inorder/final_executor.hpp"
+#include "numa/handler/heap_scope.hpp"
+#include "numa/heap/lp_heap.hpp"
+
+namespace nw {
+
+void FinalExecutor::check_if_due() {
+    const std::uint64_t executed = counters_[Counter::executed_events];
+    walks_.count_changes(executed - counted_events_);
+    counted_events_ = executed;
+    if (walks_.is_due()) walks_.walked(validate());
+}
+
+std::uint64_t FinalExecutor::validate() const {
+    const PlatformScope platform;
+    NW_CHECK(sent_ == nullptr);
+    const Partition& partition = world_.plan.partition;
+    std::uint64_t things = pending_.size();
+    std::uint64_t not_ended = 0;
+    for (const Group* group : groups_) {
+        const std::uint32_t g = group->mail.group();
+        NW_CHECK(partition.first_owner(g).worker == self_);
+        for (std::uint32_t i = 0; i < group->count; ++i) {
+            const LpRecord& lp = group->lps[i];
+            NW_CHECK(partition.place(lp.id).group == g);
+            NW_CHECK(partition.place(lp.id).index == i);
+            NW_CHECK(lp.history.empty());  // nothing here is ever taken back
+            lp.heap->validate();
+            not_ended += lp.ended ? 0 : 1;
+            things += 8 + lp.heap->used_bytes() / 1024;
+        }
+        group->memory.validate();
+        world_.groups[g]->mail.validate();
+        things += 64 + group->heap.free_bytes() / 256;
+    }
+    NW_CHECK(not_ended == lps_not_ended_);
+    NW_CHECK(pending_.validate());
+    pending_.for_each([&](const PendingEntry& entry) {
+        NW_CHECK(entry.key() == entry.event->key());
+        NW_CHECK(entry.target == entry.event->target);
+        NW_CHECK(entry.time >= last_time_);
+        NW_CHECK(entry.time < world_.plan.until);
+        NW_CHECK(partition.first_owner(partition.place(entry.target).group).worker == self_);
+    });
+    return things;
+}
+
+}  // namespace nw

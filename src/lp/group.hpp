@@ -1,0 +1,33 @@
+// A group: LPs that share memory pages, are owned by one worker and move together.
+#pragma once
+
+#include <cstdint>
+#include <unordered_set>
+#include <vector>
+
+#include "lp/load_meter.hpp"
+#include "event/bottom_half.hpp"
+#include "lp/lp_record.hpp"
+#include "numa/heap/group_memory.hpp"
+#include "numa/image/outside_pointers.hpp"
+
+namespace nw {
+
+struct Group {
+    Group(MemorySource& source, std::uint32_t id)
+        : memory(source, GroupId{id}), heap(memory.platform()), mail(id, memory.mail()) {}
+
+    GroupMemory memory;
+    PlatformHeap& heap;
+    LpRecord* lps = nullptr;  // `count` of them
+    std::uint32_t count = 0;
+    // Anti-events whose twins are not in the history, by identity: each waits until its twin comes
+    // up for execution.
+    std::unordered_set<std::uint64_t> waiting_antis;
+    // With --checkpoint: pointers out of the LPs' heaps that the LPs' constructors made.
+    std::vector<OutsideWord> constructed;
+    LoadMeter load;
+    BottomHalf mail;
+};
+
+}  // namespace nw

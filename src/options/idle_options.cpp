@@ -1,0 +1,77 @@
+#include "options/idle_options.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace nw {
+
+namespace {
+
+class IdleList {
+  public:
+    // The first reason is the one that is said.
+    void add(const std::string& why, std::initializer_list<const char*> names) {
+        for (const char* const name : names)
+            if (std::none_of(idle_.begin(), idle_.end(),
+                             [&](const IdleOption& one) { return one.name == name; }))
+                idle_.push_back({name, why});
+    }
+    std::vector<IdleOption> take() { return std::move(idle_); }
+
+  private:
+    std::vector<IdleOption> idle_;
+};
+
+std::string text_of(const nlohmann::json& value) {
+    if (value.is_string()) return value.get<std::string>();
+    if (value.is_boolean()) return value.get<bool>() ? "on" : "off";
+    return value.dump();
+}
+
+// What an option says that wants nothing.
+bool wants_nothing(std::string_view value, std::string_view name) noexcept {
+    if (name == "workers") return value == "1";
+    if (name == "check-rebind") return value == "0.0";
+    return value == "off" || value == "auto";
+}
+
+}  // namespace
+
+std::vector<IdleOption> idle_options(const Settings& settings, const RunShape& shape) {
+    const Config& config = settings.config;
+    const bool time_warp = config.engine == EngineKind::timewarp;
+    IdleList idle;
+    if (!time_warp)
+        idle.add(fmt::format("--engine {}", word_for(config.engine)),
+                 {"rollback", "checkpoint-every", "gvt-interval", "window", "rebind",
+                  "check-rebind", "net-thread", "watchdog", "pagemigd"});
+    if (config.engine == EngineKind::sequential) idle.add("--engine sequential", {"workers"});
+    if (time_warp && shape.rollback == Rollback::reverse)
+        idle.add("rollback by reverse", {"checkpoint-every"});
+    if (time_warp && shape.workers == 1) idle.add("one worker", {"rebind", "check-rebind"});
+    if (config.memory == MemoryMode::libc)
+        idle.add("--memory libc, which places nothing",
+                 {"pagemigd", "huge-pages", "protect-shared"});
+    if (settings.quiet) idle.add("--quiet", {"progress", "verbose"});
+    return idle.take();
+}
+
+std::vector<std::string> idle_notices(const Settings& settings, const OptionTable& table,
+                                      const RunShape& shape) {
+    std::vector<std::string> notices;
+    for (const IdleOption& idle : idle_options(settings, shape)) {
+        const OptionSpec* spec = table.find(idle.name);
+        if (settings.given.count(idle.name) == 0 || spec == nullptr) continue;
+        const std::string text = text_of(spec->value());
+        if (wants_nothing(text, idle.name)) continue;
+        notices.push_back(fmt::format("--{} {}: does nothing with {}", idle.name, text, idle.why));
+    }
+    return notices;
+}
+
+}  // namespace nw

@@ -1,0 +1,137 @@
+// Fills the table of options: one call an option, for the engine's (option_table.cpp) and the model's
+// (model_options.cpp) alike.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "options/option_table.hpp"
+#include "options/option_values.hpp"
+
+namespace nw {
+
+template <class Enum>
+struct Word {
+    const char* text;
+    Enum value;
+};
+
+template <class Enum, std::size_t N>
+std::string_view word_of(const Word<Enum> (&words)[N], Enum value) noexcept {
+    for (const auto& word : words)
+        if (word.value == value) return word.text;
+    return "?";
+}
+
+inline std::string bars(const std::vector<std::string>& words) {
+    return fmt::format("{}", fmt::join(words, "|"));
+}
+
+// What "auto" and the like are called in the statistics; everything else is a number there.
+inline nlohmann::json number_or(bool is_word, const char* word, const nlohmann::json& number) {
+    return is_word ? nlohmann::json(word) : number;
+}
+
+inline const OptionSpec* find_in(const std::vector<OptionSpec>& specs,
+                                 std::string_view name) noexcept {
+    const auto found = std::find_if(specs.begin(), specs.end(),
+                                    [name](const OptionSpec& spec) { return spec.name == name; });
+    return found == specs.end() ? nullptr : &*found;
+}
+
+// Groups are headings, set once and then kept.
+class OptionBuilder {
+  public:
+    explicit OptionBuilder(std::vector<OptionSpec>& specs) : specs_(specs) {}
+
+    void group(std::string heading) { group_ = std::move(heading); }
+    const OptionSpec* find(std::string_view name) const noexcept { return find_in(specs_, name); }
+
+    OptionSpec& add(std::string name, std::string values, std::string standard, std::string help) {
+        specs_.push_back({std::move(name),
+                          std::move(values),
+                          group_,
+                          std::move(help),
+                          std::move(standard),
+                          {},
+                          {}});
+        return specs_.back();
+    }
+
+    template <class Enum, std::size_t N>
+    OptionSpec& add_words(std::string name, Enum& target, const Word<Enum> (&words)[N],
+                          std::string help) {
+        std::vector<std::string> texts;
+        for (const auto& word : words) texts.emplace_back(word.text);
+        OptionSpec& spec =
+            add(std::move(name), bars(texts), std::string(word_of(words, target)), std::move(help));
+        spec.set = [&target, &words, texts](std::string_view text) {
+            target = words[parse_choice(text, texts)].value;
+        };
+        spec.value = [&target, &words] { return nlohmann::json(word_of(words, target)); };
+        return spec;
+    }
+
+    OptionSpec& add_flag(std::string name, bool& target, std::string help) {
+        OptionSpec& spec = add(std::move(name), "", target ? "on" : "", std::move(help));
+        spec.set = [&target](std::string_view text) {
+            target = parse_choice(text, {"on", "off"}) == 0;
+        };
+        spec.value = [&target] { return nlohmann::json(target); };
+        return spec;
+    }
+
+    // A share: a number from 0 to 1.
+    void add_share(std::string name, double& target, std::string help) {
+        OptionSpec& spec = add(std::move(name), "P", fmt::format("{}", target), std::move(help));
+        spec.set = [&target](std::string_view text) {
+            target = parse_number_in(text, 0, Bound::included, 1);
+        };
+        spec.value = [&target] { return nlohmann::json(target); };
+    }
+
+    OptionSpec& add_text(std::string name, std::string values, std::string& target,
+                         std::string help) {
+        OptionSpec& spec = add(std::move(name), std::move(values), target, std::move(help));
+        spec.set = [&target](std::string_view text) { target = text; };
+        spec.value = [&target] {
+            return target.empty() ? nlohmann::json(nullptr) : nlohmann::json(target);
+        };
+        return spec;
+    }
+
+    // A whole number from 1, or a word that stands for 0.
+    OptionSpec& add_count_or(std::string name, const char* word, std::uint32_t& target,
+                             std::uint32_t most, std::string help) {
+        OptionSpec& spec = add(std::move(name), fmt::format("N|{}", word), word, std::move(help));
+        spec.set = [&target, word, most](std::string_view text) {
+            target = text == word ? 0 : whole_or_word(text, word, most);
+        };
+        spec.value = [&target, word] { return number_or(target == 0, word, target); };
+        return spec;
+    }
+
+  private:
+    static std::uint32_t whole_or_word(std::string_view text, const char* word,
+                                       std::uint32_t most) {
+        try {
+            return static_cast<std::uint32_t>(parse_whole(text, 1, most));
+        } catch (const IllegalValue& illegal) {
+            throw IllegalValue(fmt::format("{}, or {}", illegal.what(), word));
+        }
+    }
+
+    std::vector<OptionSpec>& specs_;
+    std::string group_;
+};
+
+}  // namespace nw

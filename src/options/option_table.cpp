@@ -1,0 +1,243 @@
+#include "options/option_table.hpp"
+
+#include <limits>
+
+#include "plan/partition.hpp"
+#include "options/model_options.hpp"
+#include "options/option_builder.hpp"
+
+namespace nw {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr Word<EngineKind> engine_words[] = {{"sequential", EngineKind::sequential},
+                                             {"conservative", EngineKind::conservative},
+                                             {"timewarp", EngineKind::timewarp}};
+constexpr Word<Rollback> rollback_words[] = {
+    {"snapshot", Rollback::snapshot}, {"copy", Rollback::copy}, {"reverse", Rollback::reverse}};
+constexpr Word<MemoryMode> memory_words[] = {{"numa", MemoryMode::numa},
+                                             {"libc", MemoryMode::libc}};
+constexpr Word<HugePages> huge_page_words[] = {
+    {"auto", HugePages::automatic}, {"on", HugePages::on}, {"off", HugePages::off}};
+constexpr Word<ProgressMode> progress_words[] = {
+    {"auto", ProgressMode::automatic}, {"on", ProgressMode::on}, {"off", ProgressMode::off}};
+constexpr Word<OutputFormat> output_format_words[] = {
+    {"csv", OutputFormat::csv}, {"hdf5", OutputFormat::hdf5}, {"both", OutputFormat::both}};
+constexpr Word<bool> switch_words[] = {{"on", true}, {"off", false}};
+
+void add_engine(OptionBuilder& table, Config& config) {
+    table.group("Engine");
+    table.add_words("engine", config.engine, engine_words,
+                    "who runs the model; all give the same result");
+    OptionSpec& workers = table.add("workers", "N", "one a core", "worker threads in each rank");
+    workers.set = [&config](std::string_view text) {
+        config.workers = static_cast<std::uint32_t>(parse_whole(text, 1, 4096));
+    };
+    workers.value = [&config] { return number_or(config.workers == 0, "auto", config.workers); };
+    OptionSpec& until = table.add("until", "T", "the model's",
+                                  "end time in the model's unit: events before it are executed");
+    until.set = [&config](std::string_view text) {
+        config.until = parse_number_in(text, 0, Bound::excluded, time_infinity);
+    };
+    until.value = [&config] { return config.until ? json(*config.until) : json(nullptr); };
+    OptionSpec& seed = table.add("seed", "N", fmt::format("{}", config.seed),
+                                 "one number that fixes the whole run");
+    seed.set = [&config](std::string_view text) {
+        config.seed = parse_whole(text, 0, std::numeric_limits<std::uint64_t>::max());
+    };
+    seed.value = [&config] { return json(config.seed); };
+    table.add_words("pin", config.pin, switch_words, "bind workers to cores");
+    table.add_words("net-thread", config.net_thread, switch_words,
+                    "a thread of its own in each rank for what goes between ranks");
+    OptionSpec& watchdog =
+        table.add("watchdog", "SECONDS|off", fmt::format("{}", config.watchdog_seconds),
+                  "say who is waited for when a computation of GVT takes longer");
+    watchdog.set = [&config](std::string_view text) {
+        config.watchdog_seconds =
+            text == "off" ? 0 : parse_number_in(text, 0, Bound::excluded, 1e9);
+    };
+    watchdog.value = [&config] {
+        return number_or(config.watchdog_seconds == 0, "off", config.watchdog_seconds);
+    };
+    OptionSpec& timeout =
+        table.add("handler-timeout", "SECONDS|off", "off",
+                  "end the run when a handler that will not be undone takes longer");
+    timeout.set = [&config](std::string_view text) {
+        config.handler_timeout_seconds =
+            text == "off" ? 0 : parse_number_in(text, 0, Bound::excluded, 1e9);
+    };
+    timeout.value = [&config] {
+        return number_or(config.handler_timeout_seconds == 0, "off",
+                         config.handler_timeout_seconds);
+    };
+}
+
+void add_time_warp(OptionBuilder& table, Config& config) {
+    table.group("Time Warp");
+    OptionSpec& rollback = table.add("rollback", "snapshot|copy|reverse", "what the model prefers",
+                                     "how states are restored");
+    rollback.set = [&config](std::string_view text) {
+        config.rollback = rollback_words[parse_choice(text, {"snapshot", "copy", "reverse"})].value;
+    };
+    rollback.value = [&config] {
+        return config.rollback ? json(word_for(*config.rollback)) : json(nullptr);
+    };
+    table.add_count_or("checkpoint-every", "auto", config.checkpoint_every, 1'000'000'000,
+                       "events of an LP between two checkpoints");
+    OptionSpec& interval =
+        table.add("gvt-interval", "MS", fmt::format("{}", config.gvt_interval_ms),
+                  "milliseconds between computations of global virtual time");
+    interval.set = [&config](std::string_view text) {
+        config.gvt_interval_ms = parse_number_in(text, 0, Bound::excluded, 60'000);
+    };
+    interval.value = [&config] { return json(config.gvt_interval_ms); };
+    OptionSpec& window = table.add("window", "T|auto|off", "auto",
+                                   "how far beyond global virtual time a worker may run");
+    window.set = [&config](std::string_view text) {
+        config.window = time_infinity;
+        config.window_mode = text == "auto" ? WindowMode::automatic : WindowMode::off;
+        if (text == "auto" || text == "off") return;
+        config.window_mode = WindowMode::fixed;
+        try {
+            config.window = parse_number_in(text, 0, Bound::excluded, time_infinity);
+        } catch (const IllegalValue& illegal) {
+            throw IllegalValue(fmt::format("{}; or auto, or off", illegal.what()));
+        }
+    };
+    window.value = [&config] {
+        if (config.window_mode == WindowMode::fixed) return json(config.window);
+        return json(config.window_mode == WindowMode::off ? "off" : "auto");
+    };
+    table.add_count_or("lps-per-group", "auto", config.lps_per_group, Partition::lps_per_group_most,
+                       "LPs that share memory pages and move together");
+    OptionSpec& rebind =
+        table.add("rebind", "SECONDS|off", fmt::format("{}", config.rebind_seconds),
+                  "how often LP groups are rebalanced over the workers");
+    rebind.set = [&config](std::string_view text) {
+        config.rebind_seconds = text == "off" ? 0 : parse_seconds_or(text, "off");
+    };
+    rebind.value = [&config] {
+        return number_or(config.rebind_seconds == 0, "off", config.rebind_seconds);
+    };
+    table.add_share(
+        "check-rollback", config.check_rollback,
+        "force a rollback after a share P of the events and check that the state comes back equal");
+    table.add_share(
+        "check-interrupt", config.check_interrupt,
+        "put a share P of the events aside until global virtual time reaches them, as if "
+        "their handlers had been interrupted");
+    table.add_share("check-rebind", config.check_rebind,
+                    "move a share P of the groups, drawn at random, whenever they are rebalanced");
+}
+
+std::string text_of(const PagemigdOptions& pagemigd) {
+    if (pagemigd.automatic) return "auto";
+    if (pagemigd.threads == 0) return "off";
+    return fmt::format("{}@{}", pagemigd.threads, pagemigd.period_seconds);
+}
+
+void add_memory(OptionBuilder& table, Config& config) {
+    table.group("Memory");
+    table.add_words("memory", config.memory, memory_words,
+                    "segments placed by NUMA node, or plain malloc");
+    table.add_words("huge-pages", config.huge_pages, huge_page_words,
+                    "transparent huge pages for the segments");
+    table.add_words("protect-shared", config.protect_shared, switch_words,
+                    "what setup() makes is read-only while handlers run: one that writes there has "
+                    "failed");
+    table.add_words("check-heap", config.check_heap, switch_words,
+                    "guards around every block that LPs allocate: find writes beyond them");
+    OptionSpec& pagemigd = table.add("pagemigd", "THREADS@SECONDS|auto|off", "auto",
+                                     "threads and period of the daemon that moves pages to their "
+                                     "worker's node; auto: 1@1 on several nodes, else off");
+    pagemigd.set = [&config](std::string_view text) { config.pagemigd = parse_pagemigd(text); };
+    pagemigd.value = [&config] { return json(text_of(config.pagemigd)); };
+    OptionSpec& cap =
+        table.add("memory-cap", "SIZE", "80 % of what is free",
+                  "memory that the run may take in a rank, as 8G; it slows down rather than dies");
+    cap.set = [&config](std::string_view text) {
+        config.memory_cap_bytes = parse_size(text, std::uint64_t{1} << 20);
+    };
+    cap.value = [&config] {
+        return number_or(config.memory_cap_bytes == 0, "auto", config.memory_cap_bytes);
+    };
+}
+
+void add_long_runs(OptionBuilder& table, Settings& settings) {
+    table.group("Long runs");
+    table.add_text(
+        "checkpoint", "DIR", settings.config.save.directory,
+        "save the whole run there now and then, and when SIGTERM or SIGUSR1 comes, which "
+        "then ends it with exit code 0");
+    OptionSpec& every = table.add("checkpoint-every-seconds", "S",
+                                  fmt::format("{}", settings.config.save.every_seconds),
+                                  "seconds of wall time between two such checkpoints");
+    every.set = [&settings](std::string_view text) {
+        settings.config.save.every_seconds = parse_number_in(text, 0, Bound::excluded, 1e9);
+        settings.config.save.every_given = true;
+    };
+    every.value = [&settings] { return json(settings.config.save.every_seconds); };
+    table.add_text("restart", "DIR", settings.restart_directory,
+                   "go on from the last checkpoint there; same command line otherwise, but for the "
+                   "numbers of workers and ranks");
+}
+
+void add_output(OptionBuilder& table, Settings& settings) {
+    table.group("Output");
+    table.add_text("stats", "FILE", settings.stats_file, "write the statistics as JSON");
+    table.add_text("output", "DIR", settings.config.output_directory,
+                   "write the model's committed output");
+    table.add_words("output-format", settings.output_format, output_format_words,
+                    "of its tables when the run is over; hdf5 has typed columns");
+    table.add_text("trace", "FILE", settings.trace_file,
+                   "write what each worker did when, for Perfetto and chrome://tracing");
+    table.add_words(
+        "progress", settings.progress, progress_words,
+        "one live line on standard error; in a log a line a minute (on: first after 10 s)");
+    table.add_flag("quiet", settings.quiet, "print errors only");
+    table.add_flag("verbose", settings.verbose,
+                   "say where the workers run, and report each of them and every counter");
+    table
+        .add_text("config", "FILE", settings.config_file,
+                  "read options from a TOML file; the command line comes first")
+        .value = nullptr;
+    table.add_flag("version", settings.version, "print the version and leave").value = nullptr;
+    table.add_flag("help", settings.help, "print this and leave").value = nullptr;
+}
+
+}  // namespace
+
+OptionTable::OptionTable(Settings& settings) {
+    OptionBuilder table(specs_);
+    add_engine(table, settings.config);
+    add_time_warp(table, settings.config);
+    add_memory(table, settings.config);
+    add_long_runs(table, settings);
+    add_output(table, settings);
+}
+
+OptionTable::OptionTable(Settings& settings, Model& model) : OptionTable(settings) {
+    OptionBuilder table(specs_);
+    engine_options_ = specs_.size();
+    add_model_options(table, model);
+}
+
+const OptionSpec* OptionTable::find(std::string_view name) const noexcept {
+    return find_in(specs_, name);
+}
+
+std::vector<std::string> OptionTable::names() const {
+    std::vector<std::string> names;
+    for (const OptionSpec& spec : specs_) names.push_back(spec.name);
+    return names;
+}
+
+std::string_view word_for(EngineKind kind) noexcept { return word_of(engine_words, kind); }
+std::string_view word_for(Rollback rollback) noexcept { return word_of(rollback_words, rollback); }
+std::string_view word_for(OutputFormat format) noexcept {
+    return word_of(output_format_words, format);
+}
+
+}  // namespace nw

@@ -1,0 +1,79 @@
+// The one table of options: the engine's and the model's, each with name, values, default, help, how
+// to set it and what it is set to. The command line, the configuration file, --help, the JSON of
+// --stats and docs/reference/options.md all come from it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "plan/config.hpp"
+
+namespace nw {
+
+enum class ProgressMode : std::uint8_t { automatic, on, off };
+enum class OutputFormat : std::uint8_t { csv, hdf5, both };
+
+// All that the user chose, but for the model's own parameters.
+struct Settings {
+    Config config;
+    std::string stats_file;         // empty: none
+    std::string trace_file;         // empty: none
+    std::string restart_directory;  // empty: from the beginning
+    std::string config_file;        // empty: none
+    ProgressMode progress = ProgressMode::automatic;
+    OutputFormat output_format = OutputFormat::csv;
+    bool quiet = false;
+    bool verbose = false;
+    bool help = false;
+    bool version = false;
+    std::set<std::string, std::less<>> given;  // names of the options that the user wrote
+};
+
+struct OptionSpec {
+    std::string name;    // without the dashes
+    std::string values;  // "N|auto"; empty for a flag, which takes none
+    std::string group;   // heading in --help
+    std::string help;
+    std::string standard;  // the default, as text; may be empty
+    // Throws IllegalValue.
+    std::function<void(std::string_view)> set;
+    // The value in force. An option that asks for help or names a configuration file has none.
+    std::function<nlohmann::json()> value;
+
+    bool is_flag() const noexcept { return values.empty(); }
+};
+
+class OptionTable {
+  public:
+    // The specs refer to `settings` and to the model's members: both must outlive the table.
+    OptionTable(Settings& settings, Model& model);
+    explicit OptionTable(Settings& settings);  // the engine's options alone
+    OptionTable(const OptionTable&) = delete;
+    OptionTable& operator=(const OptionTable&) = delete;
+
+    const std::vector<OptionSpec>& specs() const noexcept { return specs_; }
+    // The model's own.
+    std::span<const OptionSpec> model_specs() const noexcept {
+        return std::span(specs_).subspan(engine_options_);
+    }
+    const OptionSpec* find(std::string_view name) const noexcept;
+    std::vector<std::string> names() const;
+
+  private:
+    std::vector<OptionSpec> specs_;
+    std::size_t engine_options_ = 0;
+};
+
+// The words that stand for these values on the command line, in messages and in the statistics.
+std::string_view word_for(EngineKind kind) noexcept;
+std::string_view word_for(Rollback rollback) noexcept;
+std::string_view word_for(OutputFormat format) noexcept;
+
+}  // namespace nw

@@ -1,0 +1,15 @@
+// One set of tables out of what the ranks have spooled: the rows of all ranks, in the order of events,
+// as one rank would have written them.
+#pragma once
+
+#include "output/output_writer.hpp"
+#include "output/row_spool.hpp"
+#include "net/rank_group.hpp"
+
+namespace nw {
+
+// Collective, after the run. `tables` is used on the first rank only, and finished there. Memory: some
+// 64 KiB a rank on the first, 64 KiB on the others. Throws MachineError.
+void merge_output(RankGroup& ranks, RowSpool& own, OutputWriter* tables);
+
+}  // namespace nw

@@ -1,0 +1,83 @@
+#include "output/row_spool.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include <numawarp/model.hpp>
+
+#include "base/check.hpp"
+
+namespace nw {
+namespace {
+
+struct RowHeader {
+    EventKey key;
+    std::uint32_t table;
+    std::uint32_t bytes;
+};
+
+// Of the row at the front, with its header; 0 if there is no whole header.
+std::size_t row_bytes(std::string_view bytes) {
+    RowHeader header;
+    if (bytes.size() < sizeof header) return 0;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    return sizeof header + header.bytes;
+}
+
+}  // namespace
+
+RowSpool::RowSpool(const std::string& directory, std::uint32_t rank) {
+    const std::string path = fmt::format("{}/.rows-of-rank-{}", directory, rank);
+    try {
+        file_ = std::make_unique<AppendedFile>(path, AppendedFile::Open::empty);
+    } catch (const std::system_error& error) {
+        throw SetupError(fmt::format(
+            "--output {}: cannot write {}: {}; legal: a directory that every rank can write",
+            directory, path, error.code().message()));
+    }
+    file_->make_nameless();
+}
+
+void RowSpool::write(const OutputRow& row) {
+    const RowHeader header{row.key, row.table, static_cast<std::uint32_t>(row.values.size())};
+    file_->append({reinterpret_cast<const char*>(&header), sizeof header});
+    file_->append({reinterpret_cast<const char*>(row.values.data()), row.values.size()});
+}
+
+void RowSpool::finish() { file_->flush(); }
+
+std::string RowSpool::read_some(std::size_t bytes_wanted) {
+    std::string bytes = file_->read(read_bytes_, std::max(bytes_wanted, sizeof(RowHeader)));
+    if (const std::size_t first = row_bytes(bytes); first > bytes.size())
+        bytes = file_->read(read_bytes_, first);
+    std::size_t whole = 0;
+    for (std::size_t row = row_bytes(bytes); row > 0 && row <= bytes.size() - whole;
+         row = row_bytes(std::string_view(bytes).substr(whole)))
+        whole += row;
+    if (whole == 0 && read_bytes_ < file_->bytes())
+        throw MachineError(fmt::format("reading {} failed: it was cut off", file_->path()));
+    bytes.resize(whole);
+    read_bytes_ += whole;
+    return bytes;
+}
+
+void RowSpool::begin_anew() {
+    NW_CHECK(read_bytes_ == file_->bytes());
+    file_->truncate(0);
+    read_bytes_ = 0;
+}
+
+OutputRow RowReader::next() {
+    RowHeader header;
+    std::memcpy(&header, bytes_.data() + at_, sizeof header);
+    at_ += sizeof header;
+    const auto* values = reinterpret_cast<const std::byte*>(bytes_.data() + at_);
+    at_ += header.bytes;
+    return {header.key, header.table, {values, values + header.bytes}};
+}
+
+}  // namespace nw

@@ -1,0 +1,51 @@
+// What the user chose on the command line, as the engine needs it. Filled and checked by
+// src/main/options.cpp; 0 or nullopt means "the engine decides" where the comment says so.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <numawarp/model.hpp>
+
+#include "plan/save_options.hpp"
+#include "numa/region/memory_options.hpp"
+
+namespace nw {
+
+enum class EngineKind : std::uint8_t { timewarp, sequential, conservative };
+enum class WindowMode : std::uint8_t { automatic, fixed, off };
+
+struct Config {
+    EngineKind engine = EngineKind::timewarp;
+    std::uint32_t workers = 0;         // 0: one a core that this rank may use
+    std::optional<VirtualTime> until;  // nullopt: the model's
+    std::uint64_t seed = 1;
+    std::optional<Rollback> rollback;    // nullopt: what the model prefers
+    std::uint32_t checkpoint_every = 0;  // events of an LP; 0: adaptive
+    double gvt_interval_ms = 1.0;
+    WindowMode window_mode = WindowMode::automatic;
+    VirtualTime window = time_infinity;  // with WindowMode::fixed, > 0
+    std::uint32_t lps_per_group = 0;     // 0: the engine decides
+    MemoryMode memory = MemoryMode::numa;
+    bool pin = true;
+    HugePages huge_pages = HugePages::automatic;
+    std::uint64_t memory_cap_bytes = 0;  // 0: 80 % of what is free
+    bool protect_shared = true;          // what setup() made is read-only while handlers run
+    bool check_heap = false;             // guards around every block of an LP
+    std::string output_directory;        // empty: no output
+    double check_rollback = 0;           // share of events, in [0, 1]
+    PagemigdOptions pagemigd;
+    double rebind_seconds = 2;           // between two looks at the loads of groups; 0: off
+    bool net_thread = false;             // a thread of its own moves what goes between ranks
+    bool trace = false;                  // gather what each thread does when
+    double watchdog_seconds = 10;        // of patience with a GVT round; 0: no end of it
+    double handler_timeout_seconds = 0;  // a certain handler may take; 0: any time
+    SaveOptions save;                    // of the whole run
+    std::shared_ptr<const SavedRun> restart_from;  // null: from the beginning
+    double check_interrupt = 0;  // share of events put aside as if their handlers had run long
+    double check_rebind = 0;     // share of groups moved at random at every such look, in [0, 1]
+};
+
+}  // namespace nw

@@ -1,0 +1,148 @@
+#include "plan/memory_budget.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+
+namespace nw {
+namespace {
+
+// Shares of the cap. Between `full` and the 5 % that are promised there must be room for what one turn
+// of each worker takes; `careful` is where running ahead must do without fresh memory.
+constexpr double share_ample_again = 0.75;
+constexpr double share_tight = 0.85;
+constexpr double share_careful = 0.97;
+constexpr double share_full = 1.03;
+constexpr double share_end = 1.045;
+
+// Near the cap a worker may always take this share of it, since what it takes for running ahead is
+// free again at the next commit: GVT alone would be a crawl.
+constexpr double share_of_a_worker = 1.0 / 2048;
+
+// How fast a thread can touch fresh memory, at most: a page fault of 4 KiB in a microsecond.
+constexpr double touched_bytes_per_ns = 4;
+constexpr double look_interval_min_ns = 50e3;
+constexpr double look_interval_max_ns = 5e6;
+
+// Executing only at GVT, with every free page given back, for this long.
+constexpr std::uint32_t hopeless_rounds = 256;
+constexpr std::chrono::milliseconds hopeless_time{300};
+
+std::string mebibytes(double bytes) { return fmt::format("{:.0f} MiB", bytes / (1 << 20)); }
+
+}  // namespace
+
+MemoryBudget::MemoryBudget(const RunPlan& plan, MemorySource& memory, std::uint32_t ranks)
+    : plan_(plan),
+      memory_(memory),
+      lps_(std::max<std::uint64_t>(1, plan.setup.lps / ranks)),
+      cap_(memory.memory_cap()),
+      needed_(plan.workers) {
+    measure();
+    base_ = used_bytes();
+    if (used_bytes() < cap_) {
+        memory.set_resident_besides(base_);
+        return;
+    }
+    throw MachineError(
+        fmt::format("{}: the program and its model take {} before the first LP is built; legal: "
+                    "more than that",
+                    described_cap(), mebibytes(static_cast<double>(used_bytes()))));
+}
+
+void MemoryBudget::look(Clock::time_point now) noexcept {
+    const Clock::rep ticks = now.time_since_epoch().count();
+    Clock::rep due = next_look_.load(std::memory_order_relaxed);
+    // Whoever comes second need not look, too. The provisional time is replaced below.
+    const auto longest = static_cast<Clock::rep>(look_interval_max_ns);
+    if (ticks < due ||
+        !next_look_.compare_exchange_strong(due, ticks + longest, std::memory_order_relaxed))
+        return;
+    measure();
+    const double left = static_cast<double>(cap_) - static_cast<double>(used_bytes());
+    const double interval = std::clamp(left / 2 / (touched_bytes_per_ns * plan_.workers),
+                                       look_interval_min_ns, look_interval_max_ns);
+    next_look_.store(ticks + static_cast<Clock::rep>(interval), std::memory_order_relaxed);
+}
+
+void MemoryBudget::measure() noexcept {
+    const std::uint64_t used = memory_.os().resident_bytes();
+    used_.store(used, std::memory_order_relaxed);
+    const double share = static_cast<double>(used) / static_cast<double>(cap_);
+    const bool was_ample = level_.load(std::memory_order_relaxed) == Level::ample;
+    const Level level = share >= share_full                                      ? Level::full
+                        : share >= (was_ample ? share_tight : share_ample_again) ? Level::tight
+                                                                                 : Level::ample;
+    level_.store(level, std::memory_order_relaxed);
+    if (level != Level::ample) memory_.set_short();
+}
+
+std::uint64_t MemoryBudget::bytes_ahead(std::uint64_t taken,
+                                        std::uint64_t free_bytes) const noexcept {
+    const double cap = static_cast<double>(cap_), used = static_cast<double>(used_bytes());
+    if (used >= share_full * cap) return 0;
+    const double room = std::max(0.0, share_careful * cap - used) / plan_.workers;
+    // Free chunks may be too small, or not where they are needed: the nearer the cap, the less they
+    // are trusted.
+    const double trust =
+        std::min(1.0, (share_full * cap - used) / ((share_full - share_careful) * cap));
+    const double least = share_of_a_worker * cap / plan_.workers;
+    const double all = room + trust * static_cast<double>(free_bytes) + static_cast<double>(taken);
+    return static_cast<std::uint64_t>(std::max(least, all / 2));
+}
+
+bool MemoryBudget::exceeded() const noexcept {
+    return static_cast<double>(used_bytes()) > share_end * static_cast<double>(cap_);
+}
+
+void MemoryBudget::note(Stage& stage) {
+    const std::uint64_t done = stage.done.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (done == 1) {
+        measure();
+        stage.before.store(used_bytes(), std::memory_order_relaxed);
+    }
+    level(Clock::now());
+    if (!exceeded()) [[likely]]
+        return;
+    const double before = static_cast<double>(stage.before.load(std::memory_order_relaxed));
+    const double taken = std::max(0.0, static_cast<double>(used_bytes()) - before);
+    const double all = static_cast<double>(std::max(lps_, done)) / static_cast<double>(done);
+    throw MachineError(fmt::format(
+        "{}: {} all LPs takes about {} (measured after {} of {}); legal: more than that, or a "
+        "smaller model",
+        described_cap(), &stage == &built_ ? "building" : "starting",
+        mebibytes(before + taken * all), done, lps_));
+}
+
+bool MemoryBudget::hopeless(Clock::time_point now) noexcept {
+    if (level_.load(std::memory_order_relaxed) != Level::full) {
+        full_rounds_ = 0;
+        return false;
+    }
+    if (full_rounds_++ == 0) full_since_ = now;
+    if (full_rounds_ < hopeless_rounds || now - full_since_ < hopeless_time) return false;
+    std::uint64_t needed = base_;
+    for (const auto& bytes : needed_) needed += bytes.load(std::memory_order_relaxed);
+    return static_cast<double>(needed) > share_careful * static_cast<double>(cap_);
+}
+
+void MemoryBudget::check(VirtualTime at) {
+    measure();
+    if (exceeded()) give_up(at);
+}
+
+void MemoryBudget::give_up(VirtualTime at) const {
+    throw MachineError(
+        fmt::format("{}: at virtual time {} the run takes about {}, without running ahead; legal: "
+                    "more than that, or a smaller model",
+                    described_cap(), at, mebibytes(static_cast<double>(used_bytes()))));
+}
+
+std::string MemoryBudget::described_cap() const {
+    return fmt::format("--memory-cap {}{}", mebibytes(static_cast<double>(cap_)),
+                       plan_.config.memory_cap_bytes == 0 ? " (80 % of what was free)" : "");
+}
+
+}  // namespace nw

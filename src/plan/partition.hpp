@@ -1,0 +1,92 @@
+// Which LP stands in which group, and which worker of which rank a group starts on. Computed alike on
+// every rank from the set-up, read-only afterwards.
+//
+// LPs are put in a row (the model's own map, METIS on its links, or blocks); the row is cut into
+// groups of equal size; each worker gets a stretch of groups. So "the record of LP i" is arithmetic:
+// place → group by one multiplication, not by a table.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <numawarp/model.hpp>
+
+namespace nw {
+
+// What a partition is but for the owners of groups: enough to have the same groups again.
+struct SavedPartition {
+    std::uint32_t lps = 0;
+    std::uint32_t lps_per_group = 1;
+    std::uint32_t groups = 0;
+    std::vector<std::uint32_t> slot_of_lp{};  // empty: slot i holds LP i
+};
+
+class Partition {
+  public:
+    // A group that is larger could not be moved, and its table of LPs would be no small thing.
+    static constexpr std::uint32_t lps_per_group_most = std::uint32_t{1} << 24;
+    // As many slots of 2 MiB as the region has (numa/region/region.hpp).
+    static constexpr std::uint32_t groups_max = std::uint32_t{1} << 24;
+
+    // lps_per_group 0: the engine decides. Requires: setup.lps ≥ 1, ranks and workers from 1 to their
+    // bounds below.
+    Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t workers_per_rank,
+              std::uint32_t lps_per_group);
+
+    // The same groups, dealt out in stretches to whatever workers there are. Requires: the same.
+    Partition(const SavedPartition& saved, std::uint32_t ranks, std::uint32_t workers_per_rank);
+    SavedPartition save() const { return {lps_, lps_per_group_, groups(), slot_of_lp_}; }
+
+    struct Place {
+        std::uint32_t group;
+        std::uint32_t index;  // within the group
+    };
+    Place place(std::uint32_t lp) const noexcept {
+        const std::uint32_t slot = slot_of_lp_.empty() ? lp : slot_of_lp_[lp];
+        if (lps_per_group_ == 1) return {slot, 0};
+        __extension__ using Wide = unsigned __int128;
+        const auto group =
+            static_cast<std::uint32_t>((static_cast<Wide>(slot) * group_reciprocal_) >> 64);
+        return {group, slot - group * lps_per_group_};
+    }
+
+    // What an owner can name. Above the workers one bit is left, which Rank uses.
+    static constexpr std::uint32_t ranks_max = 65'536;
+    static constexpr std::uint32_t workers_per_rank_max = 32'768;
+
+    struct Owner {
+        std::uint16_t rank;
+        std::uint16_t worker;
+        friend bool operator==(Owner, Owner) = default;
+    };
+    Owner first_owner(std::uint32_t group) const noexcept { return owners_[group]; }
+
+    std::uint32_t lps() const noexcept { return lps_; }
+    std::uint32_t groups() const noexcept { return static_cast<std::uint32_t>(owners_.size()); }
+    std::uint32_t lps_per_group() const noexcept { return lps_per_group_; }
+
+    // The LPs of a group, in index order.
+    std::vector<std::uint32_t> members(std::uint32_t group) const;
+
+  private:
+    void set_lps_per_group(std::uint32_t lps) noexcept;
+    // The owner that is worker number `worker` over all ranks.
+    Owner owner_of(std::uint32_t worker) const noexcept {
+        return {static_cast<std::uint16_t>(worker / workers_per_rank_),
+                static_cast<std::uint16_t>(worker % workers_per_rank_)};
+    }
+    void deal_blocks(std::uint32_t groups, std::uint32_t workers);
+    // `part`: for each LP the worker, of all ranks, that it starts on.
+    void deal_by_parts(const std::vector<std::uint32_t>& part, std::uint32_t workers);
+
+    std::uint32_t lps_;
+    std::uint32_t workers_per_rank_;
+    std::uint32_t lps_per_group_;
+    std::uint64_t group_reciprocal_;  // ⌈2^64 / lps_per_group⌉ for more than one: exact for
+                                      // 32-bit slots
+    std::vector<std::uint32_t> slot_of_lp_;  // empty: slot i holds LP i
+    std::vector<std::uint32_t> lp_of_slot_;  // with it; no_lp where a worker's last group has room
+    std::vector<Owner> owners_;              // by group
+};
+
+}  // namespace nw

@@ -1,0 +1,66 @@
+#include "plan/rank_places.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace nw {
+namespace {
+
+// Equal for ranks that would run on the same cores.
+std::string cores_of(RankGroup& ranks, const Topology& topology) {
+    std::string text = ranks.host();
+    for (const NodeInfo& node : topology.nodes())
+        text += fmt::format(" {}", fmt::join(node.cpus, ","));
+    return text;
+}
+
+}  // namespace
+
+RankPlaces choose_places(RankGroup& ranks, const Topology& topology, std::uint32_t workers_wanted) {
+    const std::string own = cores_of(ranks, topology);
+    std::uint32_t sharers = 0, number = 0;
+    const std::vector<std::string> cores = ranks.share(own);
+    for (std::uint32_t r = 0; r < cores.size(); ++r) {
+        if (cores[r] != own) continue;
+        if (r < index(ranks.rank())) ++number;
+        ++sharers;
+    }
+    RankPlaces chosen;
+    chosen.workers = workers_wanted;
+    if (workers_wanted == 0) {
+        const std::size_t mine = std::max<std::size_t>(1, topology.core_count() / sharers);
+        chosen.workers = static_cast<std::uint32_t>(mine);
+        for (const std::string& theirs : ranks.share(std::to_string(mine)))
+            chosen.workers =
+                std::min(chosen.workers, static_cast<std::uint32_t>(std::stoul(theirs)));
+    }
+    chosen.spare_core = topology.core_count() >= std::size_t{chosen.workers + 1} * sharers;
+    const std::vector<Place> all = topology.place_workers(std::size_t{chosen.workers} * sharers);
+    std::set<int> cpus;
+    for (const Place& place : all) cpus.insert(place.cpu);
+    chosen.share_cpus = cpus.size() < all.size();
+    const auto first = all.begin() + static_cast<std::ptrdiff_t>(number) * chosen.workers;
+    chosen.places.assign(first, first + chosen.workers);
+    return chosen;
+}
+
+std::vector<std::string> describe_places(RankGroup& ranks, const RankPlaces& places, bool pinned) {
+    const std::string host = ranks.host();
+    std::string line =
+        fmt::format("rank {}{}{}: {} {}", index(ranks.rank()), host.empty() ? "" : " on ", host,
+                    places.workers, places.workers == 1 ? "worker" : "workers");
+    if (pinned) {
+        line += ", (core, node):";
+        for (const Place& place : places.places)
+            line += fmt::format(" ({}, {})", place.cpu, index(place.node));
+    } else {
+        line += ", not pinned";
+    }
+    return ranks.share(line);
+}
+
+}  // namespace nw

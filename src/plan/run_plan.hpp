@@ -1,0 +1,32 @@
+// Everything about a run that is decided before it starts and never changes: the configuration with
+// its gaps filled, the partition, the rules. Shared by all workers, read-only.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <numawarp/model.hpp>
+
+#include "plan/config.hpp"
+#include "plan/partition.hpp"
+#include "lp/event_sink.hpp"
+#include "lp/state_keeping.hpp"
+
+namespace nw {
+
+struct RunPlan {
+    // Throws SetupError where the configuration and the model do not go together.
+    RunPlan(const Setup& setup, const Config& config, std::uint32_t ranks, std::uint32_t workers);
+
+    const Setup& setup;
+    const Config& config;
+    std::uint32_t ranks;
+    std::uint32_t workers;  // in each rank
+    VirtualTime until;
+    Rollback rollback;
+    ScheduleRules rules;
+    StateKeepingRules state_keeping;
+    Partition partition;
+};
+
+}  // namespace nw

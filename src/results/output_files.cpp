@@ -1,0 +1,181 @@
+#include "results/output_files.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+#include <string_view>
+#include <system_error>
+#include <thread>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/check.hpp"
+
+namespace nw {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Creates or empties the file. 0, or what errno says.
+int try_to_create(const std::string& path) {
+    errno = 0;
+    const std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    if (file) return 0;
+    return errno != 0 ? errno : EIO;
+}
+
+// A device or a pipe; -1 and errno if it cannot be opened. Who reads from a pipe may come a little later,
+// but a run must not hang before it has begun because nobody does.
+int open_for_writing(const fs::path& path) {
+    constexpr int tries = 100;
+    constexpr std::chrono::milliseconds between{50};
+    int descriptor = -1;
+    for (int i = 0; i < tries; ++i) {
+        descriptor = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+        if (descriptor >= 0 || errno != ENXIO) break;
+        std::this_thread::sleep_for(between);
+    }
+    if (descriptor < 0) return -1;
+    fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
+    return descriptor;
+}
+
+// N, if this is /proc/self/fd/N or another name of it, else -1.
+int own_descriptor(const fs::path& path) {
+    std::error_code error;
+    const fs::path folder = fs::canonical(path.parent_path(), error);
+    if (error || folder != fs::canonical("/proc/self", error) / "fd") return -1;
+    const std::string name = path.filename();
+    int number = -1;
+    const auto [end, trouble] = std::from_chars(name.data(), name.data() + name.size(), number);
+    return trouble == std::errc{} && end == name.data() + name.size() ? number : -1;
+}
+
+// Where the name leads at last. The end of the links need not be there yet.
+// Requires: the links make no ring.
+fs::path follow_links(fs::path path) {
+    std::error_code error;
+    while (own_descriptor(path) < 0 && fs::is_symlink(path, error)) {
+        const fs::path link = fs::read_symlink(path, error);
+        if (error) break;
+        path = path.parent_path() / link;  // an absolute link stands alone
+    }
+    return path;
+}
+
+}  // namespace
+
+void prepare_folder(std::string_view option, const std::string& path) {
+    std::error_code error, ignored;
+    fs::create_directories(path, error);
+    if (!error && !fs::is_directory(path)) error = std::make_error_code(std::errc::not_a_directory);
+    if (!error) {
+        // A name of its own: a network's file system does not like a file to be opened here and removed
+        // there.
+        const fs::path probe =
+            fs::path(path) / fmt::format(".probe-{:08x}", std::random_device{}());
+        if (const int number = try_to_create(probe); number != 0)
+            error = std::error_code(number, std::generic_category());
+        else
+            fs::remove(probe, ignored);
+    }
+    if (error)
+        throw SetupError(fmt::format("--{} {}: must be a folder that can be written: {}", option,
+                                     path, error.message()));
+}
+
+std::string table_file(const OutputTable& table, const Settings& settings,
+                       std::string_view ending) {
+    return (fs::path(settings.config.output_directory) / table.name).string() + std::string(ending);
+}
+
+void check_different_files(const Setup& setup, const Settings& settings) {
+    std::map<fs::path, std::string> options;  // by what they write to
+    const auto add = [&](const std::string& option, const fs::path& path) {
+        std::error_code error;
+        // What is no regular file takes what several write to it, as /dev/null and a pipe do.
+        if (path.empty() || (fs::exists(path, error) && !fs::is_regular_file(path, error))) return;
+        const fs::path place = fs::weakly_canonical(fs::absolute(path, error), error);
+        if (const auto [other, is_new] = options.emplace(place, option); !is_new)
+            throw SetupError(
+                fmt::format("--{} {}: --{} is written there, too; must be a file of its own",
+                            option, path.string(), other->second));
+    };
+    if (!settings.config.output_directory.empty())
+        for (const OutputTable& table : setup.outputs) {
+            add("output", table_file(table, settings, ".csv"));  // on the way to HDF5, too
+            if (settings.output_format != OutputFormat::csv)
+                add("output", table_file(table, settings, ".h5"));
+        }
+    add("stats", settings.stats_file);
+    add("trace", settings.trace_file);
+}
+
+WholeFile::WholeFile(std::string option, std::string path)
+    : option_(std::move(option)), path_(std::move(path)) {
+    if (path_.empty()) return;
+    if (const int trouble = prepare(); trouble != 0)
+        throw SetupError(fmt::format("--{} {}: must be a file that can be written: {}", option_,
+                                     path_, std::strerror(trouble)));
+}
+
+int WholeFile::prepare() {
+    std::error_code error;
+    const fs::file_status status = fs::status(path_, error);
+    if (status.type() == fs::file_type::none) return error.value();
+    if (status.type() == fs::file_type::directory) return EISDIR;
+    target_ = follow_links(path_);
+    if (const int own = own_descriptor(target_); own >= 0) {
+        // Opened by its name it would be written from its beginning, over what stands there.
+        descriptor_ = fcntl(own, F_DUPFD_CLOEXEC, 0);
+        return descriptor_ >= 0 ? 0 : errno;
+    }
+    if (fs::exists(status) && !fs::is_regular_file(status)) {
+        descriptor_ = open_for_writing(target_);
+        return descriptor_ >= 0 ? 0 : errno;
+    }
+    part_.emplace(target_);
+    return try_to_create(part_->path());
+}
+
+WholeFile::~WholeFile() {
+    if (descriptor_ >= 0) close(descriptor_);
+}
+
+void WholeFile::write(const std::string& text) {
+    if (path_.empty()) return;
+    const int trouble = descriptor_ >= 0 ? write_to_descriptor(text) : write_to_part(text);
+    if (trouble != 0)
+        throw MachineError(
+            fmt::format("--{} {}: cannot be written: {}", option_, path_, std::strerror(trouble)));
+    if (part_) part_->complete();
+}
+
+int WholeFile::write_to_descriptor(const std::string& text) const {
+    for (std::string_view rest = text; !rest.empty();) {
+        const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
+        if (written < 0 && errno != EINTR) return errno;
+        if (written > 0) rest.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return 0;
+}
+
+int WholeFile::write_to_part(const std::string& text) const {
+    errno = 0;
+    std::ofstream file(part_->path(), std::ios::binary | std::ios::trunc);
+    file << text;
+    file.close();
+    if (!file.fail()) return 0;
+    return errno != 0 ? errno : EIO;
+}
+
+}  // namespace nw

@@ -1,0 +1,55 @@
+// Files and folders that the user named for results. That they can be written is found out before
+// the run and not after hours of it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <numawarp/model.hpp>
+
+#include "options/option_table.hpp"
+#include "results/part_file.hpp"
+
+namespace nw {
+
+// Creates the folder with its parents, and tries that a file can be made in it. Several ranks may do so
+// at a time. `option` is what error messages call it. Throws SetupError.
+void prepare_folder(std::string_view option, const std::string& path);
+
+// DIR/<table><ending>, where --output DIR is given.
+std::string table_file(const OutputTable& table, const Settings& settings, std::string_view ending);
+
+// Throws SetupError where --stats or --trace would be written over each other, or over a table.
+void check_different_files(const Setup& setup, const Settings& settings);
+
+// A file that is there as a whole or not at all, also after a power cut: written beside its place and
+// renamed into it. A symbolic link keeps its place, and what it leads to is written. Devices, pipes and
+// descriptors (/dev/null, a FIFO, /dev/stdout) must not be replaced: they are opened at once and
+// written to.
+class WholeFile {
+  public:
+    // `option` is what error messages call it. Throws SetupError if it cannot be written. An empty
+    // path is no file: write() then does nothing. A FIFO blocks until somebody reads it.
+    WholeFile(std::string option, std::string path);
+    ~WholeFile();
+    WholeFile(const WholeFile&) = delete;
+    WholeFile& operator=(const WholeFile&) = delete;
+
+    // Once. Throws MachineError.
+    void write(const std::string& text);
+
+  private:
+    int prepare();  // 0, or what errno says
+    // 0, or what errno says.
+    int write_to_descriptor(const std::string& text) const;
+    int write_to_part(const std::string& text) const;
+
+    std::string option_;
+    std::string path_;              // as the user wrote it
+    std::string target_;            // where it leads
+    std::optional<PartFile> part_;  // of what is replaced
+    int descriptor_ = -1;           // of what must not be, or -1
+};
+
+}  // namespace nw

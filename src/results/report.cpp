@@ -1,0 +1,169 @@
+#include "results/report.hpp"
+
+#include <csignal>
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "results/human.hpp"
+#include "results/report_numa.hpp"
+
+namespace nw {
+
+namespace {
+
+// Without --verbose a big machine's table is cut after this many workers.
+constexpr std::size_t workers_shown = 8;
+
+using Lines = std::back_insert_iterator<std::string>;
+
+template <class... Values>
+void line(Lines out, std::string_view label, fmt::format_string<Values...> format,
+          Values&&... values) {
+    fmt::format_to(out, "  {:<14}", label);
+    fmt::format_to(out, format, std::forward<Values>(values)...);
+    fmt::format_to(out, "\n");
+}
+
+std::string_view end_of(const RunResult& result) {
+    switch (result.reason) {
+        case EndReason::until:
+            return "the end time was reached";
+        case EndReason::no_events:
+            return "no events were left";
+        case EndReason::all_can_end:
+            return "every LP agreed to end";
+        case EndReason::interrupted:
+            if (result.signal == SIGUSR1) return "interrupted by SIGUSR1";
+            return result.signal == SIGTERM ? "interrupted by SIGTERM" : "interrupted by SIGINT";
+    }
+    return "?";
+}
+
+void write_what_ran(Lines out, const RunFacts& facts) {
+    const RunResult& result = facts.result;
+    const EngineKind engine = facts.settings.config.engine;
+    fmt::format_to(out, "{}: {}\n", facts.model.name(), end_of(result));
+    line(out, "engine", "{}, {} x {}, seed {}", word_for(engine), plural(result.ranks, "rank"),
+         plural(facts.workers_per_rank(), "worker"), facts.settings.config.seed);
+    if (engine == EngineKind::timewarp)
+        line(out, "LPs", "{} in {}, rollback by {}", with_thousands(result.lps),
+             plural(result.groups, "group"), word_for(result.rollback));
+    else
+        line(out, "LPs", "{} in {}", with_thousands(result.lps), plural(result.groups, "group"));
+    line(out, "virtual time", "{} of {}", human_time(result.end_time), human_time(result.until));
+}
+
+void write_speed(Lines out, const RunFacts& facts) {
+    const RunResult& result = facts.result;
+    line(out, "events", "{} committed", with_thousands(facts.count(Counter::committed_events)));
+    line(out, "wall time", "{} (set-up {})", human_duration(result.wall_seconds),
+         human_duration(result.setup_seconds));
+    line(out, "speed", "{} events/s", human_count(facts.events_per_second()));
+}
+
+void write_time_warp(Lines out, const RunFacts& facts) {
+    const std::uint64_t rollbacks = facts.count(Counter::rollbacks);
+    const std::uint64_t undone = facts.count(Counter::rolled_back_events);
+    const double length =
+        rollbacks > 0 ? static_cast<double>(undone) / static_cast<double>(rollbacks) : 0;
+    line(out, "efficiency", "{} ({} executed, {} rolled back)",
+         human_share(efficiency_of(facts.result.totals)),
+         with_thousands(facts.count(Counter::executed_events)), with_thousands(undone));
+    line(out, "rollbacks", "{}, of {:.1f} events on average; {}", with_thousands(rollbacks), length,
+         plural(facts.count(Counter::anti_messages), "anti-message"));
+    line(out, "checkpoints", "{}", with_thousands(facts.count(Counter::checkpoints)));
+    line(out, "GVT", "{}, one in {}", plural(facts.count(Counter::gvt_rounds), "round"),
+         human_duration(facts.result.wall_seconds / static_cast<double>(std::max<std::uint64_t>(
+                                                        1, facts.count(Counter::gvt_rounds)))));
+}
+
+// A line, where there is something to say.
+void line_if_any(Lines out, std::string_view label, const std::string& text) {
+    if (!text.empty()) line(out, label, "{}", text);
+}
+
+void write_workers(Lines out, const RunFacts& facts) {
+    const auto& workers = facts.result.workers;
+    // Workers began with this process, of a run that may have gone on from another.
+    const double wall_seconds = facts.result.wall_seconds - facts.result.wall_seconds_before;
+    const std::size_t shown =
+        facts.settings.verbose ? workers.size() : std::min(workers.size(), workers_shown);
+    // On one rank there is nothing to tell ranks by.
+    const auto rank_column = [&](std::string_view text) {
+        return facts.result.ranks > 1 ? fmt::format("  {:>5}", text) : std::string();
+    };
+    fmt::format_to(out, "{}  {:>6} {:>5} {:>5} {:>9} {:>15} {:>10} {:>7}\n", rank_column("rank"),
+                   "worker", "core", "node", "LPs", "committed", "efficiency", "busy");
+    const auto number_or_dash = [](int number) {
+        return number < 0 ? std::string("-") : fmt::format("{}", number);
+    };
+    for (std::size_t i = 0; i < shown; ++i) {
+        const WorkerReport& worker = workers[i];
+        fmt::format_to(out, "{}  {:>6} {:>5} {:>5} {:>9} {:>15} {:>10} {:>7}\n",
+                       rank_column(std::to_string(worker.rank)), i % facts.workers_per_rank(),
+                       number_or_dash(worker.core), number_or_dash(worker.node),
+                       with_thousands(worker.lps),
+                       with_thousands(worker.counters[Counter::committed_events]),
+                       human_share(worker_efficiency_of(worker.counters)),
+                       human_share(worker.busy_seconds / wall_seconds));
+    }
+    if (shown < workers.size())
+        fmt::format_to(out, "  and {} more (--verbose shows them)\n", workers.size() - shown);
+}
+
+void write_counters(Lines out, const RunFacts& facts) {
+    for (std::size_t i = 0; i < counter_count; ++i)
+        fmt::format_to(out, "  {:<22} {:>18} {:<10} {}\n", counter_table[i].name,
+                       with_thousands(facts.count(Counter{i})), counter_table[i].unit,
+                       counter_table[i].meaning);
+}
+
+std::string saving_line(const SavingReport& saving) {
+    if (saving.written == 0) return {};
+    return fmt::format("{} ({} at virtual time {}); {} of standing still",
+                       plural(saving.written, "checkpoint"), human_bytes(saving.bytes),
+                       human_time(*saving.saved_at), human_duration(saving.seconds));
+}
+
+std::string restart_line(const SavingReport& saving) {
+    if (!saving.restarted_at) return {};
+    return fmt::format("from virtual time {}; counts and times are of the whole run",
+                       human_time(*saving.restarted_at));
+}
+
+}  // namespace
+
+std::string report_text(const RunFacts& facts) {
+    std::string text;
+    const Lines out(text);
+    const RunResult& result = facts.result;
+    write_what_ran(out, facts);
+    text += topology_table(facts);
+    write_speed(out, facts);
+    if (facts.settings.config.engine == EngineKind::timewarp) write_time_warp(out, facts);
+    line(out, "memory", "{} at most; {} in segments, {} in checkpoints",
+         human_bytes(result.resident_peak_bytes), human_bytes(result.segments_bytes),
+         human_bytes(facts.count(Counter::checkpoints_bytes_peak)));
+    line_if_any(out, "by kind", memory_kinds_line(facts));
+    line_if_any(out, "placement", placement_line(facts));
+    line_if_any(out, "pagemigd", pagemigd_line(facts));
+    line_if_any(out, "rebinding", rebinding_line(facts));
+    line_if_any(out, "run saved", saving_line(result.saving));
+    line_if_any(out, "restarted", restart_line(result.saving));
+    line(out, "digest", "{}", result.digest.hex());
+    if (!facts.settings.config.output_directory.empty())
+        line(out, "output", "{}", facts.settings.config.output_directory);
+    if (!facts.settings.stats_file.empty())
+        line(out, "statistics", "{}", facts.settings.stats_file);
+    if (!facts.settings.trace_file.empty()) line(out, "trace", "{}", facts.settings.trace_file);
+    text += placement_table(facts);
+    write_workers(out, facts);
+    if (facts.settings.verbose) write_counters(out, facts);
+    for (const std::string& notice : result.notices) fmt::format_to(out, "  notice: {}\n", notice);
+    return text;
+}
+
+}  // namespace nw

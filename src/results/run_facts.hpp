@@ -1,0 +1,49 @@
+// What is known of a run when it is over: what the report and the statistics are made from.
+#pragma once
+
+#include <algorithm>
+
+#include "run/simulation.hpp"
+#include "options/idle_options.hpp"
+#include "options/option_table.hpp"
+
+namespace nw {
+
+struct RunFacts {
+    const Model& model;
+    const Settings& settings;
+    const OptionTable& options;
+    const RunResult& result;
+
+    std::uint64_t count(Counter counter) const noexcept { return result.totals[counter]; }
+
+    std::size_t workers_per_rank() const noexcept {
+        return result.ranks > 0 ? result.workers.size() / result.ranks : result.workers.size();
+    }
+
+    RunShape shape() const noexcept { return {result.rollback, result.workers.size()}; }
+
+    double events_per_second() const noexcept {
+        return result.wall_seconds > 0
+                   ? static_cast<double>(count(Counter::committed_events)) / result.wall_seconds
+                   : 0;
+    }
+};
+
+// committed / executed: the share of the work that counted. 1 where nothing was executed.
+inline double efficiency_of(const Counters& counters) noexcept {
+    const std::uint64_t executed = counters[Counter::executed_events];
+    if (executed == 0) return 1;
+    return static_cast<double>(counters[Counter::committed_events]) / static_cast<double>(executed);
+}
+
+// The same of one worker, by what it undid: what it executed another may have committed, or undone,
+// since groups change their worker.
+inline double worker_efficiency_of(const Counters& counters) noexcept {
+    const std::uint64_t executed = counters[Counter::executed_events];
+    if (executed == 0) return 1;
+    const std::uint64_t undone = std::min(executed, counters[Counter::rolled_back_events]);
+    return static_cast<double>(executed - undone) / static_cast<double>(executed);
+}
+
+}  // namespace nw

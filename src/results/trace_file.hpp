@@ -1,0 +1,17 @@
+// --trace: the tracks of all ranks as one file in the trace event format, which Perfetto
+// (ui.perfetto.dev) and chrome://tracing open. Ranks are processes there and workers threads; GVT and
+// what is remote are counters.
+#pragma once
+
+#include <string>
+
+#include "run/simulation.hpp"
+#include "net/rank_group.hpp"
+
+namespace nw {
+
+// Collective, after the run: each rank's part goes to the first, one after the other, which appends it.
+// `path` is written on the first rank only. Throws MachineError.
+void write_trace(RankGroup& ranks, const std::string& path, const RunResult& result);
+
+}  // namespace nw

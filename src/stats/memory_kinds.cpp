@@ -1,0 +1,45 @@
+#include "stats/memory_kinds.hpp"
+
+#include <algorithm>
+
+#include "lp/group.hpp"
+
+namespace nw {
+namespace {
+
+constexpr std::chrono::milliseconds interval{100};
+// A walk over very many groups takes milliseconds: less often then.
+constexpr std::size_t many_groups = 10'000;
+constexpr std::chrono::milliseconds interval_of_many{1000};
+
+}  // namespace
+
+MemoryKinds& MemoryKinds::operator+=(const MemoryKinds& other) noexcept {
+    state += other.state;
+    events += other.events;
+    history += other.history;
+    snapshots += other.snapshots;
+    bottom_halves += other.bottom_halves;
+    return *this;
+}
+
+void MemoryLook::look(Clock::time_point now, const std::vector<Group*>& groups,
+                      std::uint64_t snapshot_bytes) noexcept {
+    next_ = now + (groups.size() > many_groups ? interval_of_many : interval);
+    MemoryKinds kinds;
+    std::uint64_t engine = 0, records = 0;
+    for (const Group* group : groups) {
+        kinds.state += group->memory.spans().used_bytes();
+        kinds.history += group->heap.history_bytes();
+        kinds.bottom_halves += group->memory.mail().touched_bytes();
+        engine += group->heap.live_bytes();
+        records += group->count * sizeof(LpRecord);
+    }
+    kinds.snapshots = snapshot_bytes;
+    // Checkpoints are counted without the rounding of their chunks, so that this is never below 0
+    // but for what is counted at all.
+    kinds.events = engine - std::min(engine, kinds.history + kinds.snapshots + records);
+    if (kinds.sum() >= largest_.sum()) largest_ = kinds;
+}
+
+}  // namespace nw

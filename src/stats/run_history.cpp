@@ -1,0 +1,57 @@
+#include "stats/run_history.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace nw {
+
+void RunHistory::begin(Clock::time_point now, const RunSample& first) {
+    start_ = now;
+    first_ = first;
+    keep(now, first);
+}
+
+void RunHistory::add(Clock::time_point now, RunSample sample) {
+    sample.seconds = first_.seconds + std::chrono::duration<double>(now - start_).count();
+    sample.committed_events += first_.committed_events;
+    sample.executed_events += first_.executed_events;
+    sample.rolled_back_events += first_.rolled_back_events;
+    sample.gvt_rounds += first_.gvt_rounds;
+    keep(now, sample);
+}
+
+void RunHistory::keep(Clock::time_point now, const RunSample& sample) {
+    samples_.add(sample);
+    next_ = now + std::chrono::duration_cast<Clock::duration>(
+                      std::chrono::duration<double>(samples_.interval_seconds()));
+}
+
+void end_history(std::vector<RunSample>& samples, RunSample last) {
+    if (!samples.empty()) {
+        last.resident_bytes = samples.back().resident_bytes;
+        last.window = samples.back().window;
+    }
+    // Samples have another clock, and may have been taken while the last commits were under way.
+    while (!samples.empty() && samples.back().seconds >= last.seconds) samples.pop_back();
+    samples.push_back(last);
+}
+
+std::size_t RollbackLengths::buckets_used() const noexcept {
+    std::size_t used = bucket_count;
+    while (used > 0 && rollbacks_[used - 1] == 0) --used;
+    return used;
+}
+
+void add_spot(std::vector<RollbackSpot>& spots, const RollbackSpot& spot) {
+    constexpr std::size_t spots_max = 16;
+    // Among equals by number, so that runs that are alike say the same.
+    const auto worse = [](const RollbackSpot& a, const RollbackSpot& b) {
+        return std::tie(b.rolled_back_events, a.lp) < std::tie(a.rolled_back_events, b.lp);
+    };
+    if (spot.rolled_back_events == 0) return;
+    if (spots.size() == spots_max && !worse(spot, spots.back())) return;
+    spots.insert(std::upper_bound(spots.begin(), spots.end(), spot, worse), spot);
+    if (spots.size() > spots_max) spots.pop_back();
+}
+
+}  // namespace nw

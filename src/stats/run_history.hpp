@@ -1,0 +1,96 @@
+// How a run went: totals over time, how long rollbacks were, and where. For the statistics, from which
+// `jobs/run report` draws its curves.
+//
+// Samples are taken where the totals are known anyhow: Time Warp at the results of GVT rounds (which
+// are sums over all ranks, at one cut), the other engines between two batches of events.
+//
+// Thread: one; whoever takes the samples.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include <numawarp/time.hpp>
+
+#include "stats/sample_history.hpp"
+
+namespace nw {
+
+// Totals since the run began, over all ranks. committed ≤ executed − rolled_back: the rest is
+// ahead of GVT.
+struct RunSample {
+    double seconds = 0;
+    VirtualTime gvt = 0;
+    std::uint64_t committed_events = 0;
+    std::uint64_t executed_events = 0;
+    std::uint64_t rolled_back_events = 0;
+    std::uint64_t gvt_rounds = 0;
+    std::uint64_t resident_bytes = 0;  // now; 0: nobody looked
+    VirtualTime window = time_infinity;
+};
+
+class RunHistory {
+  public:
+    using Clock = std::chrono::steady_clock;
+
+    // The event loop begins now. A run that goes on from another has that one's totals and seconds.
+    void begin(Clock::time_point now, const RunSample& first = {});
+
+    bool is_due(Clock::time_point now) const noexcept { return now >= next_; }
+    // `sample` has what was done since begin(); its seconds are filled in. Requires: begin() was called,
+    // or nothing of its time is of interest.
+    void add(Clock::time_point now, RunSample sample);
+
+    const std::vector<RunSample>& samples() const noexcept { return samples_.samples(); }
+
+  private:
+    void keep(Clock::time_point now, const RunSample& sample);
+
+    Clock::time_point start_{};
+    Clock::time_point next_{};
+    RunSample first_;
+    SampleHistory<RunSample> samples_{0.1};
+};
+
+// Puts what the run came to behind its samples. What `last` does not know it has from them.
+void end_history(std::vector<RunSample>& samples, RunSample last);
+
+// Rollbacks by the number of events that each undid: 1, 2, 3–4, 5–8, … (bucket b: more than 2^(b-1),
+// at most 2^b).
+class RollbackLengths {
+  public:
+    static constexpr std::size_t bucket_count = 33;
+
+    // Requires: events > 0; a history has fewer than 2^32.
+    void count(std::uint64_t events) noexcept {
+        ++rollbacks_[static_cast<std::size_t>(std::bit_width(events - 1))];
+    }
+    void add(const RollbackLengths& other) noexcept {
+        for (std::size_t b = 0; b < bucket_count; ++b) rollbacks_[b] += other.rollbacks_[b];
+    }
+
+    std::uint64_t rollbacks(std::size_t bucket) const noexcept { return rollbacks_[bucket]; }
+    static std::uint64_t events_max(std::size_t bucket) noexcept {
+        return std::uint64_t{1} << bucket;
+    }
+    std::size_t buckets_used() const noexcept;  // beyond them all are 0
+
+  private:
+    std::array<std::uint64_t, bucket_count> rollbacks_{};
+};
+
+// An LP that was set back often.
+struct RollbackSpot {
+    std::uint64_t rolled_back_events = 0;
+    std::uint32_t lp = 0;
+    std::uint32_t rank = 0;  // and worker: where it is at the end
+    std::uint32_t worker = 0;
+};
+
+// Keeps the worst few, worst first.
+void add_spot(std::vector<RollbackSpot>& spots, const RollbackSpot& spot);
+
+}  // namespace nw

@@ -1,0 +1,80 @@
+#include "stats/trace.hpp"
+
+#include <algorithm>
+
+namespace nw {
+namespace {
+
+// Some 100 MB of JSON: Perfetto and chrome://tracing take several times as much memory to show it,
+// and a browser's tab has a few GB.
+constexpr std::size_t spans_max_of_run = std::size_t{1} << 20;
+constexpr std::size_t spans_max_of_track = std::size_t{1} << 18;  // 8 MiB
+constexpr std::size_t spans_min_of_track = std::size_t{1} << 13;
+
+}  // namespace
+
+std::size_t trace_spans_max(std::size_t ranks, std::size_t workers) noexcept {
+    return std::clamp(spans_max_of_run / (ranks * workers), spans_min_of_track, spans_max_of_track);
+}
+
+void TraceTrack::add(TraceKind kind, Clock::time_point start, Clock::time_point end,
+                     std::uint64_t count) {
+    const auto ns = [](Clock::time_point time) {
+        return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch())
+            .count();
+    };
+    const TraceSpan span{ns(start), ns(end), count, kind};
+    if (extend_last(span)) return;
+    if (spans_.size() < spans_max_) {
+        spans_.push_back(span);
+        return;
+    }
+    spans_[next_] = span;
+    ++left_out_;
+    if (++next_ == spans_max_) next_ = spans_max_ / 2;
+}
+
+// Spans within `span` have come before it, and may stand between it and the last of its kind.
+bool TraceTrack::extend_last(const TraceSpan& span) noexcept {
+    constexpr std::size_t looked_at = 4;
+    if (span.kind == TraceKind::rollback || span.kind == TraceKind::round) return false;
+    for (std::size_t back = 1; back <= looked_at; ++back) {
+        TraceSpan* last = from_back(back);
+        if (last == nullptr || span.start_ns - last->end_ns > close_ns) return false;
+        if (last->kind == span.kind) {
+            if (span.end_ns - last->start_ns > longest_ns) return false;
+            last->end_ns = span.end_ns;
+            last->count += span.count;
+            return true;
+        }
+        if (last->kind != TraceKind::rollback) return false;
+    }
+    return false;
+}
+
+TraceSpan* TraceTrack::from_back(std::size_t back) noexcept {
+    if (left_out_ == 0) return back <= spans_.size() ? &spans_[spans_.size() - back] : nullptr;
+    const std::size_t ring_begin = spans_max_ / 2;
+    return &spans_[next_ >= ring_begin + back ? next_ - back
+                                              : next_ + spans_max_ - ring_begin - back];
+}
+
+// What is left out is a span itself, so that nobody takes the thread for one that stood still.
+NamedTrack TraceTrack::named(std::string name) const {
+    NamedTrack track{std::move(name), spans_, left_out_};
+    if (left_out_ == 0) return track;
+    const auto at = [&](std::size_t i) {
+        return track.spans.begin() + static_cast<std::ptrdiff_t>(i);
+    };
+    const std::size_t gap = spans_max_ / 2;
+    std::rotate(at(gap), at(next_), track.spans.end());
+    const std::int64_t begin = track.spans[gap - 1].end_ns;  // ends rise
+    const std::int64_t end =
+        std::min_element(at(gap), track.spans.end(), [](const TraceSpan& a, const TraceSpan& b) {
+            return a.start_ns < b.start_ns;
+        })->start_ns;
+    track.spans.insert(at(gap), {begin, std::max(begin, end), left_out_, TraceKind::left_out});
+    return track;
+}
+
+}  // namespace nw

@@ -1,0 +1,178 @@
+#include "timewarp/placement_watch.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace nw {
+namespace {
+
+// Pages asked for: 2,048 take half a millisecond of one core, and tell a share to a percent or two.
+constexpr std::size_t pages_a_sample = 2048;
+constexpr std::size_t pages_of_last_look = 65'536;
+
+// How soon a request is answered.
+constexpr std::chrono::milliseconds wake_up_interval{100};
+// Without a daemon, whose period is of interest otherwise.
+constexpr double sample_seconds = 1;
+constexpr double sample_seconds_least = 0.01;
+
+bool spans_nodes(const WorkerPlaces& where) { return where.pin && nodes_spanned(where.places) > 1; }
+
+// Also where all workers are on one node, as those of a rank that is bound to it.
+bool pages_can_be_remote(const WorkerPlaces& where, const std::vector<NodeInfo>& nodes) {
+    const auto with_memory = std::count_if(
+        nodes.begin(), nodes.end(), [](const NodeInfo& node) { return node.total_bytes > 0; });
+    return where.pin && with_memory > 1;
+}
+
+PagemigdOptions daemon_to_start(const Config& config, const WorkerPlaces& where) {
+    PagemigdOptions options = config.pagemigd;
+    if (config.memory == MemoryMode::libc || (options.automatic && !spans_nodes(where)))
+        options.threads = 0;
+    return options;
+}
+
+}  // namespace
+
+PlacementWatch::PlacementWatch(Os& os, const Config& config, const WorkerPlaces& where,
+                               LiveProgress& progress, const std::vector<NodeInfo>& nodes,
+                               std::vector<std::string>& notices)
+    : os_(os),
+      progress_(progress),
+      nodes_(nodes),
+      daemon_(os, daemon_to_start(config, where)),
+      watched_(pages_can_be_remote(where, nodes) || daemon_.threads() > 0),
+      period_seconds_(daemon_.threads() > 0 ? config.pagemigd.period_seconds : sample_seconds),
+      history_(std::max(period_seconds_, sample_seconds_least)) {
+    if (!watched_) return;
+    try {
+        thread_ = std::thread([this] { run(); });
+    } catch (const std::system_error& refused) {
+        notices.push_back(
+            fmt::format("placement is not watched while the run goes on: {}", refused.what()));
+    }
+}
+
+void PlacementWatch::begin(const std::vector<GroupMemory*>& groups) {
+    daemon_.serve(groups);
+    groups_.assign(groups.begin(), groups.end());
+    start_ = Clock::now();
+    requests_answered_ = progress_.placement_requests.load(std::memory_order_relaxed);
+    {
+        const std::lock_guard lock(mutex_);
+        begun_ = true;
+    }
+    changed_.notify_one();
+    progress_.placement_watched.store(thread_.joinable(), std::memory_order_relaxed);
+}
+
+void PlacementWatch::last_look() {
+    stop();
+    if (!watched_) return;
+    try {
+        last_ = look(pages_of_last_look);
+        if (last_->status == 0) history_.add(sample_of(*last_, daemon_.figures()));
+        pages_shared_ = pages_shared_between_groups(groups_);
+    } catch (const std::bad_alloc&) {
+        // The run is done; that nobody had memory to look at it must not make it fail.
+    }
+}
+
+void PlacementWatch::finish(NumaReport& report, std::vector<std::string>& notices) {
+    if (last_ && last_->status == 0) report.placement = last_;
+    const std::vector<std::string> of_daemon = daemon_.notices();
+    // Who may not move pages may not ask for them either: the daemon, which was not started then,
+    // has said it.
+    const bool said = daemon_.threads() == 0 && !of_daemon.empty();
+    if (last_ && last_->status != 0 && !said)
+        notices.push_back(
+            fmt::format("placement is unknown: the kernel does not say where pages are ({})",
+                        std::strerror(last_->status)));
+    report.pages_shared = pages_shared_;
+    report.history = history_.samples();
+    const auto threads = static_cast<std::uint32_t>(daemon_.threads());
+    report.pagemigd = {threads, threads > 0 ? period_seconds_ : 0, daemon_.figures()};
+    notices.insert(notices.end(), of_daemon.begin(), of_daemon.end());
+}
+
+void PlacementWatch::stop() noexcept {
+    progress_.placement_watched.store(false, std::memory_order_relaxed);
+    {
+        const std::lock_guard lock(mutex_);
+        over_ = true;
+    }
+    changed_.notify_one();
+    if (thread_.joinable()) thread_.join();
+    daemon_.stop();
+}
+
+void PlacementWatch::run() {
+    const std::chrono::duration<double> nap = std::min<std::chrono::duration<double>>(
+        wake_up_interval, std::chrono::duration<double>(period_seconds_));
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return begun_ || over_; });
+    while (!over_) {
+        lock.unlock();
+        try {
+            answer_requests();
+            if (history_.is_due(seconds())) sample();
+        } catch (const std::bad_alloc&) {
+            // A sample less: memory is needed elsewhere now.
+        }
+        lock.lock();
+        changed_.wait_for(lock, nap, [this] { return over_; });
+    }
+}
+
+// Several requests that came together have one answer.
+void PlacementWatch::answer_requests() {
+    const std::uint32_t requests = progress_.placement_requests.load(std::memory_order_relaxed);
+    if (requests == requests_answered_) return;
+    requests_answered_ = requests;
+    if (progress_.warn) progress_.warn(describe(look(pages_a_sample)));
+}
+
+void PlacementWatch::sample() {
+    // Passes before the look and moves after it: whoever reads the sample may rely on that so many
+    // passes were over, and no more groups moved, when it was taken.
+    const MigrationFigures figures = daemon_.figures();
+    const Placement placement = look(pages_a_sample);
+    if (placement.status == 0) history_.add(sample_of(placement, figures));
+}
+
+PlacementSample PlacementWatch::sample_of(const Placement& placement,
+                                          const MigrationFigures& figures) const noexcept {
+    return {seconds(), progress_.groups_moved.load(std::memory_order_relaxed), figures.pages_moved,
+            figures.passes, placement.remote_share()};
+}
+
+double PlacementWatch::seconds() const noexcept {
+    return std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
+Placement PlacementWatch::look(std::size_t pages) const {
+    return probe_placement(os_, groups_, pages);
+}
+
+std::string PlacementWatch::describe(const Placement& placement) const {
+    if (placement.status != 0)
+        return fmt::format("placement: the kernel does not say ({})",
+                           std::strerror(placement.status));
+    std::string text =
+        fmt::format("placement: {:.1f} % local", 100 * (1 - placement.remote_share()));
+    for (const PageKind kind : {PageKind::state, PageKind::platform, PageKind::mail}) {
+        const PagePlacement& pages = placement.of(kind);
+        text += fmt::format("; {} {:.1f} % remote", name_of(kind), 100 * pages.remote_share());
+        for (const NodeInfo& node : nodes_)
+            text += fmt::format(", {:.1f} MiB on node {}",
+                                static_cast<double>(pages.resident_bytes(node.node)) / (1 << 20),
+                                index(node.node));
+    }
+    return text;
+}
+
+}  // namespace nw

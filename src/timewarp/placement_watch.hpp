@@ -1,0 +1,82 @@
+// What a run does about where its pages are: it starts the migration daemon, looks now and then how
+// much is remote, answers a user who asks meanwhile, and takes a last look at the end.
+//
+// The looks have a thread of their own, because workers have better things to do than to ask the
+// kernel. On one node, and without a daemon that was asked for, there is neither thread nor look:
+// everything is local there.
+//
+//     main thread   constructor, finish
+//     one worker    begin, when every group exists; last_look, when nobody executes any more
+//     own thread    the rest, until the last look
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "plan/config.hpp"
+#include "stats/numa_report.hpp"
+#include "stats/sample_history.hpp"
+#include "run/simulation.hpp"
+#include "engine/worker_threads.hpp"
+#include "numa/place/page_migration.hpp"
+
+namespace nw {
+
+class PlacementWatch {
+  public:
+    // Built before workers are bound to cores, so that its threads may run anywhere. What could not
+    // be had becomes a notice.
+    PlacementWatch(Os& os, const Config& config, const WorkerPlaces& where, LiveProgress& progress,
+                   const std::vector<NodeInfo>& nodes, std::vector<std::string>& notices);
+    ~PlacementWatch() { stop(); }
+    PlacementWatch(const PlacementWatch&) = delete;
+    PlacementWatch& operator=(const PlacementWatch&) = delete;
+
+    // Requires: the groups outlive finish().
+    void begin(const std::vector<GroupMemory*>& groups);
+    // Ends all threads. A sample of it is the history's last.
+    void last_look();
+
+    // Requires: last_look() has been called.
+    void finish(NumaReport& report, std::vector<std::string>& notices);
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    void stop() noexcept;
+    void run();
+    void answer_requests();
+    void sample();
+    PlacementSample sample_of(const Placement& placement,
+                              const MigrationFigures& figures) const noexcept;
+    double seconds() const noexcept;
+    Placement look(std::size_t pages) const;
+    std::string describe(const Placement& placement) const;
+
+    Os& os_;
+    LiveProgress& progress_;
+    const std::vector<NodeInfo>& nodes_;
+    PageMigrationDaemon daemon_;
+    bool watched_;  // whether anybody wants to know
+    double period_seconds_;
+
+    std::vector<const GroupMemory*> groups_;  // written before begun_, read-only then
+    Clock::time_point start_;                 // the same
+    std::uint32_t requests_answered_ = 0;
+    SampleHistory<PlacementSample> history_;  // the own thread's until that ends
+    std::optional<Placement> last_;
+    std::optional<std::uint64_t> pages_shared_;
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool begun_ = false;  // under mutex_
+    bool over_ = false;   // under mutex_
+    std::thread thread_;
+};
+
+}  // namespace nw

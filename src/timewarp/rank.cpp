@@ -1,0 +1,171 @@
+#include "timewarp/rank.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "timewarp/worker.hpp"
+
+namespace nw {
+namespace {
+
+constexpr std::size_t batches_received_per_step = 16;
+
+WindowControl window_of(const Config& config) {
+    switch (config.window_mode) {
+        case WindowMode::automatic:
+            return WindowControl::automatic();
+        case WindowMode::fixed:
+            return WindowControl::fixed(config.window);
+        case WindowMode::off:
+            break;
+    }
+    return WindowControl::off();
+}
+
+}  // namespace
+
+Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, OutputWriter& output,
+           LiveProgress& progress, const std::atomic<int>& stop_signal,
+           std::vector<NodeId> worker_nodes)
+    : plan_(plan),
+      transport_(transport),
+      memory_(memory),
+      memory_budget_(plan, memory, transport.ranks()),
+      output_(output),
+      progress_(progress),
+      stop_signal_(stop_signal),
+      gvt_(transport, plan.workers, plan.config.gvt_interval_ms, window_of(plan.config)),
+      groups_(plan.partition.groups()),
+      owners_(plan.partition.groups()),
+      ready_lists_(plan.workers),
+      worker_nodes_(worker_nodes.empty() ? std::vector<NodeId>(plan.workers)
+                                         : std::move(worker_nodes)),
+      handed_over_(plan.workers),
+      rebinding_(plan.config.rebind_seconds, plan.config.check_rebind, plan.config.seed,
+                 worker_nodes_),
+      trace_(trace_spans_max()) {
+    for (std::uint32_t g = 0; g < plan.partition.groups(); ++g)
+        owners_[g] = plan.partition.first_owner(g);
+    for (std::uint32_t w = 0; w < plan.workers; ++w)
+        workers_.push_back(std::make_unique<Worker>(*this, WorkerId{w}));
+}
+
+Rank::~Rank() = default;
+
+std::size_t Rank::trace_spans_max() const noexcept {
+    return plan_.config.trace ? nw::trace_spans_max(transport_.ranks(), plan_.workers) : 0;
+}
+
+Group& Rank::make_group(std::uint32_t g) {
+    groups_[g] = std::make_unique<Group>(memory_, g);
+    return *groups_[g];
+}
+
+void Rank::net_step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
+    if (!net_role_.try_lock()) return;
+    if (has_outgoing_.load(std::memory_order_acquire)) {
+        std::vector<OutgoingBatch> batches;
+        {
+            const std::lock_guard lock(outgoing_mutex_);
+            batches.swap(outgoing_);
+            has_outgoing_.store(false, std::memory_order_release);
+        }
+        for (const OutgoingBatch& batch : batches) transport_.send(batch.destination, batch.bytes);
+        trace.mark(TraceKind::send, batches.size());
+    }
+    if (transport_.ranks() > 1) {
+        std::uint64_t received = 0;
+        transport_.receive(batches_received_per_step, [&](std::span<const std::byte> batch) {
+            deliver(batch.data(), batch.size());
+            ++received;
+        });
+        trace.mark(TraceKind::receive, received);
+    }
+    // Handing groups over takes memory for a moment: not when it is short.
+    if (gvt_.gathered() && memory_budget_.level(now) == MemoryBudget::Level::ample) {
+        rebinding_.make_plan(gvt_.opened(), now, groups_,
+                             [this](std::uint32_t g) { return owner(g).worker; });
+    }
+    const std::uint32_t done = gvt_.done();
+    gvt_.step(now);
+    if (trace_.on() && gvt_.done() != done) {
+        // Turns begin before they come here: one may open a round at a time when the last was not over.
+        const auto over = TraceTrack::Clock::now();
+        trace_.add(TraceKind::round, std::max(gvt_.opened_at(), round_over_), over, 1);
+        round_over_ = over;
+    }
+    // A round that takes long means that a handler or a rank does not come back: say which. It may
+    // still, or be an endless loop in a state that was never to be; only the user can tell.
+    std::string overdue;
+    if (plan_.config.watchdog_seconds > 0)
+        overdue = gvt_.overdue(now, std::chrono::duration<double>(plan_.config.watchdog_seconds));
+    net_role_.unlock();
+    if (!overdue.empty() && progress_.warn) progress_.warn(overdue);
+}
+
+void Rank::send_batch(RankId destination, const MailBuffer& batch) {
+    const std::lock_guard lock(outgoing_mutex_);
+    outgoing_.push_back({destination, {batch.data(), batch.data() + batch.size()}});
+    has_outgoing_.store(true, std::memory_order_release);
+}
+
+void Rank::deliver(const std::byte* events, std::size_t size) {
+    for_each_wire_event(events, size, [&](const WireEvent& wire) {
+        const std::uint32_t g = plan_.partition.place(wire.target).group;
+        groups_[g]->mail.push(reinterpret_cast<const std::byte*>(&wire), wire.bytes(),
+                              ready_list_of_group(g));
+    });
+}
+
+void Rank::bind(const Group& group, std::uint32_t worker) noexcept {
+    const auto rank = static_cast<std::uint16_t>(index(id()));
+    owners_[group.mail.group()].store({rank, static_cast<std::uint16_t>(worker)},
+                                      std::memory_order_relaxed);
+}
+
+void Rank::hand_over(Handover&& handover, std::uint32_t to) {
+    const std::lock_guard lock(handover_mutex_);
+    for (const Group* group : handover.groups) bind(*group, to | in_transit);
+    handed_over_[to].push_back(std::move(handover));
+}
+
+std::vector<Handover> Rank::take_over(std::uint32_t w) {
+    std::vector<Handover> taken;
+    const std::lock_guard lock(handover_mutex_);
+    taken.swap(handed_over_[w]);
+    for (const Handover& handover : taken)
+        for (const Group* group : handover.groups) bind(*group, w);
+    return taken;
+}
+
+void Rank::fail(std::exception_ptr failure) {
+    const std::lock_guard lock(failure_mutex_);
+    // A bug of ours outranks what the model did.
+    if (failure_ == nullptr || failure_key_.has_value()) {
+        failure_ = failure;
+        failure_key_.reset();
+    }
+    failed_.store(true, std::memory_order_release);
+}
+
+void Rank::fail_in_model(const EventKey& key, std::string message) {
+    const std::lock_guard lock(failure_mutex_);
+    const bool first = failure_ == nullptr;
+    if (first || (failure_key_.has_value() && before(key, *failure_key_))) {
+        failure_ = std::make_exception_ptr(ModelError(message));
+        failure_key_ = key;
+    }
+    failed_.store(true, std::memory_order_release);
+}
+
+std::optional<EventKey> Rank::model_failure_key() {
+    const std::lock_guard lock(failure_mutex_);
+    return failure_key_;
+}
+
+void Rank::rethrow_failure() {
+    const std::lock_guard lock(failure_mutex_);
+    if (failure_ != nullptr) std::rethrow_exception(failure_);
+}
+
+}  // namespace nw

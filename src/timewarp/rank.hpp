@@ -1,0 +1,163 @@
+// One rank of a Time Warp run: what its workers share. Made by the main thread; workers then own
+// disjoint groups and meet only in the places named here.
+//
+//     mail of a group, ready list of a worker   any worker → owner
+//     GVT rounds                                slots: their worker → net role; result: net role → all
+//     net role                                  a try-lock; transport, outgoing batches, rebinding
+//     owners of groups                          the old and the new owner in turn → all
+//     handed-over groups of a worker            old owner → new owner, under a mutex
+//     failure                                   first to come, under a mutex
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lp/group.hpp"
+#include "plan/memory_budget.hpp"
+#include "output/output_writer.hpp"
+#include "timewarp/rebinding.hpp"
+#include "stats/run_history.hpp"
+#include "plan/run_plan.hpp"
+#include "run/simulation.hpp"
+#include "stats/trace.hpp"
+#include "event/mail_buffer.hpp"
+#include "gvt/gvt_rounds.hpp"
+#include "net/transport.hpp"
+
+namespace nw {
+
+class Worker;
+
+// Groups on their way from one worker to another, with all that the old owner kept for them.
+struct Handover {
+    std::vector<Group*> groups;
+    std::vector<PendingEntry> pending;   // events for their LPs
+    std::vector<LpRecord*> uncommitted;  // of their LPs
+};
+
+class Rank {
+  public:
+    // `worker_nodes`: the NUMA node of each worker; none given: all on node 0.
+    Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, OutputWriter& output,
+         LiveProgress& progress, const std::atomic<int>& stop_signal,
+         std::vector<NodeId> worker_nodes = {});
+    ~Rank();
+
+    const RunPlan& plan() const noexcept { return plan_; }
+    GvtRounds& gvt() noexcept { return gvt_; }
+    OutputWriter& output() noexcept { return output_; }
+    Worker& worker(std::uint32_t w) noexcept { return *workers_[w]; }
+    Group* group(std::uint32_t g) noexcept { return groups_[g].get(); }
+    // The owner of a group, here or on another rank. While a group is handed over it has none, and
+    // this is unlike every worker.
+    Partition::Owner owner(std::uint32_t g) const noexcept {
+        return owners_[g].load(std::memory_order_relaxed);
+    }
+    RankId id() const noexcept { return transport_.rank(); }
+    std::size_t batch_bytes() const noexcept { return batch_bytes_; }
+    int stop_signal() const noexcept { return stop_signal_.load(std::memory_order_relaxed); }
+
+    // A worker's groups are made in its own thread, so that their pages are born beside it.
+    Group& make_group(std::uint32_t g);
+
+    // Thread: any worker, between events. Takes the net role if it is free and moves what there is
+    // to move: batches out and in, the GVT round. `trace` is the calling thread's, begun at `now`.
+    void net_step(GvtRounds::Clock::time_point now, TraceTurn& trace);
+
+    // Hands a closed batch for another rank to the net role.
+    void send_batch(RankId destination, const MailBuffer& batch);
+
+    // Nobody moves anything between ranks while it is held. Requires: no worker runs.
+    std::unique_lock<SpinLock> hold_network() { return std::unique_lock(net_role_); }
+
+    // Puts wire events into the bottom halves of their groups. Requires: this rank owns them.
+    void deliver(const std::byte* events, std::size_t size);
+
+    ReadyList& ready_list(std::uint32_t w) noexcept { return ready_lists_[w]; }
+    // Where the mail of a group is announced.
+    ReadyList& ready_list_of_group(std::uint32_t g) noexcept {
+        return ready_lists_[addressee(g).worker];
+    }
+
+    // Who gets the mail of a group: its owner, or who is about to own it.
+    Partition::Owner addressee(std::uint32_t g) const noexcept {
+        Partition::Owner owner = this->owner(g);
+        owner.worker &= static_cast<std::uint16_t>(~in_transit);
+        return owner;
+    }
+
+    // Rebinding. The plan of the round whose result was learnt last, if it has one.
+    const Rebinding& rebinding() const noexcept { return rebinding_; }
+    NodeId node_of_worker(std::uint32_t w) const noexcept { return worker_nodes_[w]; }
+    // Thread: the groups' owner, which gives up everything that belongs to them.
+    void hand_over(Handover&& handover, std::uint32_t to);
+    // Thread: worker w. What was handed over to it since the last call; it owns that now. Who finds
+    // a group's mail on its ready list, and does not own the group, finds it here: the mail went
+    // there because the handover had been posted. Or it has handed the group over itself.
+    std::vector<Handover> take_over(std::uint32_t w);
+
+    // The first failure ends the run; of model failures the one earliest in virtual time is kept.
+    void fail(std::exception_ptr failure);
+    void fail_in_model(const EventKey& key, std::string message);
+    std::optional<EventKey> model_failure_key();  // of what fail_in_model() has kept
+    bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
+    void rethrow_failure();
+
+    LiveProgress& progress() noexcept { return progress_; }
+    // Thread: worker 0.
+    RunHistory& history() noexcept { return history_; }
+
+    // Of each track; 0: no trace is wanted.
+    std::size_t trace_spans_max() const noexcept;
+    // The GVT rounds. Requires: nobody executes any more.
+    const TraceTrack& trace() const noexcept { return trace_; }
+
+    MemoryBudget& memory_budget() noexcept { return memory_budget_; }
+    void release_libc_memory() noexcept { memory_.os().release_libc_memory(); }
+
+  private:
+    void bind(const Group& group, std::uint32_t worker) noexcept;
+
+    const RunPlan& plan_;
+    Transport& transport_;
+    const std::size_t batch_bytes_ = transport_.batch_bytes();
+    MemorySource& memory_;
+    MemoryBudget memory_budget_;
+    OutputWriter& output_;
+    LiveProgress& progress_;
+    RunHistory history_;
+    const std::atomic<int>& stop_signal_;
+    GvtRounds gvt_;
+
+    std::vector<std::unique_ptr<Group>> groups_;         // by global number; null where not ours
+    static constexpr std::uint16_t in_transit = 0x8000;  // in Owner::worker, on top of the receiver
+    std::vector<std::atomic<Partition::Owner>> owners_;
+    std::vector<ReadyList> ready_lists_;  // by worker
+    std::vector<NodeId> worker_nodes_;
+    std::mutex handover_mutex_;
+    std::vector<std::vector<Handover>> handed_over_;  // by receiver, under handover_mutex_
+    std::vector<std::unique_ptr<Worker>> workers_;
+
+    SpinLock net_role_;  // by try_lock only
+    Rebinding rebinding_;
+    TraceTrack trace_;                            // under the net role
+    TraceTrack::Clock::time_point round_over_{};  // the same; when trace_'s last span ended
+    struct OutgoingBatch {
+        RankId destination;
+        std::vector<std::byte> bytes;
+    };
+    std::mutex outgoing_mutex_;
+    std::vector<OutgoingBatch> outgoing_;
+    std::atomic<bool> has_outgoing_{false};
+
+    std::atomic<bool> failed_{false};
+    std::mutex failure_mutex_;
+    std::exception_ptr failure_;
+    std::optional<EventKey> failure_key_;
+};
+
+}  // namespace nw

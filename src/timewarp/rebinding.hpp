@@ -1,0 +1,95 @@
+// Which groups should change their worker. Loads shift while a model runs (traffic jams wander, an
+// epidemic spreads); a worker with too much to do holds GVT back, and the others' optimism is wasted.
+//
+// "NUMA Time Warp" (Pellegrini and Quaglia, PADS 2015, §3.5) leaves the policy to the engine. Ours is
+// longest processing time first (Graham, "Bounds on multiprocessing timing anomalies", 1969), begun
+// from what is bound already so that few groups move.
+//
+// A plan belongs to a GVT round: made when all workers have cut it, learnt by each with its result,
+// carried out before the next cut. So every cut finds every group with exactly one worker, and
+// neither GVT nor the ending needs to know that groups move (docs/decisions/0017).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <numawarp/ids.hpp>
+
+#include "lp/group.hpp"
+#include "net/contribution.hpp"
+
+namespace nw {
+
+struct BoundGroup {
+    std::uint32_t group;
+    std::uint32_t worker;
+    double load;  // nanoseconds of committed work since the last look
+};
+
+struct GroupMove {
+    std::uint32_t group;
+    std::uint32_t from;
+    std::uint32_t to;
+    friend bool operator==(const GroupMove&, const GroupMove&) = default;
+};
+
+// The moves that bring the most loaded worker down by at least a tenth, or none. Groups go to workers
+// of their own node as long as those have room. Requires: every worker < worker_nodes.size().
+std::vector<GroupMove> plan_moves(std::span<const BoundGroup> groups,
+                                  std::span<const NodeId> worker_nodes);
+
+// Moves about this share of the groups to other workers, drawn from `seed`: --check-rebind.
+std::vector<GroupMove> draw_moves(std::span<const BoundGroup> groups, std::uint32_t workers,
+                                  double share, std::uint64_t seed);
+
+// A rank's plans. Thread: make_plan by the holder of the net role; the plan is read by workers, which
+// learn with a round's result that it stands.
+class Rebinding {
+  public:
+    using Clock = std::chrono::steady_clock;
+
+    struct Plan {
+        std::uint32_t round = first_round;  // of GVT; this one: there was none yet
+        std::vector<GroupMove> moves;
+    };
+
+    // interval_seconds 0: never. check_share > 0: moves are drawn and not planned.
+    Rebinding(double interval_seconds, double check_share, std::uint64_t seed,
+              std::vector<NodeId> worker_nodes);
+
+    // Whether loads should be measured at all.
+    bool on() const noexcept { return interval_.count() > 0 && worker_nodes_.size() > 1; }
+
+    // Requires: all workers have cut this round and none has learnt it. `owner(g)` is the worker of
+    // group g. Cost: a comparison until a look is due, then a walk over the groups.
+    template <class Owner>
+    void make_plan(std::uint32_t round, Clock::time_point now,
+                   std::span<const std::unique_ptr<Group>> groups, Owner&& owner) {
+        if (!is_due(now)) return;
+        bound_.clear();
+        for (std::uint32_t g = 0; g < groups.size(); ++g) {
+            if (groups[g] == nullptr) continue;
+            bound_.push_back({g, owner(g), groups[g]->load.take()});
+        }
+        plan(round);
+    }
+
+    const Plan& plan() const noexcept { return plan_; }
+
+  private:
+    bool is_due(Clock::time_point now) noexcept;
+    void plan(std::uint32_t round);
+
+    std::chrono::nanoseconds interval_;
+    double check_share_;
+    std::uint64_t seed_;
+    std::vector<NodeId> worker_nodes_;
+    Clock::time_point last_look_{};
+    std::vector<BoundGroup> bound_;
+    Plan plan_;
+};
+
+}  // namespace nw

@@ -1,0 +1,248 @@
+#include "timewarp/run_saver.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+#include "base/packing.hpp"
+#include "timewarp/worker.hpp"
+
+namespace nw {
+namespace {
+
+// A message between ranks: that all is well, or what is not.
+constexpr char well = '+';
+constexpr char unwell = '-';
+
+template <class Part, class Saved>
+void visit_part(Part& part, Saved& saved) {
+    part(saved.progress);
+    part(saved.stray.to_program);
+    part(saved.stray.to_module);
+    part(saved.stray.elsewhere);
+    part(saved.stray.example);
+    part(saved.modules_at);
+    part(saved.groups);
+}
+
+// What a rank tells the first when its files are written, and the first all when that is done.
+struct Message {
+    std::string failure;       // empty: none
+    std::uint64_t signal = 0;  // that has come to it
+    std::vector<SavedPart> parts{};
+};
+
+template <class Part, class AnyMessage>
+void visit_message(Part& part, AnyMessage& message) {
+    part(message.failure);
+    part(message.signal);
+    std::size_t count = message.parts.size();
+    part(count);
+    if constexpr (!std::is_const_v<AnyMessage>) message.parts.resize(count);
+    for (auto& saved : message.parts) visit_part(part, saved);
+}
+
+std::string pack_message(const Message& message) {
+    Packer part;
+    visit_message(part, message);
+    return part.take();
+}
+
+Message unpack_message(const std::string& bytes) {
+    Message message;
+    Unpacker part(bytes);
+    visit_message(part, message);
+    return message;
+}
+
+}  // namespace
+
+RunSaver::RunSaver(EngineRun& run, Rank& rank, std::barrier<>& barrier)
+    : run_(run),
+      rank_(rank),
+      barrier_(barrier),
+      folder_(run.plan.config.save.directory),
+      parts_(run.plan.workers),
+      failures_(run.plan.workers) {}
+
+void RunSaver::begin() {
+    loop_ = {};
+    if (run_.plan.config.save.on()) schedule_next();
+}
+
+void RunSaver::schedule_next() {
+    if (!run_.ranks.is_first()) return;
+    const std::chrono::duration<double> interval(run_.plan.config.save.every_seconds);
+    rank_.worker(0).save_at(GvtRounds::Clock::now() +
+                            std::chrono::duration_cast<GvtRounds::Clock::duration>(interval));
+}
+
+void RunSaver::save(std::uint32_t w) {
+    const Stopwatch watch;
+    const auto guarded = [&](auto&& step) {
+        try {
+            if (!rank_.failed()) step();
+        } catch (...) {
+            rank_.fail(std::current_exception());
+        }
+    };
+    std::unique_lock<SpinLock> network;
+    if (w == 0) {
+        network = rank_.hold_network();
+        guarded([&] { open(); });
+    }
+    barrier_.arrive_and_wait();
+    if (failure_.empty()) guarded([&] { write_part(w); });
+    barrier_.arrive_and_wait();
+    Worker& worker = rank_.worker(w);
+    if (w == 0) {
+        guarded([&] { close(); });
+        rank_.gvt().excuse(GvtRounds::Clock::now());
+        run_.result.saving.seconds += watch.wall_seconds();
+        schedule_next();
+    }
+    barrier_.arrive_and_wait();
+    if (signal_ != 0)
+        worker.end_interrupted();
+    else
+        worker.go_on();
+}
+
+// The output first: what a failure in the middle leaves is tables that are further than the last saved
+// run, and whoever goes on from that cuts them.
+void RunSaver::open() {
+    output_ = run_.sync_output();
+    std::string said;
+    if (run_.ranks.is_first()) {
+        try {
+            said = well + folder_.begin();
+        } catch (const MachineError& error) {
+            said = unwell + std::string(error.what());
+        }
+    }
+    said = run_.ranks.share(said).front();
+    path_ = said.substr(1);
+    failure_ = said.front() == well ? "" : path_;
+}
+
+void RunSaver::write_part(std::uint32_t w) {
+    const std::uint32_t rank = index(rank_.id());
+    try {
+        SectionWriter file(path_ + "/" + SavedRunFolder::groups_file(rank, w));
+        parts_[w] = rank_.worker(w).save(file, rank * run_.plan.workers + w);
+        file.finish();
+    } catch (const MachineError& error) {
+        failures_[w] = error.what();
+    }
+}
+
+// A signal that has come while this was written ends the run, too, without writing it again.
+void RunSaver::close() {
+    Message own{
+        failure_,
+        std::max(rank_.gvt().result().sums.stop, static_cast<std::uint64_t>(rank_.stop_signal())),
+        std::move(parts_)};
+    parts_ = std::vector<SavedPart>(run_.plan.workers);
+    for (std::string& failure : failures_)
+        if (own.failure.empty()) own.failure = std::exchange(failure, {});
+    if (!run_.ranks.is_first()) {
+        run_.ranks.send(RankId{0}, pack_message(own));
+    } else {
+        for (std::uint32_t r = 1; r < run_.ranks.ranks(); ++r) {
+            Message theirs = unpack_message(run_.ranks.receive(RankId{r}));
+            if (own.failure.empty()) own.failure = theirs.failure;
+            own.signal = std::max(own.signal, theirs.signal);
+            std::move(theirs.parts.begin(), theirs.parts.end(), std::back_inserter(own.parts));
+        }
+        if (own.failure.empty()) {
+            try {
+                complete(std::move(own.parts));
+            } catch (const MachineError& error) {
+                own.failure = error.what();
+            }
+        }
+        if (!own.failure.empty()) folder_.abandon();
+        own.parts.clear();
+    }
+    const Message outcome =
+        unpack_message(run_.ranks.share(run_.ranks.is_first() ? pack_message(own) : "").front());
+    failure_.clear();
+    signal_ = outcome.signal;
+    run_.result.signal = static_cast<int>(signal_);
+    if (outcome.failure.empty()) return;
+    if (signal_ != 0) throw MachineError("--checkpoint: " + outcome.failure);
+    if (run_.ranks.is_first() && run_.progress.warn)
+        run_.progress.warn("--checkpoint: " + outcome.failure +
+                           "; the run goes on, and no earlier checkpoint is lost");
+}
+
+void RunSaver::complete(std::vector<SavedPart> parts) {
+    const RunPlan& plan = run_.plan;
+    SavedRun saved;
+    saved.identity = plan.config.save.identity;
+    saved.output = output_;
+    saved.partition = plan.partition.save();
+    saved.region_base = run_.memory.region()->base();
+    saved.slot_bytes = run_.memory.region()->slot_bytes();
+    saved.program_shift = AddressMap::program_shift();
+    saved.modules = plan.config.save.modules;
+    for (std::uint32_t r = 0; r < run_.ranks.ranks(); ++r)
+        for (std::uint32_t w = 0; w < plan.workers; ++w)
+            saved.files.push_back(SavedRunFolder::groups_file(r, w));
+    if (plan.config.restart_from) {
+        saved.progress.totals = plan.config.restart_from->progress.totals;
+        saved.progress.wall_seconds = plan.config.restart_from->progress.wall_seconds;
+    }
+    saved.progress.wall_seconds += loop_.wall_seconds();
+    for (SavedPart& part : parts) {
+        saved.progress.combine(part.progress);
+        saved.stray.combine(part.stray);
+        // Only where addresses are random, or on machines that are not alike.
+        for (std::size_t i = 0; i < part.stray.to_module.size(); ++i)
+            if (part.stray.to_module[i] > 0 && part.modules_at[i] != saved.modules[i].begin)
+                saved.modules[i].begin = 0;
+        saved.groups.insert(saved.groups.end(), part.groups.begin(), part.groups.end());
+    }
+    std::sort(saved.groups.begin(), saved.groups.end(),
+              [](const SavedGroup& a, const SavedGroup& b) { return a.group < b.group; });
+    NW_CHECK(saved.groups.size() == plan.partition.groups());
+    folder_.complete(saved);
+
+    SavingReport& report = run_.result.saving;
+    ++report.written;
+    report.bytes = 0;
+    for (const SavedGroup& group : saved.groups) report.bytes += group.section.bytes;
+    report.saved_at = saved.progress.gvt;
+    if (!strays_said_ && run_.progress.warn) say_strays(saved);
+}
+
+// Once a run.
+void RunSaver::say_strays(const SavedRun& saved) {
+    const StrayPointers& stray = saved.stray;
+    if (stray.elsewhere > 0)
+        run_.progress.warn(fmt::format(
+            "--checkpoint: {} words in LPs look like pointers out of them, made in handlers: a run "
+            "that goes on from here could not follow them (first: {}); docs/how-to/checkpoints.md",
+            stray.elsewhere, stray.example));
+    const auto pointed_to = std::find_if(stray.to_module.begin(), stray.to_module.end(),
+                                         [](std::uint64_t pointers) { return pointers > 0; });
+    const std::string& why = run_.plan.config.save.why_addresses_differ;
+    const bool may_move = pointed_to != stray.to_module.end() && !why.empty();
+    if (may_move)
+        run_.progress.warn(fmt::format(
+            "--checkpoint: {} words in LPs point into the library {}, and libraries have other "
+            "addresses in each process here ({}): no run can go on from here; "
+            "docs/how-to/checkpoints.md",
+            *pointed_to,
+            saved.modules[static_cast<std::size_t>(pointed_to - stray.to_module.begin())].name,
+            why));
+    strays_said_ = stray.elsewhere > 0 || may_move;
+}
+
+}  // namespace nw

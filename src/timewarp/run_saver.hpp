@@ -1,0 +1,57 @@
+// Saves a whole Time Warp run, on all ranks, while every worker stands still (worker_saving.cpp). Each
+// worker writes its groups to a file of its own; then the first rank makes the whole of it count
+// (saved_run_folder.hpp). What fails leaves the last saved run as it is, and this one goes on.
+//
+// Thread: save() by all workers at once, which wait for each other in it.
+#pragma once
+
+#include <barrier>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/engines.hpp"
+#include "timewarp/rank.hpp"
+#include "checkpoint/saved_group.hpp"
+#include "checkpoint/saved_run_folder.hpp"
+#include "stats/stopwatch.hpp"
+
+namespace nw {
+
+class RunSaver {
+  public:
+    // `barrier`: of all workers.
+    RunSaver(EngineRun& run, Rank& rank, std::barrier<>& barrier);
+
+    // Thread: worker 0, right before the first event.
+    void begin();
+
+    // Thread: each worker, when all are paused(). Ensures: workers go on, or have ended if a signal was
+    // the reason. If it was and the run could not be saved, or if anything else went wrong than that a
+    // file cannot be written, the rank has failed.
+    void save(std::uint32_t worker);
+
+  private:
+    void open();
+    void write_part(std::uint32_t worker);
+    void close();
+    void complete(std::vector<SavedPart> parts);
+    void say_strays(const SavedRun& saved);
+    void schedule_next();
+
+    EngineRun& run_;
+    Rank& rank_;
+    std::barrier<>& barrier_;
+    SavedRunFolder folder_;
+    Stopwatch loop_;                     // since begin()
+    std::vector<SavedPart> parts_;       // by worker
+    std::vector<std::string> failures_;  // by worker
+    // Of the saving under way.
+    std::string path_;
+    std::string failure_;       // before any worker wrote: empty, or the end of it
+    std::uint64_t signal_ = 0;  // that ends the run when it is saved; known to all ranks alike
+    OutputPosition output_;
+    bool strays_said_ = false;
+};
+
+}  // namespace nw

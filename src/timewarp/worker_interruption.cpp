@@ -1,0 +1,99 @@
+// Handlers that run long out of order: a loop that ends in every state that there can be may be endless
+// in one that never was. HandlerWatch asks, the worker's own thread decides, and the handler is left by
+// a jump, as if it had crashed.
+//
+// The event then stands in its LP's history as a failed one does, and the LP rests. Unlike a failed one
+// it holds GVT (Contribution::put_aside), so that all that comes before it can still come. Once
+// everything else is beyond it, nothing can undo it any more: it is certain. It is set back, comes up as
+// the earliest event of all, and runs for as long as it likes. Several that are put aside at the same
+// bound do not wait for each other: what they cause has a larger one.
+//
+// --check-interrupt draws such events, for tests.
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "timewarp/worker.hpp"
+
+namespace nw {
+
+RunningHandler Worker::running_handler() const noexcept {
+    RunningHandler handler;
+    handler.hook = running_.hook;
+    handler.certain = true;
+    if (running_.lp != nullptr)
+        handler.lp = running_.lp->id;
+    else if (running_.group != nullptr)  // the one that is being built or destroyed
+        handler.lp = running_.group->lps[running_.group->count].id;
+    if (const EventRecord* event = running_.event) {
+        handler.time = event->time;
+        handler.lp = event->target;
+        handler.sender = event->sender;
+        handler.type = event->type;
+        handler.certain =
+            !may_interrupt_ || event->certain || running_.silent || *running_.hook != '\0';
+    } else {
+        handler.time = end_time_;
+    }
+    return handler;
+}
+
+bool Worker::is_chosen_for_interruption(const EventRecord& event) const noexcept {
+    if (event.certain) return false;
+    Random dice(~plan_.config.seed, event.sender, event.serial);  // not those of --check-rollback
+    return dice.chance(plan_.config.check_interrupt);
+}
+
+// Like a handler that failed, but without words: this is never committed.
+void Worker::put_aside_running() {
+    drop_sends();
+    EventRecord& event = *running_.event;
+    event.failed = true;
+    event.put_aside = true;
+    running_.lp->failed = true;
+    put_aside_.push_back(&event);
+    ++counters_[Counter::interrupted_handlers];
+}
+
+void Worker::forget_put_aside(EventRecord& event) noexcept {
+    event.put_aside = false;
+    put_aside_.erase(std::find(put_aside_.begin(), put_aside_.end(), &event));
+}
+
+EventBound Worker::first_put_aside() const noexcept {
+    EventBound first;
+    for (const EventRecord* event : put_aside_)
+        first = std::min(first, EventBound(event->time, event->generation));
+    return first;
+}
+
+// A rollback may take others of them back, too; those are pending or gone afterwards.
+template <class Condition>
+void Worker::take_back_put_aside(Condition&& is_meant) {
+    const std::vector<EventRecord*> events = put_aside_;
+    for (EventRecord* event : events) {
+        if (std::find(put_aside_.begin(), put_aside_.end(), event) == put_aside_.end()) continue;
+        if (!is_meant(*event)) continue;
+        set_back_to(*event);
+        cancel_processed();
+    }
+}
+
+void Worker::run_what_is_certain(const Contribution& sums) {
+    const EventBound first = sums.put_aside;
+    if (put_aside_.empty() || !(first < sums.gvt_of_others())) return;
+    take_back_put_aside([&](EventRecord& event) {
+        event.certain = EventBound(event.time, event.generation) == first;
+        return event.certain;
+    });
+}
+
+// Before groups change their worker (`worker_of`, by group): what is put aside in them is pending again,
+// and travels so.
+void Worker::give_back_put_aside(const std::vector<std::uint32_t>& worker_of) {
+    take_back_put_aside([&](const EventRecord& event) {
+        return worker_of[plan_.partition.place(event.target).group] != self_.worker;
+    });
+}
+
+}  // namespace nw

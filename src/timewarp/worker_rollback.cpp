@@ -1,0 +1,278 @@
+// Taking back what was executed too early. First everything the undone events sent is cancelled
+// (receivers are wasting work on it), then the LP's state is restored, which touches only its own
+// memory and can wait.
+//
+// Cancelling an event of our own that was executed sets its LP back in turn. That is done from a
+// list and not by recursion: a chain of such rollbacks may be as long as the simulation.
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+#include "engine/handler_call.hpp"
+#include "timewarp/worker.hpp"
+#include "lp/state_difference.hpp"
+
+namespace nw {
+namespace {
+
+std::uint64_t identity(std::uint32_t sender, std::uint32_t serial) noexcept {
+    return (std::uint64_t{sender} << 32) | serial;
+}
+
+}  // namespace
+
+// --- Anti-events from afar -------------------------------------------------------------------------
+
+void Worker::take_in_anti(const WireEvent& wire, Group& group, LpRecord& lp) {
+    for (History::Ordinal p = lp.history.tail(); p != lp.committed;) {
+        EventRecord& event = *entry_at(lp, --p).event;
+        if (event.sender == wire.sender && event.serial == wire.serial) {
+            cancel_here(event);
+            cancel_processed();
+            return;
+        }
+        if (before(event.key(), wire.key())) break;
+    }
+    // Its twin is pending, or has not arrived: they meet when the twin comes up for execution.
+    group.waiting_antis.insert(identity(wire.sender, wire.serial));
+    ++lp.waiting_antis;
+}
+
+bool Worker::take_anti(Group& group, LpRecord& lp, const EventRecord& event) {
+    if (group.waiting_antis.erase(identity(event.sender, event.serial)) == 0) return false;
+    --lp.waiting_antis;
+    return true;
+}
+
+bool Worker::meets_anti(Group& group, LpRecord& lp, const EventRecord& event) {
+    if (!take_anti(group, lp, event)) return false;
+    group.heap.free(const_cast<EventRecord*>(&event), event.bytes());
+    return true;
+}
+
+// --- Cancelling our own ----------------------------------------------------------------------------
+
+void Worker::cancel_here(EventRecord& event) {
+    if (event.status == EventStatus::processed) to_cancel_.push_back(&event);
+    // If pending, it is dropped when it comes up.
+    event.status = EventStatus::cancelled;
+}
+
+void Worker::cancel_processed() {
+    while (!to_cancel_.empty()) {
+        EventRecord& event = *to_cancel_.back();
+        to_cancel_.pop_back();
+        const Partition::Place place = plan_.partition.place(event.target);
+        Group& group = *rank_.group(place.group);
+        if (event.status != EventStatus::detached) {
+            set_back_to(event);
+            NW_CHECK(event.status == EventStatus::detached);
+        }
+        group.heap.free(&event, event.bytes());
+    }
+}
+
+// --- Rollback --------------------------------------------------------------------------------------
+
+void Worker::set_back_before(Group& group, LpRecord& lp, const EventKey& key) {
+    ++counters_[Counter::stragglers];
+    History::Ordinal position = lp.history.tail();
+    while (position != lp.committed && before(key, entry_at(lp, position - 1).event->key()))
+        --position;
+    set_back(group, lp, position);
+    cancel_processed();
+}
+
+// Ensures: the LP is as it was before the entry at `position`; the events from there on are pending
+// again, or detached if they were cancelled. The caller runs cancel_processed() at the end.
+void Worker::set_back(Group& group, LpRecord& lp, History::Ordinal position) {
+    const History::Ordinal tail = lp.history.tail();
+    NW_CHECK(position - lp.committed < tail - lp.committed);
+    NW_CHECK(entry_at(lp, position).event->time >= gvt_);
+    ++counters_[Counter::rollbacks];
+    counters_[Counter::rolled_back_events] += tail - position;
+    rollback_lengths_.count(tail - position);
+    lp.rolled_back += std::min(tail - position, UINT32_MAX - lp.rolled_back);
+    TraceTurn trace(trace_);
+    trace.begin();
+    undo_sends(group, lp, position);
+    restore_state(group, lp, position);
+    for (History::Ordinal p = tail; p != position;) {
+        EventRecord& event = *entry_at(lp, --p).event;
+        lp.history.drop_last();
+        if (event.put_aside) [[unlikely]]
+            forget_put_aside(event);
+        event.failed = false;
+        event.lets_end = false;
+        if (event.status == EventStatus::cancelled) {
+            event.status = EventStatus::detached;
+        } else {
+            event.status = EventStatus::pending;
+            pending_.push(event.entry());
+        }
+    }
+    trace.mark(TraceKind::rollback, tail - position);
+    if constexpr (paranoid) check_change(lp);
+}
+
+// Requires: the event is in its LP's history, and not final.
+void Worker::set_back_to(const EventRecord& event) {
+    const Partition::Place place = plan_.partition.place(event.target);
+    Group& group = *rank_.group(place.group);
+    LpRecord& lp = group.lps[place.index];
+    History::Ordinal position = lp.history.tail();
+    do {
+        NW_CHECK(position != lp.committed);
+        --position;
+    } while (entry_at(lp, position).event != &event);
+    set_back(group, lp, position);
+}
+
+void Worker::undo_sends(Group& group, LpRecord& lp, History::Ordinal position) {
+    for (History::Ordinal p = lp.history.tail(); p != position;) {
+        HistoryEntry& entry = entry_at(lp, --p);
+        if (entry.sent_count > 0) dropped_beyond_end_ -= dropped_sends(entry);
+        for (EventRecord* sent = entry.sent; sent != nullptr; sent = sent->next_sent) {
+            cancel_here(*sent);
+            ++counters_[Counter::anti_messages];
+        }
+        for (const Extra* extra = entry.extras; extra != nullptr; extra = extra->next) {
+            if (extra->kind != Extra::Kind::remote_send) continue;
+            WireEvent anti;
+            std::memcpy(&anti, extra->content(), sizeof anti);
+            publish(anti, nullptr);
+            ++counters_[Counter::anti_messages];
+        }
+        free_extras(group, entry);
+    }
+}
+
+// Puts state, random counter, sequence and last key back to `position`. The entries are still there.
+void Worker::restore_state(Group& group, LpRecord& lp, History::Ordinal position) {
+    const Running interrupted = running_;
+    if (sigsetjmp(undo_guard_.env(), 0) != 0) fail_undoing(leave_crashed_handler(undo_guard_));
+    for (History::Ordinal p = lp.history.tail(); p != position;) {
+        HistoryEntry& entry = entry_at(lp, --p);
+        lp.random_counter -= entry.random_used;
+        lp.sequence -= entry.sent_count;
+        if (plan_.rollback != Rollback::reverse || entry.event->failed) continue;
+        Context context = make_context(entry.event->time, LpId{lp.id}, plan_.rules.lps,
+                                       Random(plan_.config.seed, lp.id, lp.random_counter));
+        std::memcpy(&context.control(), entry.undo(), sizeof(std::uint64_t));
+        running_ = {&group, &lp, entry.event, &entry, 0, true, "on_reverse()"};
+        if (!call_handler_of(lp, undo_guard_, failure_,
+                             [&] { lp.process->on_reverse(context, entry.event->view()); }))
+            fail_undoing(failure_);
+    }
+    if (keeper_.uses_checkpoints()) {
+        coast(lp, keeper_.restore_checkpoint(lp, position, group.heap), position);
+    } else if (plan_.rollback == Rollback::copy) {
+        keeper_.restore_undo(lp, entry_at(lp, position));
+    }
+    // Keys below the oldest entry kept are below GVT: nothing that can still come is earlier.
+    lp.last_key = EventKey{-1, 0, 0, 0};
+    lp.failed = false;
+    if (position != lp.history.head()) {
+        const EventRecord& last = *entry_at(lp, position - 1).event;
+        lp.last_key = last.key();
+        lp.failed = last.failed;
+    }
+    running_ = interrupted;
+}
+
+// Executes entries [from, to) again with sends silenced: same state, same random numbers.
+void Worker::coast(LpRecord& lp, History::Ordinal from, History::Ordinal to) {
+    for (History::Ordinal p = from; p != to; ++p) {
+        lp.random_counter -= entry_at(lp, p).random_used;
+        lp.sequence -= entry_at(lp, p).sent_count;
+    }
+    for (History::Ordinal p = from; p != to; ++p) {
+        HistoryEntry& entry = entry_at(lp, p);
+        EventRecord& event = *entry.event;
+        if (event.failed) break;
+        ++counters_[Counter::coasted_events];
+        Context context = make_context(event.time, LpId{lp.id}, plan_.rules.lps,
+                                       Random(plan_.config.seed, lp.id, lp.random_counter));
+        running_ = {nullptr, &lp, &event, &entry, event.generation, true};
+        const std::uint64_t random_counter = lp.random_counter + entry.random_used;
+        const std::uint32_t sequence = lp.sequence + entry.sent_count;
+        if (!call_handler_of(lp, undo_guard_, failure_,
+                             [&] { lp.process->on_event(context, event.view()); }))
+            fail_undoing(failure_);
+        lp.random_counter = context.random().counter();
+        if (lp.random_counter != random_counter || lp.sequence != sequence)
+            fail_undoing("it drew or sent something else");
+    }
+}
+
+// What was running is a handler that went well the first time.
+void Worker::fail_undoing(std::string_view what) {
+    const std::string event = describe_event(*running_.event);
+    if (plan_.rollback == Rollback::reverse)
+        throw ModelError(fmt::format("{}on_reverse(): {}", event, what));
+    throw ModelError(
+        fmt::format("{}executed again from the same state: {}; legal: handlers that use "
+                    "nothing but what is rolled back",
+                    event, what));
+}
+
+// --- --check-rollback ------------------------------------------------------------------------------
+
+bool Worker::is_chosen_for_check(const EventRecord& event) const noexcept {
+    if (event.rollback_tried) return false;
+    Random dice(plan_.config.seed, event.sender, event.serial);
+    return dice.chance(plan_.config.check_rollback);
+}
+
+// What is not as it was, in words; empty if all is.
+std::string Worker::difference_after_rollback(const LpRecord& lp, const Snapshot& before,
+                                              std::uint64_t random_counter,
+                                              std::uint32_t sequence) const {
+    if (!lp.heap->equals(before)) {
+        const std::string where =
+            describe_difference(*lp.heap, before, lp.process, plan_.setup.process.object_bytes);
+        return where.empty() ? "its heap" : where;
+    }
+    if (lp.random_counter != random_counter)
+        return fmt::format("{} random numbers were drawn and are {} now", random_counter,
+                           lp.random_counter);
+    if (lp.sequence != sequence)
+        return fmt::format("{} events were sent and are {} now", sequence, lp.sequence);
+    return {};
+}
+
+// Executes the event, takes it back, compares the LP with what it was. The event is pending again
+// afterwards and runs for good when it comes up next.
+void Worker::check_rollback(Group& group, LpRecord& lp, EventRecord& event) {
+    event.rollback_tried = true;
+    tried_image_ = lp.heap->take(group.heap);
+    const std::uint64_t random_counter = lp.random_counter;
+    const std::uint32_t sequence = lp.sequence;
+    execute(group, lp, event);
+    if (!lp.failed) {
+        set_back(group, lp, lp.history.tail() - 1);
+        cancel_processed();
+        ++counters_[Counter::forced_rollbacks];
+        const std::string difference =
+            difference_after_rollback(lp, *tried_image_, random_counter, sequence);
+        if (!difference.empty() && plan_.rollback == Rollback::snapshot)
+            throw InternalError(describe_event(event) +
+                                "a rollback did not restore the LP's state: " + difference +
+                                " (or the model keeps some of it outside, or runs threads)");
+        if (!difference.empty())
+            throw ModelError(describe_event(event) +
+                             "--check-rollback: the state after the rollback differs from the "
+                             "state before the event: " +
+                             difference);
+    }
+    drop_tried_image(group);
+}
+
+void Worker::drop_tried_image(Group& group) noexcept {
+    if (tried_image_ != nullptr) LpHeap::drop(std::exchange(tried_image_, nullptr), group.heap);
+}
+
+}  // namespace nw

@@ -1,0 +1,141 @@
+// A kernel for tests: any number of nodes and cores, any fault, everything recorded. Address space
+// is real (mmap), so that the structures above run unchanged; nodes, placement and free memory are
+// pretended. Thread: any, several at once; but topology is arranged, and records() read, while no
+// other thread is in here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "numa/os/os.hpp"
+
+namespace nw {
+
+class FakeOs : public Os {
+  public:
+    enum class Call : std::uint8_t {
+        reserve,
+        unreserve,
+        set_access,
+        discard,
+        advise_huge,
+        bind_thread,
+        prefer_local_memory,
+        move_pages,
+        query_pages,
+    };
+
+    struct Record {
+        Call call;
+        const void* address = nullptr;  // the first page, for move_pages and query_pages
+        std::size_t bytes = 0;
+        int argument = 0;  // CPU, target node; huge pages on (1) or off (0); Access
+        Status status = 0;
+    };
+
+    // CPU c is on node c / (cores_per_node · threads_per_core); each node starts with
+    // `free_bytes_per_node`.
+    FakeOs(int nodes, int cores_per_node, int threads_per_core = 1,
+           std::uint64_t free_bytes_per_node = std::uint64_t{1} << 30);
+
+    // --- what the test arranges ---
+
+    // The next `count` calls of the kind fail with `status` and do nothing.
+    void fail_next(Call call, Status status, std::size_t count = 1);
+    // Reservations above this fail with ENOMEM, as under `ulimit -v`.
+    void set_reserve_bytes_max(std::size_t bytes) { reserve_bytes_max_ = bytes; }
+    void set_mappings_max(std::size_t mappings) { mappings_max_ = mappings; }
+    void set_allowed_cpus(std::vector<int> cpus) { allowed_ = std::move(cpus); }
+    void set_free_bytes(NodeId node, std::uint64_t bytes);
+    // One node more, with memory and without CPUs. The distance to every node is 20 by default.
+    NodeId add_memory_only_node(std::uint64_t free_bytes);
+    // The node's CPUs stay, its memory goes.
+    void take_memory_away(NodeId node) { memoryless_.insert(node); }
+    void set_distance(NodeId from, NodeId to, int distance) { distances_[{from, to}] = distance; }
+    void set_kernel_balances_nodes(bool on) { kernel_balances_nodes_ = on; }
+    void set_memory(const MemoryFigures& figures);
+    // The page is touched and lies on the node, if a free page is left there. Requires: it is not one
+    // that was reserved and is closed.
+    void touch(const void* page, NodeId node);
+    // The page answers −EBUSY to the next `count` moves.
+    void set_busy(const void* page, std::size_t count = 1);
+    // The page, once touched, answers this negative errno to every move.
+    void set_immovable(const void* page, int status);
+
+    // --- what the test looks at ---
+
+    const std::vector<Record>& records() const noexcept { return records_; }
+    std::size_t count(Call call) const noexcept;
+    std::size_t reserved_ranges() const noexcept { return reserved_.size(); }
+    // Whether nobody may touch the page: what was reserved is so until it gets other access.
+    bool is_closed(const void* page) const noexcept { return access_of(page) == Access::none; }
+    // Of what was not reserved: write.
+    Access access_of(const void* page) const noexcept;
+    // Mappings that what was reserved consists of: stretches of equal access.
+    std::size_t mappings() const noexcept;
+
+    // --- Os ---
+
+    Status reserve(void* address, std::size_t bytes, void*& result) noexcept override;
+    Status unreserve(void* address, std::size_t bytes) noexcept override;
+    Status set_access(void* address, std::size_t bytes, Access access) noexcept override;
+    std::size_t mappings_max() noexcept override { return mappings_max_; }
+    Status discard(void* address, std::size_t bytes) noexcept override;
+    Status advise_huge(void* address, std::size_t bytes, bool on) noexcept override;
+    std::vector<Cpu> allowed_cpus() override;
+    NodeId node_of_cpu(int cpu) noexcept override;
+    std::vector<NodeId> nodes() override;
+    std::uint64_t free_bytes(NodeId node) noexcept override;
+    std::uint64_t total_bytes(NodeId node) noexcept override;
+    int distance(NodeId from, NodeId to) noexcept override;
+    bool kernel_balances_nodes() noexcept override { return kernel_balances_nodes_; }
+    Status bind_thread(int cpu) noexcept override;
+    Status prefer_local_memory() noexcept override;
+    Status move_pages(std::span<void* const> pages, NodeId target,
+                      std::span<int> statuses) noexcept override;
+    Status query_pages(std::span<void* const> pages, std::span<int> statuses) noexcept override;
+    MemoryFigures memory() noexcept override;
+
+  private:
+    struct Fault {
+        Status status;
+        std::size_t count;
+    };
+
+    Status recorded(Record record);
+    Status planned_fault(Call call);
+    int move_page(const void* page, NodeId target);
+    void forget_pages(const void* address, std::size_t bytes);
+    void note_access(std::byte* begin, std::byte* end, Access access);
+    Access access_now(const void* page) const noexcept;
+
+    mutable std::mutex mutex_;  // guards everything that is not arranged once
+    int nodes_;
+    int cores_per_node_;
+    int threads_per_core_;
+    std::size_t reserve_bytes_max_ = SIZE_MAX;
+    std::size_t mappings_max_ = 65'530;
+    std::vector<int> allowed_;
+    std::map<NodeId, std::uint64_t> free_bytes_;
+    std::map<NodeId, std::uint64_t> total_bytes_;
+    std::set<NodeId> memoryless_;
+    std::map<std::pair<NodeId, NodeId>, int> distances_;  // where they are not 10 and 20
+    std::map<const void*, NodeId> page_nodes_;
+    std::map<const void*, std::size_t> busy_;
+    std::map<const void*, int> immovable_;
+    std::map<void*, std::size_t> reserved_;
+    // Of what was reserved: from where on it has which access, up to the next entry. No two
+    // neighbours are alike; `none` before the first.
+    std::map<const std::byte*, Access> access_;
+    std::map<Call, Fault> faults_;
+    std::vector<Record> records_;
+    bool kernel_balances_nodes_ = false;
+    MemoryFigures memory_{std::uint64_t{8} << 30, 0, 0};
+};
+
+}  // namespace nw
