@@ -167,17 +167,17 @@ void visit_words_of_modules(Visit visit) {
     } look{visit, {}};
     dl_iterate_phdr(
         [](dl_phdr_info* module, std::size_t, void* data) {
-            Look& look = *static_cast<Look*>(data);
+            Look& own = *static_cast<Look*>(data);
             std::vector<OutsideWord> words;
             for (unsigned i = 0; i < module->dlpi_phnum; ++i) {
                 const auto& part = module->dlpi_phdr[i];
                 if (part.p_type == PT_LOAD && (part.p_flags & PF_W) != 0)
-                    collect(look.memory, module->dlpi_addr + part.p_vaddr, part.p_memsz, words);
+                    collect(own.memory, module->dlpi_addr + part.p_vaddr, part.p_memsz, words);
                 if (part.p_type == PT_TLS && module->dlpi_tls_data != nullptr)
-                    collect(look.memory, reinterpret_cast<std::uintptr_t>(module->dlpi_tls_data),
+                    collect(own.memory, reinterpret_cast<std::uintptr_t>(module->dlpi_tls_data),
                             part.p_memsz, words);
             }
-            look.visit(*module, std::move(words));
+            own.visit(*module, std::move(words));
             return 0;
         },
         &look);

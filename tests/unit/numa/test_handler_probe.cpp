@@ -34,7 +34,8 @@ bool may_fault() {
     return sigismember(&mask, SIGSEGV) == 0;
 }
 
-TEST_CASE("HandlerProbe: a handler that is asked to leave amid a fault leaves by one of the two ways") {
+TEST_CASE(
+    "HandlerProbe: a handler that is asked to leave amid a fault leaves by one of the two ways") {
     constexpr int faults_wanted = 5'000;
     constexpr int interruptions_wanted = 100;
     FaultGuard guard;
@@ -44,6 +45,7 @@ TEST_CASE("HandlerProbe: a handler that is asked to leave amid a fault leaves by
     volatile int faults = 0;
     volatile int interruptions = 0;
     volatile bool spoiled = false;
+    volatile int idle = 0;
     std::thread probed([&] {
         guard.adopt_thread();
         probe.adopt_thread();
@@ -51,7 +53,7 @@ TEST_CASE("HandlerProbe: a handler that is asked to leave amid a fault leaves by
         while ((faults < faults_wanted || interruptions < interruptions_wanted) && !spoiled) {
             if (sigsetjmp(guard.env(), 0) == 0) {
                 guard.arm();
-                for (volatile int step = 0; step < 5'000; step = step + 1) continue;
+                for (int step = 0; step < 5'000; ++step) idle = step;
                 follow_null();
             }
             guard.recover();
