@@ -1,7 +1,5 @@
 #include "numa/handler/fault_guard.hpp"
 
-#include "numa/region/bad_address.hpp"
-
 #include <cxxabi.h>
 #include <pthread.h>
 #include <ucontext.h>
@@ -35,6 +33,8 @@ constexpr std::array<Fault, 8> faults{{{SIGSEGV, "SIGSEGV"},
                                        {SIGTRAP, "SIGTRAP"},
                                        {SIGSYS, "SIGSYS"},
                                        {SIGPIPE, "SIGPIPE"}}};
+
+std::atomic<FaultGuard::DescribeAddress> describe_address{nullptr};
 
 // What was done about each of `faults` before us. Written under a mutex while no handler runs yet.
 std::array<struct sigaction, faults.size()> former_actions{};
@@ -169,6 +169,10 @@ FaultGuard::~FaultGuard() {
     sigaltstack(&off, nullptr);
 }
 
+void FaultGuard::describe_addresses_by(DescribeAddress describe) noexcept {
+    describe_address.store(describe, std::memory_order_relaxed);
+}
+
 void FaultGuard::recover() const noexcept {
     float_environment_.install();
     auto& exceptions = *reinterpret_cast<ExceptionGlobals*>(abi::__cxa_get_globals());
@@ -206,8 +210,9 @@ void FaultGuard::note(int signal, const siginfo_t& info) noexcept {
         return;
     }
     std::array<char, 224> words{};
-    if ((signal == SIGSEGV || signal == SIGBUS) &&
-        describe_bad_address(info.si_addr, words.data(), words.size())) {
+    const auto describe = describe_address.load(std::memory_order_relaxed);
+    if ((signal == SIGSEGV || signal == SIGBUS) && describe != nullptr &&
+        describe(info.si_addr, words.data(), words.size())) {
         std::snprintf(description_, sizeof description_, "%s: %s", name, words.data());
         return;
     }

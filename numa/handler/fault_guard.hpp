@@ -69,6 +69,12 @@ class FaultGuard {
     }
     void disarm() noexcept { handler_call.guard.store(nullptr, std::memory_order_relaxed); }
 
+    // Writes one line without an end about an address that was touched and must not be, as what follows
+    // "SIGSEGV: "; false: it knows nothing of it. Safe in a signal handler.
+    using DescribeAddress = bool (*)(const void* address, char* line, std::size_t bytes) noexcept;
+    // For all guards; who lays memory out says it before the first handler. Null: nobody knows any.
+    static void describe_addresses_by(DescribeAddress describe) noexcept;
+
     // Use as `if (sigsetjmp(guard.env(), 0) != 0) { …a fault happened… }`; the frame that called
     // it must be live whenever the guard is armed. Then recover().
     sigjmp_buf& env() noexcept { return env_; }

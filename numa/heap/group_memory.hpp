@@ -7,12 +7,12 @@
 #include <numawarp/ids.hpp>
 
 #include "numa/heap/lp_heap.hpp"
-#include "numa/region/mail_pages.hpp"
 #include "numa/heap/map_move.hpp"
-#include "numa/region/memory_source.hpp"
 #include "numa/heap/platform_heap.hpp"
-#include "numa/region/segments.hpp"
 #include "numa/heap/state_spans.hpp"
+#include "numa/region/mail_pages.hpp"
+#include "numa/region/memory_source.hpp"
+#include "numa/region/segments.hpp"
 
 namespace nw {
 

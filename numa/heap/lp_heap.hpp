@@ -29,9 +29,9 @@
 
 #include "numa/handler/heap_fault.hpp"
 #include "numa/heap/platform_heap.hpp"
-#include "numa/region/size_classes.hpp"
 #include "numa/heap/snapshot.hpp"
 #include "numa/heap/state_spans.hpp"
+#include "numa/region/size_classes.hpp"
 
 namespace nw {
 

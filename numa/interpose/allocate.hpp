@@ -6,8 +6,8 @@
 
 #include <cstddef>
 
-#include "numa/heap/heap_guards.hpp"
 #include "numa/handler/heap_scope.hpp"
+#include "numa/heap/heap_guards.hpp"
 #include "numa/heap/lp_heap.hpp"
 #include "numa/region/shared_arena.hpp"
 

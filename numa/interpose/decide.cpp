@@ -10,11 +10,11 @@
 #include "base/check.hpp"
 #include "numa/handler/heap_fault.hpp"
 #include "numa/handler/heap_scope.hpp"
+#include "numa/handler/thread_end.hpp"
+#include "numa/heap/lp_heap.hpp"
 #include "numa/interpose/allocate.hpp"
 #include "numa/os/libc_code.hpp"
-#include "numa/heap/lp_heap.hpp"
 #include "numa/region/region.hpp"
-#include "numa/handler/thread_end.hpp"
 
 namespace nw::interpose {
 namespace {

@@ -17,9 +17,9 @@
 
 #include "numa/handler/eternal_locale.hpp"
 #include "numa/handler/heap_scope.hpp"
+#include "numa/handler/runtime_state.hpp"
 #include "numa/interpose/original.hpp"
 #include "numa/interpose/refuse.hpp"
-#include "numa/handler/runtime_state.hpp"
 
 extern "C" {
 // By these names libstdc++ calls them.

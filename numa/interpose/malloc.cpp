@@ -28,10 +28,10 @@
 
 #include "numa/handler/heap_fault.hpp"
 #include "numa/handler/heap_scope.hpp"
+#include "numa/heap/lp_heap.hpp"
 #include "numa/interpose/allocate.hpp"
 #include "numa/interpose/decide.hpp"
 #include "numa/interpose/original.hpp"
-#include "numa/heap/lp_heap.hpp"
 #include "numa/region/shared_arena.hpp"
 
 extern "C" {

@@ -7,9 +7,9 @@
 
 #include "numa/handler/heap_fault.hpp"
 #include "numa/handler/heap_scope.hpp"
+#include "numa/heap/lp_heap.hpp"
 #include "numa/interpose/allocate.hpp"
 #include "numa/interpose/decide.hpp"
-#include "numa/heap/lp_heap.hpp"
 
 namespace {
 

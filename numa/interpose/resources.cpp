@@ -11,9 +11,9 @@
 #include <cerrno>
 
 #include "numa/handler/heap_scope.hpp"
+#include "numa/handler/runtime_state.hpp"
 #include "numa/interpose/original.hpp"
 #include "numa/interpose/refuse.hpp"
-#include "numa/handler/runtime_state.hpp"
 
 extern "C" void _IO_doallocbuf(FILE* stream);
 

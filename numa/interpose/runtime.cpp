@@ -24,10 +24,10 @@
 
 #include "numa/handler/fault_guard.hpp"
 #include "numa/handler/heap_scope.hpp"
+#include "numa/handler/runtime_state.hpp"
+#include "numa/heap/lp_heap.hpp"
 #include "numa/interpose/decide.hpp"
 #include "numa/interpose/original.hpp"
-#include "numa/heap/lp_heap.hpp"
-#include "numa/handler/runtime_state.hpp"
 
 namespace {
 

@@ -23,8 +23,8 @@
 
 #include "numa/heap/group_memory.hpp"
 #include "numa/heap/map_move.hpp"
-#include "numa/place/migration_log.hpp"
 #include "numa/os/os.hpp"
+#include "numa/place/migration_log.hpp"
 
 namespace nw {
 

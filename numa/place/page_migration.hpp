@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "numa/heap/group_memory.hpp"
-#include "numa/region/memory_options.hpp"
+#include "numa/os/os.hpp"
 #include "numa/place/migration_log.hpp"
 #include "numa/place/migration_share.hpp"
-#include "numa/os/os.hpp"
+#include "numa/region/memory_options.hpp"
 
 namespace nw {
 

@@ -18,8 +18,8 @@
 #include <numawarp/ids.hpp>
 
 #include "numa/heap/group_memory.hpp"
-#include "numa/place/group_pages.hpp"
 #include "numa/os/os.hpp"
+#include "numa/place/group_pages.hpp"
 
 namespace nw {
 

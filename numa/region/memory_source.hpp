@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "numa/os/os.hpp"
 #include "numa/region/libc_segments.hpp"
 #include "numa/region/memory_options.hpp"
-#include "numa/os/os.hpp"
 #include "numa/region/region.hpp"
 
 namespace nw {

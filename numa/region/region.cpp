@@ -5,6 +5,8 @@
 #include <cstring>
 
 #include "base/check.hpp"
+#include "numa/handler/fault_guard.hpp"
+#include "numa/region/bad_address.hpp"
 #include "numa/region/slot_layout.hpp"
 
 namespace nw {
@@ -49,6 +51,7 @@ bool Region::is_retired() noexcept { return retired.os != nullptr; }
 
 Region::Region(Os& os, std::uint32_t groups) : os_(os), groups_(groups) {
     NW_CHECK(groups >= 1);
+    FaultGuard::describe_addresses_by(describe_bad_address);
     release_retired();
     NW_CHECK(detail::region_bounds.bytes == 0);
     const std::size_t bytes_min = std::bit_ceil(std::size_t{groups}) * huge_page_bytes;

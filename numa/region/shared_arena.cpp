@@ -14,6 +14,8 @@
 
 #include "base/check.hpp"
 #include "base/spin_lock.hpp"
+#include "numa/handler/fault_guard.hpp"
+#include "numa/region/bad_address.hpp"
 #include "numa/region/size_classes.hpp"
 
 namespace nw {
@@ -118,6 +120,7 @@ bool grow(Arena& a, std::size_t bytes) noexcept {
 }  // namespace
 
 SharedArena::Filling::Filling(Os& os) {
+    FaultGuard::describe_addresses_by(describe_bad_address);
     if (!served_.load(std::memory_order_relaxed)) return;
     NW_CHECK(filling_.load() == 0);
     if (arena_place == nullptr) {

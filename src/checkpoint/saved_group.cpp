@@ -8,8 +8,8 @@
 #include "base/packing.hpp"
 #include "checkpoint/saved_modules.hpp"
 #include "event/event_record.hpp"
-#include "numa/image/group_image.hpp"
 #include "numa/heap/lp_heap.hpp"
+#include "numa/image/group_image.hpp"
 
 namespace nw {
 namespace {

@@ -14,10 +14,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "lp/group.hpp"
 #include "checkpoint/saved_run.hpp"
-#include "file/section_file.hpp"
 #include "event/event_key.hpp"
+#include "file/section_file.hpp"
+#include "lp/group.hpp"
 #include "numa/image/outside_pointers.hpp"
 
 namespace nw {

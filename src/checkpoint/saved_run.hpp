@@ -9,12 +9,12 @@
 #include <numawarp/model.hpp>
 
 #include "base/counters.hpp"
+#include "event/event_key.hpp"
+#include "file/section_file.hpp"
+#include "numa/os/modules.hpp"
 #include "output/output_writer.hpp"
 #include "plan/partition.hpp"
 #include "plan/save_options.hpp"
-#include "file/section_file.hpp"
-#include "event/event_key.hpp"
-#include "numa/os/modules.hpp"
 
 namespace nw {
 

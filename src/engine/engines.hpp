@@ -5,13 +5,14 @@
 #include <atomic>
 #include <functional>
 
-#include "lp/group.hpp"
-#include "output/output_writer.hpp"
-#include "plan/run_plan.hpp"
-#include "run/simulation.hpp"
 #include "engine/worker_threads.hpp"
+#include "lp/group.hpp"
 #include "net/rank_group.hpp"
 #include "numa/region/memory_source.hpp"
+#include "output/output_writer.hpp"
+#include "plan/run_plan.hpp"
+#include "stats/live_progress.hpp"
+#include "stats/run_result.hpp"
 
 namespace nw {
 

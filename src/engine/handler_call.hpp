@@ -9,10 +9,10 @@
 #include "lp/lp_record.hpp"
 #include "numa/handler/fault_guard.hpp"
 #include "numa/handler/heap_fault.hpp"
-#include "numa/heap/heap_guards.hpp"
 #include "numa/handler/heap_scope.hpp"
-#include "numa/heap/platform_heap.hpp"
 #include "numa/handler/runtime_state.hpp"
+#include "numa/heap/heap_guards.hpp"
+#include "numa/heap/platform_heap.hpp"
 
 namespace nw {
 

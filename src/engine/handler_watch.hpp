@@ -21,9 +21,9 @@
 
 #include <numawarp/time.hpp>
 
-#include "plan/config.hpp"
-#include "run/simulation.hpp"
 #include "numa/handler/handler_probe.hpp"
+#include "plan/config.hpp"
+#include "stats/live_progress.hpp"
 
 namespace nw {
 

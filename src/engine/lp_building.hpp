@@ -2,9 +2,9 @@
 #pragma once
 
 #include "lp/group.hpp"
+#include "numa/handler/fault_guard.hpp"
 #include "plan/memory_budget.hpp"
 #include "plan/run_plan.hpp"
-#include "numa/handler/fault_guard.hpp"
 
 namespace nw {
 

@@ -5,9 +5,9 @@
 
 #include <numawarp/model.hpp>
 
-#include "output/column_kinds.hpp"
 #include "hdf5/hdf5_table.hpp"
 #include "options/option_table.hpp"
+#include "output/column_kinds.hpp"
 
 namespace nw {
 

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
+#include "base/version.hpp"
+#include "hdf5/hdf5_handle.hpp"
 #include "output/column_kinds.hpp"
 #include "results/csv_rows.hpp"
-#include "hdf5/hdf5_handle.hpp"
-#include "base/version.hpp"
 
 namespace nw {
 
@@ -167,7 +167,7 @@ void write_attributes(hid_t group, const OutputTable& table, const TableOrigin& 
     write_text("model", origin.model.c_str());
     write_attribute(group, "seed", H5T_NATIVE_UINT64, scalar, &origin.seed, path);
     write_text("digest", origin.digest.c_str());
-    write_text("commit", commit);
+    write_text("commit", built_commit);
     write_text("version", version);
 }
 

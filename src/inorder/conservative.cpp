@@ -15,10 +15,10 @@
 #include <fmt/format.h>
 
 #include "engine/engines.hpp"
-#include "inorder/final_executor.hpp"
-#include "stats/stopwatch.hpp"
 #include "engine/worker_start.hpp"
+#include "inorder/final_executor.hpp"
 #include "numa/region/shared_arena.hpp"
+#include "stats/stopwatch.hpp"
 
 namespace nw {
 namespace {

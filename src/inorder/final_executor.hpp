@@ -10,15 +10,15 @@
 
 #include "base/counters.hpp"
 #include "base/paranoid.hpp"
-#include "lp/group.hpp"
 #include "engine/handler_watch.hpp"
-#include "plan/memory_budget.hpp"
-#include "output/output_writer.hpp"
-#include "plan/run_plan.hpp"
 #include "event/mail_buffer.hpp"
 #include "event/pending_set.hpp"
 #include "lp/event_sink.hpp"
+#include "lp/group.hpp"
 #include "numa/handler/fault_guard.hpp"
+#include "output/output_writer.hpp"
+#include "plan/memory_budget.hpp"
+#include "plan/run_plan.hpp"
 
 namespace nw {
 

@@ -2,10 +2,10 @@
 // Smallest key first, executed for good.
 
 #include "engine/engines.hpp"
-#include "inorder/final_executor.hpp"
-#include "stats/stopwatch.hpp"
 #include "engine/worker_start.hpp"
+#include "inorder/final_executor.hpp"
 #include "numa/region/shared_arena.hpp"
+#include "stats/stopwatch.hpp"
 
 namespace nw {
 namespace {

@@ -5,8 +5,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "lp/load_meter.hpp"
 #include "event/bottom_half.hpp"
+#include "lp/load_meter.hpp"
 #include "lp/lp_record.hpp"
 #include "numa/heap/group_memory.hpp"
 #include "numa/image/outside_pointers.hpp"

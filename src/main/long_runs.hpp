@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "plan/save_options.hpp"
 #include "checkpoint/saved_run_folder.hpp"
-#include "options/option_table.hpp"
 #include "net/rank_group.hpp"
+#include "options/option_table.hpp"
+#include "plan/save_options.hpp"
 
 namespace nw {
 

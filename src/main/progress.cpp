@@ -11,9 +11,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "results/human.hpp"
 #include "main/say.hpp"
 #include "numa/os/signals.hpp"
+#include "results/human.hpp"
 
 namespace nw {
 

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <thread>
 
-#include "run/simulation.hpp"
 #include "options/option_table.hpp"
+#include "stats/live_progress.hpp"
 
 namespace nw {
 

@@ -23,29 +23,29 @@
 
 #include "base/check.hpp"
 #include "base/utf8.hpp"
+#include "base/version.hpp"
 #include "checkpoint/saved_run.hpp"
-#include "run/simulation.hpp"
-#include "options/command_line.hpp"
+#include "hdf5/hdf5_output.hpp"
 #include "main/exit_codes.hpp"
 #include "main/fingerprint.hpp"
-#include "hdf5/hdf5_output.hpp"
-#include "options/idle_options.hpp"
 #include "main/long_runs.hpp"
 #include "main/model_hooks.hpp"
-#include "results/output_files.hpp"
 #include "main/progress.hpp"
 #include "main/rank_agreement.hpp"
-#include "results/report.hpp"
 #include "main/say.hpp"
-#include "options/setup_rules.hpp"
 #include "main/signals.hpp"
 #include "main/standard_streams.hpp"
-#include "results/statistics.hpp"
-#include "results/trace_file.hpp"
-#include "base/version.hpp"
 #include "mpi/session.hpp"
 #include "numa/os/modules.hpp"
 #include "numa/region/shared_arena.hpp"
+#include "options/command_line.hpp"
+#include "options/idle_options.hpp"
+#include "options/setup_rules.hpp"
+#include "results/output_files.hpp"
+#include "results/report.hpp"
+#include "results/statistics.hpp"
+#include "results/trace_file.hpp"
+#include "run/simulation.hpp"
 
 namespace nw {
 
@@ -83,7 +83,7 @@ SetupFacts facts_of(const Model& model, const Setup& setup, const OptionTable& t
                      {"--version", yes_or_no(settings.version)}};
     if (settings.help || settings.version) return facts;
     facts.emplace_back("program", program_fingerprint());
-    facts.emplace_back("version", std::string(version) + " " + std::string(commit));
+    facts.emplace_back("version", std::string(version) + " " + std::string(built_commit));
     facts.emplace_back("model", as_utf8(model.name()));
     facts.emplace_back("LPs", std::to_string(setup.lps));
     const SavedRun* const saved = settings.config.restart_from.get();

@@ -12,7 +12,7 @@
 
 #include <signal.h>
 
-#include "run/simulation.hpp"
+#include "stats/live_progress.hpp"
 
 namespace nw {
 

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/version.hpp"
 #include "options/config_file.hpp"
 #include "options/option_values.hpp"
-#include "base/version.hpp"
 
 namespace nw {
 
@@ -119,7 +119,7 @@ std::string help_text(const Model& model, const OptionTable& table) {
 }
 
 std::string version_text(const Model& model) {
-    return fmt::format("{} (numawarp {}, commit {})\n", model.name(), version, commit);
+    return fmt::format("{} (numawarp {}, commit {})\n", model.name(), version, built_commit);
 }
 
 }  // namespace nw

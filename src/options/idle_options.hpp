@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "plan/config.hpp"
 #include "options/option_table.hpp"
+#include "plan/config.hpp"
 
 namespace nw {
 

@@ -2,9 +2,9 @@
 
 #include <limits>
 
-#include "plan/partition.hpp"
 #include "options/model_options.hpp"
 #include "options/option_builder.hpp"
+#include "plan/partition.hpp"
 
 namespace nw {
 

@@ -2,9 +2,9 @@
 // as one rank would have written them.
 #pragma once
 
+#include "net/rank_group.hpp"
 #include "output/output_writer.hpp"
 #include "output/row_spool.hpp"
-#include "net/rank_group.hpp"
 
 namespace nw {
 

@@ -1,5 +1,5 @@
 // What the user chose on the command line, as the engine needs it. Filled and checked by
-// src/main/options.cpp; 0 or nullopt means "the engine decides" where the comment says so.
+// src/options/option_table.cpp; 0 or nullopt means "the engine decides" where the comment says so.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 #include <numawarp/model.hpp>
 
-#include "plan/save_options.hpp"
 #include "numa/region/memory_options.hpp"
+#include "plan/save_options.hpp"
 
 namespace nw {
 

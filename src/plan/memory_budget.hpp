@@ -29,8 +29,8 @@
 
 #include <numawarp/time.hpp>
 
-#include "plan/run_plan.hpp"
 #include "numa/region/memory_source.hpp"
+#include "plan/run_plan.hpp"
 
 namespace nw {
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
-#include "checkpoint/saved_run.hpp"
 
 namespace nw {
 namespace {
@@ -33,7 +32,7 @@ const Setup& checked(const Setup& setup, std::uint32_t ranks, std::uint32_t work
 }  // namespace
 
 RunPlan::RunPlan(const Setup& setup_, const Config& config_, std::uint32_t ranks_,
-                 std::uint32_t workers_)
+                 std::uint32_t workers_, const SavedPartition* saved)
     : setup(checked(setup_, ranks_, workers_)),
       config(config_),
       ranks(ranks_),
@@ -42,8 +41,8 @@ RunPlan::RunPlan(const Setup& setup_, const Config& config_, std::uint32_t ranks
       rollback(choose_rollback(setup_, config_)),
       rules{setup_.lps, setup_.payload_bytes_max, setup_.lookahead},
       state_keeping(StateKeepingRules::choose(rollback, setup_.process, config_.checkpoint_every)),
-      partition(config_.restart_from ? Partition(config_.restart_from->partition, ranks_, workers_)
-                                     : Partition(setup_, ranks_, workers_, config_.lps_per_group)) {
+      partition(saved != nullptr ? Partition(*saved, ranks_, workers_)
+                                 : Partition(setup_, ranks_, workers_, config_.lps_per_group)) {
     if (config.check_rollback > 0 && config.engine != EngineKind::timewarp)
         throw SetupError("--check-rollback: only --engine timewarp rolls back; legal here: 0");
     if (config.engine != EngineKind::conservative) return;

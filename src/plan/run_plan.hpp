@@ -7,16 +7,18 @@
 
 #include <numawarp/model.hpp>
 
-#include "plan/config.hpp"
-#include "plan/partition.hpp"
 #include "lp/event_sink.hpp"
 #include "lp/state_keeping.hpp"
+#include "plan/config.hpp"
+#include "plan/partition.hpp"
 
 namespace nw {
 
 struct RunPlan {
     // Throws SetupError where the configuration and the model do not go together.
-    RunPlan(const Setup& setup, const Config& config, std::uint32_t ranks, std::uint32_t workers);
+    // `saved`: the partition of the run that this one goes on from; null: from the beginning.
+    RunPlan(const Setup& setup, const Config& config, std::uint32_t ranks, std::uint32_t workers,
+            const SavedPartition* saved = nullptr);
 
     const Setup& setup;
     const Config& config;

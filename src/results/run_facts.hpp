@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "run/simulation.hpp"
 #include "options/idle_options.hpp"
 #include "options/option_table.hpp"
+#include "stats/run_result.hpp"
 
 namespace nw {
 

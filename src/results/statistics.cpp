@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/version.hpp"
 #include "options/idle_options.hpp"
 #include "results/machine_facts.hpp"
-#include "base/version.hpp"
 
 namespace nw {
 
@@ -186,7 +186,7 @@ constexpr Field fields_before_counters[] = {
      [](const RunFacts&) { return Json("numawarp.stats/1"); }},
     {"", "version", "text", "numawarp's version", [](const RunFacts&) { return Json(version); }},
     {"", "commit", "text", "the commit that numawarp was built from",
-     [](const RunFacts&) { return Json(commit); }},
+     [](const RunFacts&) { return Json(built_commit); }},
     {"", "date", "text", "when the run was over, in UTC",
      [](const RunFacts&) { return Json(date_now()); }},
     {"", "machine", "object",

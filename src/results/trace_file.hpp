@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "run/simulation.hpp"
 #include "net/rank_group.hpp"
+#include "stats/run_result.hpp"
 
 namespace nw {
 

@@ -13,16 +13,16 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
-#include "engine/engines.hpp"
-#include "output/output_merge.hpp"
-#include "plan/rank_places.hpp"
-#include "stats/rank_results.hpp"
 #include "checkpoint/saved_modules.hpp"
 #include "checkpoint/saved_run.hpp"
-#include "stats/stopwatch.hpp"
+#include "engine/engines.hpp"
 #include "numa/heap/heap_guards.hpp"
 #include "numa/image/outside_pointers.hpp"
 #include "numa/region/shared_arena.hpp"
+#include "output/output_merge.hpp"
+#include "plan/rank_places.hpp"
+#include "stats/rank_results.hpp"
+#include "stats/stopwatch.hpp"
 
 namespace nw {
 namespace {
@@ -176,6 +176,11 @@ class LookForPointers {
     const OutsideLook look_;
 };
 
+// That the run goes on from; null: it begins.
+const SavedPartition* saved_partition(const Config& config) noexcept {
+    return config.restart_from ? &config.restart_from->partition : nullptr;
+}
+
 void run_engine(EngineRun& run) {
     switch (run.plan.config.engine) {
         case EngineKind::sequential:
@@ -194,7 +199,9 @@ void run_engine(EngineRun& run) {
 }  // namespace
 
 void check_run(const Setup& setup, const Config& config, std::uint32_t ranks) {
-    check_ranks(RunPlan(setup, config, ranks, std::max(1u, config.workers)), ranks);
+    check_ranks(
+        RunPlan(setup, config, ranks, std::max(1u, config.workers), saved_partition(config)),
+        ranks);
 }
 
 RunResult simulate(Model& model, const Setup& setup, const Config& config, RankGroup& ranks,
@@ -204,7 +211,7 @@ RunResult simulate(Model& model, const Setup& setup, const Config& config, RankG
     const Topology topology(os);
     const RankPlaces where = choose_places(
         ranks, topology, config.engine == EngineKind::sequential ? 1 : config.workers);
-    const RunPlan plan(setup, config, ranks.ranks(), where.workers);
+    const RunPlan plan(setup, config, ranks.ranks(), where.workers, saved_partition(config));
     for (const std::string& line : describe_places(ranks, where, config.pin))
         if (progress.announce) progress.announce(line);
 

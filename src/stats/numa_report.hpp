@@ -6,10 +6,10 @@
 #include <optional>
 #include <vector>
 
-#include "stats/memory_kinds.hpp"
 #include "numa/place/migration_log.hpp"
 #include "numa/place/placement_probe.hpp"
 #include "numa/place/topology.hpp"
+#include "stats/memory_kinds.hpp"
 
 namespace nw {
 

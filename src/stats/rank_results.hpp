@@ -1,8 +1,8 @@
 // What the ranks know of a run, brought together on the first: sums, maxima, and a row a worker.
 #pragma once
 
-#include "run/simulation.hpp"
 #include "net/rank_group.hpp"
+#include "stats/run_result.hpp"
 
 namespace nw {
 

@@ -18,12 +18,12 @@
 #include <thread>
 #include <vector>
 
-#include "plan/config.hpp"
-#include "stats/numa_report.hpp"
-#include "stats/sample_history.hpp"
-#include "run/simulation.hpp"
 #include "engine/worker_threads.hpp"
 #include "numa/place/page_migration.hpp"
+#include "plan/config.hpp"
+#include "stats/live_progress.hpp"
+#include "stats/numa_report.hpp"
+#include "stats/sample_history.hpp"
 
 namespace nw {
 

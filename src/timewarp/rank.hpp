@@ -16,17 +16,17 @@
 #include <string>
 #include <vector>
 
-#include "lp/group.hpp"
-#include "plan/memory_budget.hpp"
-#include "output/output_writer.hpp"
-#include "timewarp/rebinding.hpp"
-#include "stats/run_history.hpp"
-#include "plan/run_plan.hpp"
-#include "run/simulation.hpp"
-#include "stats/trace.hpp"
 #include "event/mail_buffer.hpp"
 #include "gvt/gvt_rounds.hpp"
+#include "lp/group.hpp"
 #include "net/transport.hpp"
+#include "output/output_writer.hpp"
+#include "plan/memory_budget.hpp"
+#include "plan/run_plan.hpp"
+#include "stats/live_progress.hpp"
+#include "stats/run_history.hpp"
+#include "stats/trace.hpp"
+#include "timewarp/rebinding.hpp"
 
 namespace nw {
 

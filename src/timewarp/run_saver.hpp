@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "engine/engines.hpp"
-#include "timewarp/rank.hpp"
 #include "checkpoint/saved_group.hpp"
 #include "checkpoint/saved_run_folder.hpp"
+#include "engine/engines.hpp"
 #include "stats/stopwatch.hpp"
+#include "timewarp/rank.hpp"
 
 namespace nw {
 

@@ -12,15 +12,15 @@
 
 #include <fmt/format.h>
 
+#include "checkpoint/saved_run.hpp"
 #include "engine/engines.hpp"
+#include "engine/worker_start.hpp"
+#include "numa/region/shared_arena.hpp"
+#include "stats/stopwatch.hpp"
 #include "timewarp/placement_watch.hpp"
 #include "timewarp/rank.hpp"
 #include "timewarp/run_saver.hpp"
-#include "checkpoint/saved_run.hpp"
-#include "stats/stopwatch.hpp"
 #include "timewarp/worker.hpp"
-#include "engine/worker_start.hpp"
-#include "numa/region/shared_arena.hpp"
 
 namespace nw {
 namespace {

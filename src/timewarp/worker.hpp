@@ -23,18 +23,19 @@
 
 #include "base/counters.hpp"
 #include "base/paranoid.hpp"
-#include "engine/handler_watch.hpp"
-#include "stats/memory_kinds.hpp"
-#include "timewarp/rank.hpp"
-#include "stats/run_history.hpp"
 #include "checkpoint/saved_group.hpp"
-#include "stats/trace.hpp"
+#include "engine/handler_watch.hpp"
 #include "event/pending_set.hpp"
 #include "gvt/epoch_counts.hpp"
 #include "lp/event_sink.hpp"
 #include "lp/state_keeping.hpp"
 #include "lp/validate.hpp"
 #include "numa/handler/fault_guard.hpp"
+#include "stats/memory_kinds.hpp"
+#include "stats/run_history.hpp"
+#include "stats/run_result.hpp"
+#include "stats/trace.hpp"
+#include "timewarp/rank.hpp"
 
 namespace nw {
 

@@ -14,8 +14,8 @@
 #include "base/prefetch.hpp"
 #include "engine/handler_call.hpp"
 #include "engine/lp_building.hpp"
-#include "timewarp/worker.hpp"
 #include "numa/handler/heap_scope.hpp"
+#include "timewarp/worker.hpp"
 
 namespace nw {
 namespace {

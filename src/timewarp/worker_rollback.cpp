@@ -12,8 +12,8 @@
 
 #include "base/check.hpp"
 #include "engine/handler_call.hpp"
-#include "timewarp/worker.hpp"
 #include "lp/state_difference.hpp"
+#include "timewarp/worker.hpp"
 
 namespace nw {
 namespace {

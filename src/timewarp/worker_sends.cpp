@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "timewarp/worker.hpp"
 #include "numa/handler/heap_scope.hpp"
+#include "timewarp/worker.hpp"
 
 namespace nw {
 namespace {

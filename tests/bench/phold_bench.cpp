@@ -30,10 +30,10 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "run/simulation.hpp"
 #include "base/version.hpp"
 #include "models/phold/phold.hpp"
 #include "models/traffic/traffic_model.hpp"
+#include "run/simulation.hpp"
 #include "tests/bench/launched.hpp"
 #include "tests/bench/limit.hpp"
 #include "tests/bench/preset_options.hpp"
@@ -348,7 +348,7 @@ int main_of(int argc, char** argv) {
     json["rounds"] = rounds;
     json["machine"] = machine();
     json["compiler"] = "GCC-compatible " __VERSION__;
-    json["commit"] = commit;
+    json["commit"] = built_commit;
     json["date"] = fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr)));
     if (!json_file.empty()) std::ofstream(json_file) << json.dump(2) << '\n';
     return 0;

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Includes point down the floors (docs/architecture.md). Checks every source file outside tests/.
+"""Includes point down (docs/architecture.md): from a room to those below it. Every room is described,
+and every file in it is named, in the README of the folder it lies in.
 
 usage: floors.py ROOT          exit code 1 and a line `file:line: ...` for each breach
        floors.py --self-test   shows on a planted tree that each kind of breach is found
 
-Two tables are the whole policy: which folder stands on which floor, and which headers of others a
-folder may include besides the C++ standard library. A header that is in no table is an error, so a
-new dependency is a change of this file that a reviewer sees.
+Two tables are the whole policy: in which order the rooms stand, and which headers of others a room may
+include besides the C++ standard library. A header that is in no table is an error, so a new dependency
+is a change of this file that a reviewer sees.
 """
 
 import re
@@ -15,18 +16,19 @@ import tempfile
 from fnmatch import fnmatch
 from pathlib import Path
 
-FLOORS = {
-    "src/main": 7,
-    "models": 6,
-    "mpi": 6,
-    "src/engine": 5,
-    "src/gvt": 4,
-    "src/lp": 3,
-    "src/net": 3,
-    "src/event": 2,
-    "numa": 1,
-    "src/base": 0,
-}
+# From the ground up. A room includes itself and what stands before it.
+ROOMS = [
+    "src/base", "src/math", "src/file",
+    "numa/os", "numa/handler", "numa/region", "numa/heap", "numa/image", "numa/place", "numa/interpose",
+    "src/event", "src/net", "src/lp", "src/gvt", "src/plan", "src/output", "src/stats", "src/checkpoint",
+    "src/engine", "src/inorder", "src/timewarp", "src/run",
+    "mpi", "models",
+    "src/options", "src/results", "src/hdf5", "src/main",
+]
+FLOORS = {room: floor for floor, room in enumerate(ROOMS)}
+
+# Where each of these rooms' files is named.
+INDEXES = {"src": "src/README.md", "numa": "numa/README.md", "mpi": "mpi/README.md"}
 
 # The model writer's headers: they include each other only, and everyone may include them.
 PUBLIC = "src/include/numawarp"
@@ -39,22 +41,41 @@ ONLY_PUBLIC = {"models"}
 # program's own signals; only mpi/ speaks MPI.
 FOREIGN = {
     PUBLIC: [],
-    "src/base": ["fmt/*", "xxhash.h", "Random123/philox.h"],
-    "numa": ["fmt/*", "numa.h", "numaif.h", "hwloc.h", "sys/*", "sched.h", "unistd.h", "pthread.h",
-             "errno.h", "fcntl.h", "malloc.h", "stdio_ext.h", "cxxabi.h", "dlfcn.h", "link.h",
-             "signal.h", "setjmp.h", "ucontext.h", "linux/*",
-             # What the interposer stands in for.
-             "err.h", "error.h", "grp.h", "iconv.h", "libintl.h", "locale.h", "netdb.h", "pwd.h",
-             "spawn.h", "stdio.h", "stdlib.h", "string.h", "time.h", "unwind.h", "wchar.h"],
+    "src/base": ["fmt/*", "xxhash.h"],
+    "src/math": ["Random123/philox.h"],
+    "src/file": ["fmt/*", "fcntl.h", "sys/stat.h", "unistd.h"],
+    "numa/os": ["fmt/*", "numa.h", "numaif.h", "hwloc.h", "sys/*", "sched.h", "unistd.h", "fcntl.h",
+                "malloc.h", "link.h", "signal.h"],
+    "numa/handler": ["cxxabi.h", "pthread.h", "setjmp.h", "signal.h", "stdio_ext.h", "ucontext.h",
+                     "unistd.h"],
+    "numa/region": ["unistd.h"],
+    "numa/heap": [],
+    "numa/image": ["fcntl.h", "link.h", "pthread.h", "unistd.h"],
+    "numa/place": ["fmt/*", "pthread.h"],
+    # What the interposer stands in for.
+    "numa/interpose": ["cxxabi.h", "dlfcn.h", "err.h", "errno.h", "error.h", "grp.h", "iconv.h",
+                       "libintl.h", "linux/*", "locale.h", "malloc.h", "netdb.h", "pthread.h", "pwd.h",
+                       "signal.h", "spawn.h", "stdio.h", "stdlib.h", "string.h", "sys/*", "time.h",
+                       "unistd.h", "unwind.h", "wchar.h"],
     "src/event": ["fmt/*"],
-    "src/lp": ["fmt/*"],
     "src/net": ["fmt/*"],
+    "src/lp": ["fmt/*"],
     "src/gvt": ["fmt/*"],
-    "src/engine": ["fmt/*", "metis.h", "nlohmann/*", "fcntl.h", "sys/file.h", "sys/stat.h", "unistd.h"],
+    "src/plan": ["fmt/*", "metis.h"],
+    "src/output": ["fmt/*", "unistd.h"],
+    "src/stats": ["fmt/*"],
+    "src/checkpoint": ["fmt/*", "nlohmann/*", "fcntl.h", "sys/file.h", "unistd.h"],
+    "src/engine": ["fmt/*"],
+    "src/inorder": ["fmt/*"],
+    "src/timewarp": ["fmt/*"],
+    "src/run": ["fmt/*", "unistd.h"],
     "mpi": ["fmt/*", "mpi.h", "signal.h", "sys/ioctl.h", "sys/stat.h", "unistd.h"],
     "models": ["fmt/*", "toml++/toml.h"],
-    "src/main": ["fmt/*", "CLI/*", "nlohmann/*", "toml++/toml.h", "hdf5.h", "signal.h", "time.h",
-                 "fcntl.h", "unistd.h", "poll.h", "sys/ioctl.h", "sys/personality.h", "sys/stat.h"],
+    "src/options": ["fmt/*", "CLI/*", "nlohmann/*", "toml++/toml.h", "fcntl.h", "poll.h", "unistd.h"],
+    "src/results": ["fmt/*", "nlohmann/*", "fcntl.h", "signal.h", "unistd.h"],
+    "src/hdf5": ["fmt/*", "hdf5.h"],
+    "src/main": ["fmt/*", "nlohmann/*", "fcntl.h", "signal.h", "sys/ioctl.h", "sys/personality.h",
+                 "sys/stat.h", "time.h", "unistd.h"],
 }
 
 # C++'s names of headers to which POSIX adds.
@@ -86,7 +107,7 @@ def breach(root, path, bracket, name):
     here = folder_of(path.relative_to(root).as_posix())
     target = find_ours(root, path, name)
     if target is None and bracket == '"':
-        # A file that is not there yet still names its floor.
+        # A file that is not there yet still names its room.
         if folder_of(name) or folder_of("src/" + name):
             target = name if folder_of(name) else "src/" + name
         else:
@@ -101,18 +122,31 @@ def breach(root, path, bracket, name):
 
     there = folder_of(target)
     if there is None:
-        return "stands on no floor"
+        return "stands in no room"
     if there in (PUBLIC, here):
         return None
     if here == PUBLIC:
         return "public headers include only each other"
     if here in ONLY_PUBLIC:
         return f"{here}/ sees only <numawarp/...>"
-    if FLOORS[there] > FLOORS[here]:
-        return f"points up, from floor {FLOORS[here]} to {FLOORS[there]}"
-    if FLOORS[there] == FLOORS[here]:
-        return f"points sideways, to another folder of floor {FLOORS[here]}"
-    return None
+    return "points up" if FLOORS[there] > FLOORS[here] else None
+
+
+def unnamed(root):
+    """A line for each room, and each file, that its README does not name."""
+    for room in ROOMS:
+        index = INDEXES.get(room.split("/")[0])
+        if index is None or not (root / room).is_dir():
+            continue
+        text = (root / index).read_text() if (root / index).is_file() else ""
+        if room not in INDEXES:  # several rooms in one README, each with a section
+            if f"## `{room}/`" not in text:
+                yield f"{room}:1: {index} has no section `## `{room}/``"
+            text = text.partition(f"## `{room}/`")[2].partition("\n## ")[0]
+        names = set(re.findall(r"`([^`]+)`", text))
+        for path in sorted((root / room).iterdir()):
+            if path.suffix in SUFFIXES and path.stem not in names:
+                yield f"{path.relative_to(root).as_posix()}:1: {index} does not name it in its room"
 
 
 def check(root):
@@ -125,7 +159,7 @@ def check(root):
                 continue
             relative = path.relative_to(root).as_posix()
             if folder_of(relative) is None:
-                breaches.append(f"{relative}:1: the file stands on no floor")
+                breaches.append(f"{relative}:1: the file stands in no room")
                 continue
             for number, line in enumerate(path.read_text().splitlines(), start=1):
                 include = INCLUDE.match(line)
@@ -133,18 +167,22 @@ def check(root):
                     wrong = breach(root, path, *include.groups())
                     if wrong:
                         breaches.append(f"{relative}:{number}: {include.group(2)}: {wrong}")
-    return breaches
+    return breaches + list(unnamed(root))
 
 
 # What the self-test plants: file, its text, and a word of the expected complaint (None: clean).
 PLANTED = [
+    ("src/README.md", "## `src/base/`\n`check`, `up`, `up_to_missing`, `lost`\n## `src/event/`\n`clean`, "
+     "`again`\n## `src/gvt/`\n`gvt`, `signals`\n## `src/lp/`\n`check`\n## `src/timewarp/`\n`worker`\n"
+     "## `src/main/`\n`signals`", None),
     ("src/base/check.hpp", "", None),
     ("src/event/clean.hpp", '#include <vector>\n#include "base/check.hpp"', None),
     ("src/base/up.hpp", '#include "event/clean.hpp"', "points up"),
-    ("src/base/up_to_missing.hpp", '#include "engine/missing.hpp"', "points up"),
+    ("src/base/up_to_missing.hpp", '#  include "timewarp/missing.hpp"', "points up"),
     ("src/base/lost.hpp", '#include "nowhere.hpp"', "no such file"),
-    ("src/lp/sideways.hpp", '#  include "net/port.hpp"', "sideways"),
-    ("src/net/port.hpp", "", None),
+    ("src/lp/forgotten.hpp", "", "does not name it"),
+    ("src/net/again.hpp", "", "does not name it"),
+    ("src/net", None, "has no section"),
     ("src/include/numawarp/model.hpp", '#include "base/check.hpp"', "public"),
     ("models/phold/phold.cpp", '#include "timewarp/worker.hpp"', "sees only"),
     ("models/phold/main.cpp", "#include <numawarp/model.hpp>", None),
@@ -152,8 +190,9 @@ PLANTED = [
     ("src/gvt/gvt.cpp", "#include <sys/mman.h>", "foreign"),
     ("src/gvt/signals.cpp", "#include <csignal>", "foreign"),
     ("src/main/signals.cpp", "#include <csignal>", None),
+    ("numa/README.md", "## `numa/os/`\n`os`", None),
     ("numa/os/os.cpp", "#include <sys/mman.h>", None),
-    ("src/odd.hpp", "", "no floor"),
+    ("src/odd.hpp", "", "in no room"),
 ]
 
 
@@ -161,6 +200,8 @@ def self_test():
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         for name, text, _ in PLANTED:
+            if text is None:
+                continue
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text + "\n")
         found = check(root)

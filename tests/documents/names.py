@@ -85,6 +85,7 @@ programs.statistics_of("phold", "--until", 20, "--workers", 2)
 statistics = names_in(json.loads((programs.work / "stats.json").read_text()))
 for_users = statistics | words_in("src/include")
 sources = words_in("src", "numa", "models", "mpi", "jobs", "tests")
+sources |= {file.stem for folder in ("src", "numa", "mpi") for file in (CHECKOUT / folder).rglob("*.*pp")}
 sources |= set(re.findall(r"\w+", said_by("ctest", "--test-dir", programs.bin.parent, "--show-only")))
 met = set()
 

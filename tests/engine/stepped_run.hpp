@@ -18,14 +18,14 @@
 #include <utility>
 #include <vector>
 
-#include "timewarp/rank.hpp"
 #include "checkpoint/saved_run.hpp"
 #include "file/section_file.hpp"
-#include "timewarp/worker.hpp"
-#include "tests/support/in_process_network.hpp"
-#include "tests/support/fake_os.hpp"
 #include "numa/region/memory_source.hpp"
 #include "tests/engine/outcome.hpp"
+#include "tests/support/fake_os.hpp"
+#include "tests/support/in_process_network.hpp"
+#include "timewarp/rank.hpp"
+#include "timewarp/worker.hpp"
 
 namespace nw::test {
 
@@ -96,7 +96,8 @@ class SteppedRun {
           dice_(seed),
           os_(8, 1),
           config_(config),
-          plan_(setup, config_, machine.ranks, machine.workers),
+          plan_(setup, config_, machine.ranks, machine.workers,
+                config_.restart_from ? &config_.restart_from->partition : nullptr),
           memory_(os_, config.memory, plan_.partition.groups()),
           network_(machine.ranks, seed, machine.weather) {
         if (machine.memory_used > 0) memory_.set_memory_cap(memory_cap);

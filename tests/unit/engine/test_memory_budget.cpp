@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/check.hpp"
-#include "tests/support/fake_os.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/fake_os.hpp"
 
 namespace nw {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "timewarp/placement_watch.hpp"
 #include "tests/unit/numa/fake_groups.hpp"
+#include "timewarp/placement_watch.hpp"
 
 using namespace nw;
 

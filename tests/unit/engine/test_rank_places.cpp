@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "plan/rank_places.hpp"
-#include "tests/support/fake_os.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/fake_os.hpp"
 
 namespace nw::test {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "gvt/epoch_counts.hpp"
 #include "gvt/gvt_rounds.hpp"
-#include "tests/support/in_process_network.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/in_process_network.hpp"
 #include "tests/unit/numa/random_cases.hpp"
 
 namespace nw::test {

@@ -4,9 +4,9 @@
 
 #include <deque>
 
-#include "tests/support/fake_os.hpp"
 #include "numa/heap/group_memory.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/fake_os.hpp"
 #include "tests/unit/numa/random_cases.hpp"
 
 namespace nw::test {

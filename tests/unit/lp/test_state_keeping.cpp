@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "tests/support/fake_os.hpp"
-#include "numa/heap/group_memory.hpp"
 #include "numa/handler/heap_scope.hpp"
+#include "numa/heap/group_memory.hpp"
 #include "numa/heap/lp_heap.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/fake_os.hpp"
 #include "tests/unit/numa/random_cases.hpp"
 
 namespace nw::test {

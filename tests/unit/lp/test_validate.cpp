@@ -12,9 +12,9 @@
 
 #include "base/check.hpp"
 #include "event/wire_event.hpp"
-#include "tests/support/fake_os.hpp"
 #include "numa/heap/group_memory.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/fake_os.hpp"
 
 using namespace nw;
 

@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.hpp"
-#include "results/human.hpp"
 #include "options/options_reference.hpp"
+#include "results/human.hpp"
 #include "results/output_files.hpp"
 #include "results/report.hpp"
 #include "results/statistics.hpp"

@@ -6,8 +6,8 @@
 
 #include <numawarp/model.hpp>
 
-#include "run/simulation.hpp"
 #include "models/phold/phold.hpp"
+#include "run/simulation.hpp"
 #include "tests/support/catch.hpp"
 
 using phold::HotSpot;

@@ -11,10 +11,10 @@
 
 #include <numawarp/model.hpp>
 
-#include "run/simulation.hpp"
 #include "models/traffic/committed_rows.hpp"
 #include "models/traffic/map_picture.hpp"
 #include "models/traffic/traffic_model.hpp"
+#include "run/simulation.hpp"
 #include "tests/support/catch.hpp"
 
 namespace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "tests/support/fake_os.hpp"
 #include "numa/heap/group_memory.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/fake_os.hpp"
 
 namespace nw::test {
 

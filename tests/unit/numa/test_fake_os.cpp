@@ -3,8 +3,8 @@
 #include <cerrno>
 #include <vector>
 
-#include "tests/support/fake_os.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/fake_os.hpp"
 
 using namespace nw;
 

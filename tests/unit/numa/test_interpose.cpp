@@ -19,11 +19,11 @@
 #include <thread>
 #include <vector>
 
-#include "tests/support/fake_os.hpp"
-#include "numa/heap/group_memory.hpp"
 #include "numa/handler/heap_scope.hpp"
 #include "numa/handler/warm_up.hpp"
+#include "numa/heap/group_memory.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/fake_os.hpp"
 
 using namespace nw;
 

@@ -32,10 +32,10 @@
 #include <vector>
 
 #include "numa/handler/fault_guard.hpp"
-#include "numa/heap/group_memory.hpp"
 #include "numa/handler/heap_scope.hpp"
 #include "numa/handler/runtime_state.hpp"
 #include "numa/handler/warm_up.hpp"
+#include "numa/heap/group_memory.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace nw;

@@ -3,9 +3,9 @@
 #include <map>
 #include <set>
 
-#include "tests/support/fake_os.hpp"
 #include "numa/heap/group_memory.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/fake_os.hpp"
 #include "tests/unit/numa/heap_driver.hpp"
 #include "tests/unit/numa/random_cases.hpp"
 

@@ -4,8 +4,8 @@
 #include <cerrno>
 #include <map>
 
-#include "tests/support/fake_os.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/fake_os.hpp"
 #include "tests/unit/numa/resident_pages.hpp"
 #include "tests/unit/numa/small_slots.hpp"
 

@@ -4,9 +4,9 @@
 #include <new>
 #include <vector>
 
-#include "tests/support/fake_os.hpp"
 #include "numa/heap/platform_heap.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/fake_os.hpp"
 #include "tests/unit/numa/random_cases.hpp"
 
 using namespace nw;

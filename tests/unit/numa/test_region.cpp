@@ -4,10 +4,10 @@
 #include <optional>
 
 #include "base/check.hpp"
-#include "tests/support/fake_os.hpp"
 #include "numa/region/memory_source.hpp"
 #include "numa/region/region.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/fake_os.hpp"
 
 using namespace nw;
 

@@ -6,11 +6,11 @@
 #include <map>
 #include <thread>
 
-#include "tests/support/fake_os.hpp"
 #include "numa/handler/fault_guard.hpp"
 #include "numa/region/segments.hpp"
 #include "numa/region/slot_layout.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/fake_os.hpp"
 #include "tests/unit/numa/random_cases.hpp"
 
 using namespace nw;

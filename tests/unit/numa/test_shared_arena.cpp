@@ -15,12 +15,12 @@
 #include <thread>
 #include <vector>
 
-#include "numa/region/bad_address.hpp"
-#include "tests/support/fake_os.hpp"
-#include "numa/heap/group_memory.hpp"
 #include "numa/handler/heap_scope.hpp"
 #include "numa/handler/warm_up.hpp"
+#include "numa/heap/group_memory.hpp"
+#include "numa/region/bad_address.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/fake_os.hpp"
 #include "tests/unit/numa/random_cases.hpp"
 
 using namespace nw;

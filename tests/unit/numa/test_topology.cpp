@@ -9,10 +9,10 @@
 #include <hwloc.h>
 #include <unistd.h>
 
-#include "tests/support/fake_os.hpp"
 #include "numa/os/machine.hpp"
 #include "numa/place/topology.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/fake_os.hpp"
 
 using namespace nw;
 

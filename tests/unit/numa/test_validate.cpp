@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "tests/support/fake_os.hpp"
 #include "numa/heap/group_memory.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/fake_os.hpp"
 #include "tests/support/private_member.hpp"
 
 namespace nw::test {
