@@ -55,7 +55,7 @@ def crowded(run):
 def robbed(run):
     """Workers never sleep: CPU time that is missing went to somebody else."""
     busy = [worker["busy_seconds"] for worker in run.rows("workers_detail", "busy_seconds")]
-    wall = run.loop_seconds - run.count("run_checkpoints.seconds")
+    wall = run.loop_seconds - run.count("checkpoints.seconds")
     if run.text("engine") != "timewarp" or crowded(run) or not busy or wall <= 0:
         return None
     share = sum(busy) / len(busy) / wall
@@ -180,10 +180,10 @@ def dear_rollbacks(run):
     coasted, executed = run.count("coasted_events"), run.count("executed_events")
     if coasted < 0.2 * executed:
         return None
-    return Advice(f"{plain(coasted)} events were executed again to rebuild states from checkpoints: "
+    return Advice(f"{plain(coasted)} events were executed again to rebuild states from saved ones: "
                   f"{percent(coasted / executed)} on top of what went forward.",
-                  "More checkpoints, --checkpoint-every 1 or 4; or --rollback copy or reverse, if "
-                  "the model can.", ("--checkpoint-every", "--rollback"))
+                  "States saved more often, --state-saving-interval 1 or 4; or --rollback copy or reverse, if "
+                  "the model can.", ("--state-saving-interval", "--rollback"))
 
 
 def cancelled(run):

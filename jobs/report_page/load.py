@@ -80,7 +80,7 @@ class Run:
 
     @property
     def restarted(self):
-        return self.number("run_checkpoints.restarted_at") is not None
+        return self.number("checkpoints.restarted_at") is not None
 
     def count_here(self, name):
         """Of what this process did itself, where it went on from another: some tables are of that alone.

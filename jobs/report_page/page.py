@@ -29,7 +29,7 @@ def page_of(runs):
 
 def restarts(run):
     """What there is to say of checkpoints of the whole run."""
-    at, written = run.number("run_checkpoints.restarted_at"), run.count("run_checkpoints.written")
+    at, written = run.number("checkpoints.restarted_at"), run.count("checkpoints.written")
     said = "" if at is None else f"; went on from a checkpoint at virtual time {plain(at)}"
     if written:
         said += f"; {many(written, 'checkpoint')} of it written"

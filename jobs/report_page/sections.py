@@ -179,7 +179,7 @@ def memory_part(run):
             [("s3", "resident", resident)], title, resident[-1][0], size, base=2)))
     facts = tiles(("peak, resident", size(run.number("memory.resident_peak_bytes"))),
                   ("in segments at the end", size(run.number("memory.segments_bytes"))),
-                  ("checkpoints, most", size(run.number("memory.checkpoints_bytes_peak"))),
+                  ("saved states, most", size(run.number("memory.saved_states_bytes_peak"))),
                   ("--memory-cap", run.option("memory-cap") or NONE))
     said = "" if any(kinds.values()) else absent(
         "What memory was for is known of Time Warp runs only, and not from older files.")

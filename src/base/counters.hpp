@@ -17,12 +17,12 @@ namespace nw {
     ROW(committed_events,   "events",     "",       "events below the final GVT: the result")      \
     ROW(executed_events,    "events",     "",       "handler calls that went forward, later undone or not") \
     ROW(rolled_back_events, "events",     "",       "executed events that were undone")            \
-    ROW(coasted_events,     "events",     "",       "events executed again, silently, to rebuild a state from a checkpoint") \
+    ROW(coasted_events,     "events",     "",       "events executed again, silently, to rebuild a state from a saved one") \
     ROW(rollbacks,          "rollbacks",  "",       "times an LP was set back")                    \
     ROW(stragglers,         "events",     "",       "events that arrived in their LP's past")      \
     ROW(forced_rollbacks,   "rollbacks",  "",       "rollbacks made by --check-rollback")          \
     ROW(anti_messages,      "messages",   "",       "sent events that were taken back")            \
-    ROW(checkpoints,        "snapshots",  "",       "checkpoints taken of LP states")              \
+    ROW(saved_states,       "states",     "",       "states of LPs saved for rollback")              \
     ROW(failed_speculations,"events",     "",       "handlers that threw or crashed and were undone later") \
     ROW(interrupted_handlers,"events",    "",       "handlers that ran long out of order, were interrupted and run again when GVT had come to them") \
     ROW(gvt_rounds,         "rounds",     "",       "completed GVT computations")                  \
@@ -34,7 +34,7 @@ namespace nw {
     ROW(batches_sent,       "batches",    "mpi",    "batches sent to other ranks")                 \
     ROW(bytes_sent,         "bytes",      "mpi",    "bytes sent to other ranks")                   \
     ROW(credit_stops,       "rounds",     "mpi",    "GVT rounds in which a worker had sent so much to other ranks that it ran no further ahead") \
-    ROW(checkpoints_bytes_peak,"bytes",   "memory", "most bytes held by checkpoints at a time")    \
+    ROW(saved_states_bytes_peak,"bytes",   "memory", "most bytes held by saved states at a time")   \
     ROW(mail_spilled_bytes, "bytes",      "memory", "memory of libc's taken for mail that did not fit its group's slot") \
     ROW(groups_moved,       "groups",     "numa",   "LP groups handed to another worker by rebinding") \
     ROW(rebindings,         "rebindings", "numa",   "times rebinding moved any group")             \

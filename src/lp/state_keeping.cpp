@@ -35,16 +35,16 @@ float ns_since(Clock::time_point start) noexcept {
 }  // namespace
 
 StateKeepingRules StateKeepingRules::choose(Rollback method, const ProcessFactory& factory,
-                                            std::uint32_t checkpoint_every) {
+                                            std::uint32_t state_saving_interval) {
     StateKeepingRules rules;
     rules.method = method;
-    rules.checkpoint_every = checkpoint_every;
+    rules.state_saving_interval = state_saving_interval;
     rules.state_of = factory.state_of;
     rules.state_bytes = static_cast<std::uint32_t>(factory.state_bytes);
     std::uint32_t undo_bytes = 0;
     if (method == Rollback::reverse) {
         undo_bytes = sizeof(std::uint64_t);
-    } else if (method == Rollback::copy && checkpoint_every <= 1 &&
+    } else if (method == Rollback::copy && state_saving_interval <= 1 &&
                rules.state_bytes <= undo_bytes_max) {
         undo_bytes = rules.state_bytes;
     }
@@ -62,7 +62,8 @@ void StateKeeper::take_due(LpRecord& lp, PlatformHeap& heap) {
     if (lp.checkpoints == nullptr) {
         lp.checkpoints = new (heap.allocate(sizeof(Checkpoints))) Checkpoints{};
         lp.checkpoints->adapted_at = lp.committed;
-        if (rules_.checkpoint_every > 0) lp.checkpoints->interval = rules_.checkpoint_every;
+        if (rules_.state_saving_interval > 0)
+            lp.checkpoints->interval = rules_.state_saving_interval;
     }
     Checkpoints& kept = *lp.checkpoints;
     const bool measured = kept.checkpoint_ns == 0 || (taken_ & 7) == 0;
@@ -167,7 +168,7 @@ std::size_t StateKeeper::bytes_per_event() const noexcept {
 }
 
 void StateKeeper::adapt(LpRecord& lp) noexcept {
-    if (rules_.checkpoint_every > 0) return;
+    if (rules_.state_saving_interval > 0) return;
     Checkpoints& kept = *lp.checkpoints;
     constexpr std::uint32_t enough_events = 32;
     const std::uint32_t events = lp.committed - kept.adapted_at;

@@ -47,14 +47,14 @@ struct Checkpoints {
 // Fixed for a run.
 struct StateKeepingRules {
     Rollback method = Rollback::snapshot;
-    std::uint32_t state_bytes = 0;       // of a plain state
-    std::uint32_t checkpoint_every = 0;  // 0: adaptive
-    bool undo_in_entry = false;          // plain bytes or control word in each history entry
+    std::uint32_t state_bytes = 0;            // of a plain state
+    std::uint32_t state_saving_interval = 0;  // 0: adaptive
+    bool undo_in_entry = false;               // plain bytes or control word in each history entry
     std::uint32_t entry_stride = sizeof(HistoryEntry);
     void* (*state_of)(LogicalProcess*) = nullptr;
 
     static StateKeepingRules choose(Rollback method, const ProcessFactory& factory,
-                                    std::uint32_t checkpoint_every);
+                                    std::uint32_t state_saving_interval);
 };
 
 // One worker's hand in it. Thread: the worker.
@@ -126,7 +126,7 @@ class StateKeeper {
         bytes_peak_ = std::max(bytes_peak_, bytes_);
     }
 
-    std::uint64_t checkpoints_taken() const noexcept { return taken_; }
+    std::uint64_t saved_states() const noexcept { return taken_; }
     std::uint64_t bytes() const noexcept { return bytes_; }  // held now
     static std::uint64_t bytes_held(const LpRecord& lp) noexcept;
     std::uint64_t bytes_peak() const noexcept { return bytes_peak_; }

@@ -67,9 +67,8 @@ std::unique_ptr<FolderLock> prepare_long_run(Settings& settings, RunIdentity ide
                             output));
     }
     if (!config.save.on()) {
-        if (config.save.every_given)
-            throw SetupError(
-                "--checkpoint-every-seconds: nothing is saved; legal: with --checkpoint DIR");
+        if (config.save.period_given)
+            throw SetupError("--checkpoint-period: nothing is saved; legal: with --checkpoint DIR");
         return nullptr;
     }
     require_time_warp("checkpoint", config);

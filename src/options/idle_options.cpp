@@ -48,11 +48,11 @@ std::vector<IdleOption> idle_options(const Settings& settings, const RunShape& s
     IdleList idle;
     if (!time_warp)
         idle.add(fmt::format("--engine {}", word_for(config.engine)),
-                 {"rollback", "checkpoint-every", "gvt-interval", "window", "rebind",
+                 {"rollback", "state-saving-interval", "gvt-interval", "window", "rebind",
                   "check-rebind", "net-thread", "watchdog", "pagemigd"});
     if (config.engine == EngineKind::sequential) idle.add("--engine sequential", {"workers"});
     if (time_warp && shape.rollback == Rollback::reverse)
-        idle.add("rollback by reverse", {"checkpoint-every"});
+        idle.add("rollback by reverse", {"state-saving-interval"});
     if (time_warp && shape.workers == 1) idle.add("one worker", {"rebind", "check-rebind"});
     if (config.memory == MemoryMode::libc)
         idle.add("--memory libc, which places nothing",

@@ -84,8 +84,8 @@ void add_time_warp(OptionBuilder& table, Config& config) {
     rollback.value = [&config] {
         return config.rollback ? json(word_for(*config.rollback)) : json(nullptr);
     };
-    table.add_count_or("checkpoint-every", "auto", config.checkpoint_every, 1'000'000'000,
-                       "events of an LP between two checkpoints");
+    table.add_count_or("state-saving-interval", "auto", config.state_saving_interval, 1'000'000'000,
+                       "events of an LP between two saved states");
     OptionSpec& interval =
         table.add("gvt-interval", "MS", fmt::format("{}", config.gvt_interval_ms),
                   "milliseconds between computations of global virtual time");
@@ -171,14 +171,14 @@ void add_long_runs(OptionBuilder& table, Settings& settings) {
         "checkpoint", "DIR", settings.config.save.directory,
         "save the whole run there now and then, and when SIGTERM or SIGUSR1 comes, which "
         "then ends it with exit code 0");
-    OptionSpec& every = table.add("checkpoint-every-seconds", "S",
-                                  fmt::format("{}", settings.config.save.every_seconds),
-                                  "seconds of wall time between two such checkpoints");
-    every.set = [&settings](std::string_view text) {
-        settings.config.save.every_seconds = parse_number_in(text, 0, Bound::excluded, 1e9);
-        settings.config.save.every_given = true;
+    OptionSpec& period =
+        table.add("checkpoint-period", "S", fmt::format("{}", settings.config.save.period_seconds),
+                  "seconds of wall time between two such checkpoints");
+    period.set = [&settings](std::string_view text) {
+        settings.config.save.period_seconds = parse_number_in(text, 0, Bound::excluded, 1e9);
+        settings.config.save.period_given = true;
     };
-    every.value = [&settings] { return json(settings.config.save.every_seconds); };
+    period.value = [&settings] { return json(settings.config.save.period_seconds); };
     table.add_text("restart", "DIR", settings.restart_directory,
                    "go on from the last checkpoint there; same command line otherwise, but for the "
                    "numbers of workers and ranks");

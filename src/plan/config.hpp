@@ -22,8 +22,8 @@ struct Config {
     std::uint32_t workers = 0;         // 0: one a core that this rank may use
     std::optional<VirtualTime> until;  // nullopt: the model's
     std::uint64_t seed = 1;
-    std::optional<Rollback> rollback;    // nullopt: what the model prefers
-    std::uint32_t checkpoint_every = 0;  // events of an LP; 0: adaptive
+    std::optional<Rollback> rollback;         // nullopt: what the model prefers
+    std::uint32_t state_saving_interval = 0;  // events of an LP; 0: adaptive
     double gvt_interval_ms = 1.0;
     WindowMode window_mode = WindowMode::automatic;
     VirtualTime window = time_infinity;  // with WindowMode::fixed, > 0

@@ -40,7 +40,8 @@ RunPlan::RunPlan(const Setup& setup_, const Config& config_, std::uint32_t ranks
       until(config_.until.value_or(setup_.until)),
       rollback(choose_rollback(setup_, config_)),
       rules{setup_.lps, setup_.payload_bytes_max, setup_.lookahead},
-      state_keeping(StateKeepingRules::choose(rollback, setup_.process, config_.checkpoint_every)),
+      state_keeping(
+          StateKeepingRules::choose(rollback, setup_.process, config_.state_saving_interval)),
       partition(saved != nullptr ? Partition(*saved, ranks_, workers_)
                                  : Partition(setup_, ranks_, workers_, config_.lps_per_group)) {
     if (config.check_rollback > 0 && config.engine != EngineKind::timewarp)

@@ -74,7 +74,7 @@ void write_time_warp(Lines out, const RunFacts& facts) {
          with_thousands(facts.count(Counter::executed_events)), with_thousands(undone));
     line(out, "rollbacks", "{}, of {:.1f} events on average; {}", with_thousands(rollbacks), length,
          plural(facts.count(Counter::anti_messages), "anti-message"));
-    line(out, "checkpoints", "{}", with_thousands(facts.count(Counter::checkpoints)));
+    line(out, "saved states", "{}", with_thousands(facts.count(Counter::saved_states)));
     line(out, "GVT", "{}, one in {}", plural(facts.count(Counter::gvt_rounds), "round"),
          human_duration(facts.result.wall_seconds / static_cast<double>(std::max<std::uint64_t>(
                                                         1, facts.count(Counter::gvt_rounds)))));
@@ -144,9 +144,9 @@ std::string report_text(const RunFacts& facts) {
     text += topology_table(facts);
     write_speed(out, facts);
     if (facts.settings.config.engine == EngineKind::timewarp) write_time_warp(out, facts);
-    line(out, "memory", "{} at most; {} in segments, {} in checkpoints",
+    line(out, "memory", "{} at most; {} in segments, {} in saved states",
          human_bytes(result.resident_peak_bytes), human_bytes(result.segments_bytes),
-         human_bytes(facts.count(Counter::checkpoints_bytes_peak)));
+         human_bytes(facts.count(Counter::saved_states_bytes_peak)));
     line_if_any(out, "by kind", memory_kinds_line(facts));
     line_if_any(out, "placement", placement_line(facts));
     line_if_any(out, "pagemigd", pagemigd_line(facts));

@@ -278,13 +278,13 @@ constexpr Field fields_after_counters[] = {
      "gvt, committed_events, executed_events, rolled_back_events and gvt_rounds so far, "
      "resident_bytes (of all ranks; 0: not looked) and window (beyond gvt; null: none)",
      history},
-    {"run_checkpoints", "written", "checkpoints", "checkpoints of the whole run (--checkpoint)",
+    {"checkpoints", "written", "checkpoints", "checkpoints of the whole run (--checkpoint)",
      [](const RunFacts& facts) { return Json(facts.result.saving.written); }},
-    {"run_checkpoints", "bytes", "bytes", "the last of them, over all ranks",
+    {"checkpoints", "bytes", "bytes", "the last of them, over all ranks",
      [](const RunFacts& facts) { return Json(facts.result.saving.bytes); }},
-    {"run_checkpoints", "seconds", "seconds", "in which nobody executed because of them",
+    {"checkpoints", "seconds", "seconds", "in which nobody executed because of them",
      [](const RunFacts& facts) { return Json(facts.result.saving.seconds); }},
-    {"run_checkpoints", "restarted_at", "virtual time",
+    {"checkpoints", "restarted_at", "virtual time",
      "where this process went on (--restart); null: it began at the beginning. Counters and "
      "wall_seconds are of the whole run, workers_detail, history and the like of this process",
      [](const RunFacts& facts) {

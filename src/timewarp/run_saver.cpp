@@ -78,7 +78,7 @@ void RunSaver::begin() {
 
 void RunSaver::schedule_next() {
     if (!run_.ranks.is_first()) return;
-    const std::chrono::duration<double> interval(run_.plan.config.save.every_seconds);
+    const std::chrono::duration<double> interval(run_.plan.config.save.period_seconds);
     rank_.worker(0).save_at(GvtRounds::Clock::now() +
                             std::chrono::duration_cast<GvtRounds::Clock::duration>(interval));
 }

@@ -314,8 +314,8 @@ void Worker::wind_up() {
             if (lp.committed != lp.history.tail()) restore_state(*group, lp, lp.committed);
         }
     }
-    counters_[Counter::checkpoints] = keeper_.checkpoints_taken();
-    counters_[Counter::checkpoints_bytes_peak] = keeper_.bytes_peak();
+    counters_[Counter::saved_states] = keeper_.saved_states();
+    counters_[Counter::saved_states_bytes_peak] = keeper_.bytes_peak();
 }
 
 void Worker::destroy_lps() {

@@ -124,7 +124,7 @@ SavedPart Worker::save(SectionWriter& file, std::uint32_t file_number) {
     part.progress.dropped_beyond_end = dropped_beyond_end_;
     part.progress.last_committed_time = last_committed_time_;
     part.progress.totals = counters_;
-    part.progress.totals[Counter::checkpoints] = keeper_.checkpoints_taken();
+    part.progress.totals[Counter::saved_states] = keeper_.saved_states();
     trace.mark(TraceKind::save, groups_.size());
     return part;
 }

@@ -26,7 +26,7 @@ inline Config draw_config(Dice& dice, const RandomShape& shape) {
         config.rollback = methods[dice.below(3)];
     }
     const std::uint32_t intervals[] = {0, 1, 2, 7};
-    config.checkpoint_every = intervals[dice.below(4)];
+    config.state_saving_interval = intervals[dice.below(4)];
     const double gvt_intervals[] = {0.05, 0.2, 1, 5};
     config.gvt_interval_ms = gvt_intervals[dice.below(4)];
     const WindowMode windows[] = {WindowMode::automatic, WindowMode::off, WindowMode::fixed};
@@ -47,7 +47,7 @@ inline std::string describe(const Config& config) {
         "every {} ms, window mode {} of {}, memory {}, pin {}, check rollback {}, rebinding of {} "
         "every {} s, check interrupt {}, net thread {}",
         static_cast<int>(config.engine), config.workers, config.seed, config.lps_per_group,
-        config.rollback ? static_cast<int>(*config.rollback) : -1, config.checkpoint_every,
+        config.rollback ? static_cast<int>(*config.rollback) : -1, config.state_saving_interval,
         config.gvt_interval_ms, static_cast<int>(config.window_mode), config.window,
         static_cast<int>(config.memory), config.pin, config.check_rollback, config.check_rebind,
         config.rebind_seconds, config.check_interrupt, config.net_thread);

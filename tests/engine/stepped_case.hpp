@@ -22,7 +22,7 @@ struct SteppedCase {
             machine.ranks, machine.workers, machine.weather.delay_max,
             machine.weather.stall_probability, machine.weather.stall_max, machine.laziness,
             config.seed, config.lps_per_group,
-            config.rollback ? static_cast<int>(*config.rollback) : -1, config.checkpoint_every,
+            config.rollback ? static_cast<int>(*config.rollback) : -1, config.state_saving_interval,
             config.gvt_interval_ms, static_cast<int>(config.window_mode), config.window,
             config.check_rollback, config.check_rebind, config.rebind_seconds, machine.memory_used,
             config.check_interrupt);
@@ -51,7 +51,7 @@ inline SteppedCase draw_stepped_case(Dice& dice) {
         config.rollback = methods[dice.below(3)];
     }
     const std::uint32_t intervals[] = {1, 2, 7};
-    config.checkpoint_every = intervals[dice.below(3)];
+    config.state_saving_interval = intervals[dice.below(3)];
     config.gvt_interval_ms = dice.chance(0.5) ? 0 : 1e9;
     const WindowMode windows[] = {WindowMode::automatic, WindowMode::off, WindowMode::fixed};
     config.window_mode = windows[dice.below(3)];

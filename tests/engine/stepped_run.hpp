@@ -87,7 +87,7 @@ class SteppedRun {
     };
 
     // Requires: config.gvt_interval_ms is 0 or so long that it never passes (workers that run idle
-    // ask for rounds), config.checkpoint_every is not 0, and rebinding is off or random: what follows
+    // ask for rounds), config.state_saving_interval is not 0, and rebinding is off or random: what follows
     // from measured times could not be replayed.
     // `directory`: one folder a rank for output, or none.
     SteppedRun(const Setup& setup, const Config& config, const Machine& machine, std::uint64_t seed,

@@ -134,7 +134,7 @@ TEST_CASE("a signal ends several ranks at the same time") {
     EndlessModel model;
     const Setup setup = model.setup();
     Config config = wild_config(EngineKind::timewarp);
-    config.checkpoint_every = 2;
+    config.state_saving_interval = 2;
     config.window_mode = WindowMode::fixed;
     config.window = 5;
     std::string digest;

@@ -31,7 +31,7 @@ TEST_CASE("a handler that fails in a mis-speculated state is undone, whatever it
             GapModel model({.fault = fault});
             const Setup setup = model.setup();
             Config config = wild_config(EngineKind::timewarp);
-            config.checkpoint_every = 1 + static_cast<std::uint32_t>(seed % 3);
+            config.state_saving_interval = 1 + static_cast<std::uint32_t>(seed % 3);
             SteppedRun run(setup, config, {.ranks = 1 + static_cast<std::uint32_t>(seed % 2)},
                            seed);
             REQUIRE_NOTHROW(run.run());

@@ -41,7 +41,7 @@ TEST_CASE("pages of mail go back to the kernel when no more comes") {
     const Setup setup = model.setup();
     Config config;
     config.lps_per_group = 1;
-    config.checkpoint_every = 1;
+    config.state_saving_interval = 1;
     config.gvt_interval_ms = 1e9;
     config.window_mode = WindowMode::fixed;
     config.window = 1;

@@ -167,7 +167,7 @@ TEST_CASE("exceptions that handlers keep are rolled back, in any order of events
         KeepingModel model;
         const Setup setup = model.setup();
         Config config = wild_config(EngineKind::timewarp);
-        config.checkpoint_every = 1 + static_cast<std::uint32_t>(seed % 3);
+        config.state_saving_interval = 1 + static_cast<std::uint32_t>(seed % 3);
         config.memory = seed % 2 == 0 ? MemoryMode::libc : MemoryMode::numa;
         SteppedRun run(setup, config, {.ranks = 1 + static_cast<std::uint32_t>(seed % 2)}, seed);
         REQUIRE_NOTHROW(run.run());

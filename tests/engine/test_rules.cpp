@@ -205,7 +205,7 @@ TEST_CASE("a handler that is not repeatable is found when events are executed ag
         SecretiveModel model(secret);
         Config config = wild_config(EngineKind::timewarp);
         config.workers = 1;
-        config.checkpoint_every = 7;
+        config.state_saving_interval = 7;
         config.check_rollback = 0.5;
         // Whose dice leave the first events alone: there must be some to coast over.
         config.seed = 3;

@@ -117,7 +117,7 @@ Config draw_part(Dice& dice, const RandomShape& shape, const Config& first) {
     config.output_directory = first.output_directory;
     config.net_thread = dice.chance(0.1);
     const double intervals[] = {600, 0.1, 0.02};
-    config.save.every_seconds = intervals[dice.below(3)];
+    config.save.period_seconds = intervals[dice.below(3)];
     return config;
 }
 
@@ -205,7 +205,7 @@ TEST_CASE("a run in parts is the sequential run where handlers fail in mis-specu
             GapModel model({.fault = fault, .slow_half = true});
             Config config = wild_config(EngineKind::timewarp);
             config.workers = static_cast<std::uint32_t>(1 + dice.below(3));
-            config.save.every_seconds = 0.02;
+            config.save.period_seconds = 0.02;
             const VirtualTime stop = part == parts_max
                                          ? time_infinity
                                          : draw_stop(dice, chain.saved_at(), reference.end_time);
@@ -260,7 +260,7 @@ TEST_CASE("LPs that point to what the model shares with them go on with that of 
 TEST_CASE("pointers out of LPs that handlers have made are counted, and said once") {
     PointerModel model("astray");
     Config config = wild_config(EngineKind::timewarp);
-    config.save.every_seconds = 0.001;
+    config.save.period_seconds = 0.001;
     Chain chain;
     chain.go_on(model, config, time_infinity);
     REQUIRE(chain.saves > 1);

@@ -45,7 +45,7 @@ TEST_CASE("mail to other ranks goes out while LPs start") {
     const Setup setup = model.setup();
     Config config;
     config.lps_per_group = 16;
-    config.checkpoint_every = 1;
+    config.state_saving_interval = 1;
     config.gvt_interval_ms = 1e9;
     SteppedRun::Machine machine;
     machine.ranks = 2;

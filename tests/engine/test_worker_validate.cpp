@@ -44,7 +44,7 @@ Config busy_config() {
     config.seed = 5;
     config.lps_per_group = 3;
     config.rollback = Rollback::snapshot;
-    config.checkpoint_every = 2;
+    config.state_saving_interval = 2;
     config.gvt_interval_ms = 1e9;
     config.window_mode = WindowMode::off;
     return config;

@@ -16,12 +16,12 @@ if not models:
     print("skipped: neither libxml2 nor SQLite is here (Debian: libxml2-dev, libsqlite3-dev)")
     sys.exit(77)
 
-variants = [["--workers", workers, "--checkpoint-every", every, "--lps-per-group", 1, "--window", "off"]
+variants = [["--workers", workers, "--state-saving-interval", every, "--lps-per-group", 1, "--window", "off"]
             for workers in (1, 2, 4) for every in (1, "auto")]
 variants += [["--workers", 2, "--memory", "libc"]]
 # Both libraries draw seeds of their own, so that an event that is executed again makes other bytes of the
 # same content: they are compared where nothing is executed again.
-variants += [["--workers", 2, "--checkpoint-every", 1, "--check-rollback", 0.1]]
+variants += [["--workers", 2, "--state-saving-interval", 1, "--check-rollback", 0.1]]
 
 for model in models:
     reference = programs.statistics_of(model, "--engine", "sequential")

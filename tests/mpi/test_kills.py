@@ -64,12 +64,12 @@ class Struck:
         self.stats = self.folder / "stats.json"
         self.command = [program, *model]
 
-    def start(self, every_seconds, threads_max):
+    def start(self, period_seconds, threads_max):
         self.ranks = dice.randint(1, threads_max)
         workers = dice.randint(1, threads_max) if self.ranks == 1 else 1
         words = [*self.command, "--quiet", "--workers", workers, "--stats", self.stats,
                  "--output", self.output, "--checkpoint", self.checkpoint,
-                 "--checkpoint-every-seconds", every_seconds]
+                 "--checkpoint-period", period_seconds]
         self.from_gvt = gvt(self.checkpoint)
         if latest(self.checkpoint):
             words += ["--restart", self.checkpoint]
@@ -124,12 +124,12 @@ class Struck:
     def go_on(self, moment, blow):
         """A start and a blow. Whether the run is over."""
         # So often that it is nearly always being saved, or so that it gets on.
-        every_seconds = (0.02 if moment == "being saved" and blow != "STOP one"
+        period_seconds = (0.02 if moment == "being saved" and blow != "STOP one"
                          else dice.choice([0.05, 0.3]) if blow else 600)
         # More threads than cores crawl where the machine has other work, too: not to the run's end.
         is_to_end = blow in (None, "STOP one")
         threads_max = min(THREADS_MAX, os.cpu_count()) if is_to_end else THREADS_MAX
-        with self.start(every_seconds, threads_max) as launch:
+        with self.start(period_seconds, threads_max) as launch:
             legal = {0}
             if blow:
                 legal = self.strike(blow, self.wait(moment))

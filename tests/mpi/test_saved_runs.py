@@ -28,7 +28,7 @@ def refused(name, words, *parts):
 
 for count, restart in [(2, []), (3, ["--restart", checkpoint])]:
     beyond = gvt(checkpoint)
-    saving = ["--checkpoint", checkpoint, "--checkpoint-every-seconds", "0.2"]
+    saving = ["--checkpoint", checkpoint, "--checkpoint-period", "0.2"]
     with ranks.start(part(count, *saving, *restart)) as launch:
         wait_for_gvt(launch.process, checkpoint, beyond)
         launch.process.send_signal(signal.SIGUSR1)
@@ -55,7 +55,7 @@ checkpoint = ranks.work / "libraries"
 ranks.statistics_of("library_objects", *model, "--engine", "sequential")
 reference = result(ranks.work / "stats.json")
 options = [*model, "--quiet", "--workers", 1, "--stats", stats, "--checkpoint", checkpoint,
-           "--checkpoint-every-seconds", "0.2"]
+           "--checkpoint-period", "0.2"]
 for count, restart in [(2, []), (3, ["--restart", checkpoint])]:
     beyond = gvt(checkpoint)
     with ranks.start(ranks.part(count, "library_objects", *options, *restart)) as launch:

@@ -120,18 +120,18 @@ for arguments, idle in [
         (["--engine", "sequential", "--window", 1], ["window"]),
         (["--engine", "sequential", "--workers", 2], ["workers"]),
         (["--engine", "sequential", "--gvt-interval", 5], ["gvt-interval"]),
-        (["--engine", "sequential", "--checkpoint-every", 5], ["checkpoint-every"]),
+        (["--engine", "sequential", "--state-saving-interval", 5], ["state-saving-interval"]),
         (["--engine", "sequential", "--rebind", 1, "--check-rebind", 0.5], ["rebind", "check-rebind"]),
         (["--engine", "sequential", "--net-thread", "on"], ["net-thread"]),
         (["--engine", "sequential", "--watchdog", 5], ["watchdog"]),
         (["--engine", "sequential", "--pagemigd", "1@1"], ["pagemigd"]),
         (["--engine", "conservative", "--window", 1, "--rollback", "reverse"], ["window", "rollback"]),
-        (["--rollback", "reverse", "--checkpoint-every", 5], ["checkpoint-every"]),
+        (["--rollback", "reverse", "--state-saving-interval", 5], ["state-saving-interval"]),
         (["--workers", 1, "--rebind", 1], ["rebind"]),
         (["--memory", "libc", "--huge-pages", "on"], ["huge-pages"]),
         (["--memory", "libc", "--pagemigd", "1@1"], ["pagemigd"]),
         (["--engine", "sequential", "--window", "off", "--workers", 1], []),
-        (["--workers", 2, "--rollback", "copy", "--checkpoint-every", 5, "--window", 1], [])]:
+        (["--workers", 2, "--rollback", "copy", "--state-saving-interval", 5, "--window", 1], [])]:
     programs.cases += 1
     done = programs.start("phold", "--lps", 16, "--until", 2, *arguments, "--stats", stats)
     statistics = json.loads(stats.read_text()) if done.returncode == 0 else {"notices": [], "options": {}}

@@ -36,7 +36,7 @@ reference = result(stats)
 # How much room one takes.
 elsewhere = programs.work / "elsewhere"
 size = programs.statistics_of(*MODEL, "--workers", 2, "--checkpoint", elsewhere,
-                              "--checkpoint-every-seconds", "0.2")["run_checkpoints"]["bytes"]
+                              "--checkpoint-period", "0.2")["checkpoints"]["bytes"]
 disk = programs.work / "disk"
 disk.mkdir()
 subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={int(1.5 * size)}", "none", disk], check=True)
@@ -46,7 +46,7 @@ checkpoint = disk / "checkpoint"
 def start(*more):
     return subprocess.Popen(
         list(map(str, [programs.bin / MODEL[0], *MODEL[1:], "--workers", 2, "--quiet", "--stats", stats,
-                       "--checkpoint-every-seconds", "0.1", *more])),
+                       "--checkpoint-period", "0.1", *more])),
         stderr=subprocess.PIPE, text=True, cwd=programs.work)
 
 

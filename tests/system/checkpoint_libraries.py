@@ -26,7 +26,7 @@ stats, checkpoint = programs.work / "stats.json", programs.work / "checkpoint"
 programs.statistics_of(*MODEL, "--engine", "sequential")
 reference = result(stats)
 plain = [programs.bin / MODEL[0], *MODEL[1:], "--quiet", "--stats", stats]
-saving = [*plain, "--checkpoint", checkpoint, "--checkpoint-every-seconds", "0.1"]
+saving = [*plain, "--checkpoint", checkpoint, "--checkpoint-period", "0.1"]
 
 
 def start(*command, **more):

@@ -39,7 +39,7 @@ def go_on(program, handlers, launcher=()):
     shutil.rmtree(checkpoint, ignore_errors=True)
     command = [*launcher, programs.bin / program, *MODEL, "--handlers", handlers, "--quiet",
                "--workers", 2, "--stats", stats, "--checkpoint", checkpoint,
-               "--checkpoint-every-seconds", "0.1"]
+               "--checkpoint-period", "0.1"]
     said = ""
     for _ in range(2):
         beyond = gvt(checkpoint)

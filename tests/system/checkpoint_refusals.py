@@ -49,7 +49,7 @@ def expect_refused(what, words, *arguments, program=traffic):
 
 # A run that was stopped on its way. Whoever wants its folder meanwhile waits for some seconds.
 stopped = subprocess.Popen([traffic, *map(str, MODEL), "--workers", "2", "--quiet", "--output", output,
-                            "--checkpoint", saved, "--checkpoint-every-seconds", "0.05"],
+                            "--checkpoint", saved, "--checkpoint-period", "0.05"],
                            stderr=subprocess.PIPE, text=True, cwd=programs.work)
 expect(wait_for_gvt(stopped, saved), "a run is under way")
 stopped.send_signal(signal.SIGSTOP)
@@ -92,7 +92,7 @@ own_network.write_text(JUNCTION.format("A", 2) + JUNCTION.format("B", 2) + ROUTE
 files = programs.work / "of-own-network"
 own = ["--network", own_network, "--objects", 100, "--until", 1e9, "--quiet"]
 run_of_own = subprocess.Popen(list(map(str, [traffic, *own, "--checkpoint", files,
-                                             "--checkpoint-every-seconds", 0.05])),
+                                             "--checkpoint-period", 0.05])),
                               stderr=subprocess.PIPE, text=True, cwd=programs.work)
 expect(wait_for_gvt(run_of_own, files), "a run with a network of its own is under way")
 run_of_own.terminate()
@@ -111,9 +111,9 @@ for engine in ["sequential", "conservative"]:
     expect_refused(f"--checkpoint, {engine}", "--engine timewarp", *fresh, "--engine", engine)
 expect_refused("--checkpoint, libc", "--memory numa", *fresh, "--memory", "libc")
 for seconds in ["0", "-1", "often", "nan", "inf"]:
-    expect_refused(f"every {seconds} s", "--checkpoint-every-seconds", *fresh,
-                   "--checkpoint-every-seconds", seconds)
-expect_refused("nowhere, every second", "with --checkpoint DIR", "--checkpoint-every-seconds", "1")
+    expect_refused(f"every {seconds} s", "--checkpoint-period", *fresh,
+                   "--checkpoint-period", seconds)
+expect_refused("nowhere, every second", "with --checkpoint DIR", "--checkpoint-period", "1")
 limited = programs.work / "limited"
 limited.write_text(f"#!/bin/sh\nulimit -v 8000000\nexec {traffic} \"$@\"\n")
 limited.chmod(0o755)
@@ -191,7 +191,7 @@ before = files_below(saved)
 elsewhere = programs.work / "elsewhere"
 stats = programs.work / "went-on.json"
 code, errors = run(*MODEL, "--quiet", "--workers", 3, *restart, "--checkpoint", elsewhere,
-                   "--checkpoint-every-seconds", "0.1", "--stats", stats)
+                   "--checkpoint-period", "0.1", "--stats", stats)
 expect((code, errors) == (0, ""), f"it goes on after all that: {code} {errors!r}")
 expect(files_below(saved) == before, "and leaves the checkpoint that it came from")
 expect(latest(elsewhere) is not None, "with its own elsewhere")

@@ -49,7 +49,7 @@ def end(process, number):
 
 
 command = [programs.bin / MODEL[0], *MODEL[1:], "--workers", 2, "--quiet", "--stats", stats,
-           "--output", output, "--checkpoint", checkpoint, "--checkpoint-every-seconds", "0.1"]
+           "--output", output, "--checkpoint", checkpoint, "--checkpoint-period", "0.1"]
 shell, beyond = None, 0.0
 for number, code in [(signal.SIGTERM, 0), (signal.SIGUSR1, 0), (signal.SIGINT, 130)]:
     name = signal.Signals(number).name
@@ -84,7 +84,7 @@ for arguments in [[], ["--workers", 1]]:
 logless = programs.work / "logless"
 with open("/dev/full", "w") as full:
     run = subprocess.Popen([str(word) for word in [programs.bin / MODEL[0], *MODEL[1:], "--checkpoint",
-                                                   logless, "--checkpoint-every-seconds", "0.1"]],
+                                                   logless, "--checkpoint-period", "0.1"]],
                            stdout=full, stderr=full, cwd=programs.work)
     wait_for_gvt(run, logless)
     run.terminate()

@@ -61,14 +61,14 @@ for size in ["0", "-8G", "8GB", "8 G", "G", "1e30", "inf", "nan", "0x1G", "1023K
     refused(2, [f"--memory-cap {size}", "at least 1048576"], "phold", "--memory-cap", size)
 for option, value, legal in [
         ("--gvt-interval", "0", "above 0, up to 60000"), ("--gvt-interval", "60001", "60000"),
-        ("--checkpoint-every", "0", "or auto"), ("--checkpoint-every", "off", "or auto"),
+        ("--state-saving-interval", "0", "or auto"), ("--state-saving-interval", "off", "or auto"),
         ("--lps-per-group", "0", "or auto"), ("--lps-per-group", "16777217", "16777216"),
         ("--check-rollback", "1.1", "from 0 to 1"), ("--check-rollback", "-0.1", "from 0 to 1"),
         ("--watchdog", "0", "above 0"), ("--watchdog", "auto", "above 0"),
         ("--pin", "yes", "on or off"), ("--pin", "ON", "on or off"), ("--net-thread", "1", "on or off"),
         ("--memory", "tcmalloc", "numa or libc"), ("--huge-pages", "always", "auto, on or off"),
         ("--output-format", "parquet", "csv, hdf5 or both"), ("--progress", "maybe", "auto, on or off"),
-        ("--checkpoint-every-seconds", "0", "above 0"), ("--rollback", "none", "snapshot, copy or reverse"),
+        ("--checkpoint-period", "0", "above 0"), ("--rollback", "none", "snapshot, copy or reverse"),
         ("--engine", "TimeWarp", "sequential, conservative or timewarp")]:
     refused(2, [f"{option} {value}", legal], "phold", option, value)
 
@@ -263,7 +263,7 @@ for change, fragments in [
 # Checkpoints, in combinations that do not go together.
 (programs.work / "file").write_text("")
 for arguments, fragments in [
-        (["--checkpoint-every-seconds", 1], ["--checkpoint-every-seconds", "--checkpoint DIR"]),
+        (["--checkpoint-period", 1], ["--checkpoint-period", "--checkpoint DIR"]),
         (["--checkpoint", "c", "--engine", "sequential"], ["--checkpoint", "timewarp"]),
         (["--checkpoint", "c", "--engine", "conservative"], ["--checkpoint", "timewarp"]),
         (["--checkpoint", "c", "--memory", "libc"], ["--checkpoint", "--memory numa"]),

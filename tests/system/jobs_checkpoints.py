@@ -50,7 +50,7 @@ def stop(ranks, number, whom, code):
     """Stops a run that is under way, and goes on to its end with the same folder."""
     folder = f"{number.name}-{whom.split()[-1]}-{len(ranks)}"
     name = f"{' '.join(ranks)} {number.name} {whom}".strip()
-    run = jobs_run(*ranks, *MODEL, "--checkpoint", folder, "--checkpoint-every-seconds", "0.1")
+    run = jobs_run(*ranks, *MODEL, "--checkpoint", folder, "--checkpoint-period", "0.1")
     if not wait_for_gvt(run, checkout / folder):
         expect(False, f"{name}: it is under way: {run.communicate()}")
         return

@@ -216,7 +216,7 @@ for seconds, unit in [(3e-4, "µs"), (0.05, "ms"), (100, "s"), (3000, "min"), (8
 check_changed("a-file-of-a-parameter-sweep-with-lps=4096_remote=0.25_mean=1.5_seed=17")
 text = check_page("sweep", ["a-file-of-a-parameter-sweep-with-lps=4096_remote=0.25_mean=1.5_seed=17.json",
                             "timewarp.json"], 2)
-text = check_changed("restarted", run_checkpoints={"restarted_at": 100.0, "written": 3, "seconds": 0.1},
+text = check_changed("restarted", checkpoints={"restarted_at": 100.0, "written": 3, "seconds": 0.1},
                      history=[{**sample, "seconds": 50 + sample["seconds"], **{
                          name: 1000 + sample[name] for name in ("executed_events", "rolled_back_events")}}
                               for sample in samples],
@@ -293,7 +293,7 @@ expected = [
     ("long ones", ["--window auto"], {"rolled_back_events": 40_000_000, "rollbacks": 100_000,
                                       "options": {"window": "off"}}),
     ("fell from 10", ["--window 10"], {"history": fell, "gvt_rounds": 5_000_000}),
-    ("executed again", ["--checkpoint-every"], {"coasted_events": 50_000_000}),
+    ("executed again", ["--state-saving-interval"], {"coasted_events": 50_000_000}),
     ("5 others", ["--window"], {"rolled_back_events": 6_000_000, "anti_messages": 30_000_000}),
     ("crashed", ["--window"], {"failed_speculations": 2_000_000}),
     ("worker 0", ["--rebind 2"], {"workers_detail": uneven, "options": {"rebind": "off"}}),

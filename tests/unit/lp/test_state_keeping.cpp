@@ -51,8 +51,8 @@ struct Rich final : LogicalProcess {
 template <class Process>
 class KeptLp {
   public:
-    KeptLp(Rollback method, std::uint32_t checkpoint_every)
-        : rules_(StateKeepingRules::choose(method, process<Process>(), checkpoint_every)) {
+    KeptLp(Rollback method, std::uint32_t state_saving_interval)
+        : rules_(StateKeepingRules::choose(method, process<Process>(), state_saving_interval)) {
         lp.heap = &group_.new_lp_heap();
         const HeapScope scope(*lp.heap);
         lp.process = new Process(LpId{0});
@@ -116,12 +116,12 @@ class KeptLp {
 
 // Random steps; `sums[i]` is what the LP's state was before the i-th event.
 template <class Process>
-void play(Rollback method, std::uint32_t checkpoint_every) {
+void play(Rollback method, std::uint32_t state_saving_interval) {
     std::uint64_t rollbacks = 0, coasted = 0, wraps = 0, forgotten = 0;
     for (const std::uint64_t seed : test_seeds(10)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);
         Dice dice(seed);
-        KeptLp<Process> kept(method, checkpoint_every);
+        KeptLp<Process> kept(method, state_saving_interval);
         std::vector<std::uint64_t> sums;
         const auto number = [&](History::Ordinal p) { return std::size_t{p - History::first}; };
         for (int step = 0; step < 2000; ++step) {
@@ -154,7 +154,7 @@ void play(Rollback method, std::uint32_t checkpoint_every) {
     REQUIRE(rollbacks > 0);
     REQUIRE(wraps > 0);
     REQUIRE(forgotten > 0);
-    if (method == Rollback::snapshot && checkpoint_every != 1) REQUIRE(coasted > 0);
+    if (method == Rollback::snapshot && state_saving_interval != 1) REQUIRE(coasted > 0);
 }
 
 TEST_CASE("StateKeeper: a small plain state comes back from the history's entries") {
@@ -175,7 +175,7 @@ TEST_CASE("StateKeeper: checkpoints are taken every so many events, on both side
     KeptLp<Rich> kept(Rollback::snapshot, 10);
     for (int i = 0; i < 1000; ++i) {
         kept.execute(1);
-        REQUIRE(kept.keeper.checkpoints_taken() == static_cast<std::uint64_t>(i / 10 + 1));
+        REQUIRE(kept.keeper.saved_states() == static_cast<std::uint64_t>(i / 10 + 1));
     }
 }
 
@@ -195,12 +195,12 @@ TEST_CASE("StateKeeper: of an LP that has failed no checkpoint is taken") {
     for (int i = 0; i < 3; ++i) kept.execute(1);
     kept.lp.failed = true;
     for (int i = 0; i < 3; ++i) kept.execute(1);
-    CHECK(kept.keeper.checkpoints_taken() == 3);
+    CHECK(kept.keeper.saved_states() == 3);
     kept.lp.failed = false;
     kept.set_back(History::first + 3);
     CHECK(kept.model().total == 3);
     kept.execute(1);
-    CHECK(kept.keeper.checkpoints_taken() == 4);
+    CHECK(kept.keeper.saved_states() == 4);
 }
 
 TEST_CASE("StateKeeper: the interval adapts to rollbacks, and doubles without them") {

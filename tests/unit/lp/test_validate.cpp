@@ -28,7 +28,7 @@ class LpAtWork {
   public:
     explicit LpAtWork(Rollback method) : memory_(source_, GroupId{0}) {
         rules.method = method;
-        rules.checkpoint_every = 3;
+        rules.state_saving_interval = 3;
         keeper_ = std::make_unique<StateKeeper>(rules);
         lp.id = 5;
         lp.last_key.time = -1;

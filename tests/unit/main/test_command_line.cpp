@@ -106,7 +106,7 @@ TEST_CASE("command line: every option reaches its setting") {
                   "0.25",
                   "--gvt-interval",
                   "2.5",
-                  "--checkpoint-every",
+                  "--state-saving-interval",
                   "16",
                   "--lps-per-group",
                   "4"});
@@ -125,7 +125,7 @@ TEST_CASE("command line: every option reaches its setting") {
     CHECK(config.output_directory == "out");
     CHECK(config.check_rollback == 0.25);
     CHECK(config.gvt_interval_ms == 2.5);
-    CHECK(config.checkpoint_every == 16);
+    CHECK(config.state_saving_interval == 16);
     CHECK(config.lps_per_group == 4);
     CHECK(program.settings.stats_file == "s.json");
     CHECK(program.settings.progress == nw::ProgressMode::on);
@@ -135,9 +135,9 @@ TEST_CASE("command line: every option reaches its setting") {
 
 TEST_CASE("command line: words instead of numbers mean what they say") {
     Program program;
-    program.read({"--window", "off", "--checkpoint-every", "auto", "--lps-per-group", "auto"});
+    program.read({"--window", "off", "--state-saving-interval", "auto", "--lps-per-group", "auto"});
     CHECK(program.settings.config.window_mode == nw::WindowMode::off);
-    CHECK(program.settings.config.checkpoint_every == 0);
+    CHECK(program.settings.config.state_saving_interval == 0);
     CHECK(program.settings.config.lps_per_group == 0);
 }
 
@@ -184,8 +184,8 @@ TEST_CASE("command line: what is refused is named with what would be legal") {
         {{"--rollback", "x"}, "--rollback x: must be snapshot, copy or reverse"},
         {{"--window", "-1"}, "--window -1: " + above_zero + "; or auto, or off"},
         {{"--gvt-interval", "0"}, "--gvt-interval 0: must be a number above 0, up to 60000"},
-        {{"--checkpoint-every", "0"},
-         "--checkpoint-every 0: must be a whole number from 1 to 1000000000, or auto"},
+        {{"--state-saving-interval", "0"},
+         "--state-saving-interval 0: must be a whole number from 1 to 1000000000, or auto"},
         {{"--check-rollback", "1.1"}, "--check-rollback 1.1: must be a number from 0 to 1"},
         {{"--check-rebind", "-0.1"}, "--check-rebind -0.1: must be a number from 0 to 1"},
         {{"--rebind", "0"}, "--rebind 0: must be a number above 0, up to 86400; or off"},
@@ -340,8 +340,8 @@ TEST_CASE("idle options: what does nothing is named with why, if the user wrote 
     CHECK(notices({"--engine", "sequential", "--window", "5", "--workers", "2"}, four) ==
           Lines{"--window 5.0: does nothing with --engine sequential",
                 "--workers 2: does nothing with --engine sequential"});
-    CHECK(notices({"--checkpoint-every", "7"}, {nw::Rollback::reverse, 4}) ==
-          Lines{"--checkpoint-every 7: does nothing with rollback by reverse"});
+    CHECK(notices({"--state-saving-interval", "7"}, {nw::Rollback::reverse, 4}) ==
+          Lines{"--state-saving-interval 7: does nothing with rollback by reverse"});
     CHECK(notices({"--rebind", "1"}, {nw::Rollback::snapshot, 1}) ==
           Lines{"--rebind 1.0: does nothing with one worker"});
     CHECK(notices({"--quiet", "--verbose"}, four) ==

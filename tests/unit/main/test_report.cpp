@@ -105,7 +105,7 @@ TEST_CASE("statistics: every key of the contract is there") {
                             "rollback_lengths",
                             "communication"})
         CHECK(json.contains(key));
-    for (const char* key : {"resident_peak_bytes", "segments_bytes", "checkpoints_bytes_peak"})
+    for (const char* key : {"resident_peak_bytes", "segments_bytes", "saved_states_bytes_peak"})
         CHECK(json["memory"].contains(key));
     for (const char* key : {"events_sent", "batches_sent", "bytes_sent"})
         CHECK(json["mpi"].contains(key));
