@@ -55,7 +55,7 @@ bool is_called_there(const unsigned char*, const void*) noexcept { return true; 
 
 // The engine gave back memory that it cannot have. Nothing can be thrown out of free().
 [[noreturn, gnu::cold]] void stop(const char* what) noexcept {
-    const Whereabouts& here = whereabouts();
+    const ErrorContext& here = error_context();
     std::array<char, 256> line{};
     const int length =
         std::snprintf(line.data(), line.size(),

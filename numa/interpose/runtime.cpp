@@ -1,7 +1,7 @@
 // What the C++ runtime allocates on a handler's behalf.
 //
 // - Exception objects belong to the LP, like what they own: std::exception_ptr, std::promise and
-//   std::nested_exception keep them in its state, and their counts must be set back with it. Who
+//   std::nested_exception keep them in its state, and their counts must be rolled back with it. Who
 //   catches one outside copies what it says, and lets go of it, before the LP is restored.
 // - Function-local statics, and what pthread_once and std::call_once initialise outside of the LP:
 //   by whichever handler comes first, used by all. They must not die with a rollback: everything

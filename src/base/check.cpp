@@ -4,13 +4,13 @@
 
 namespace nw {
 
-Whereabouts& whereabouts() noexcept {
-    static thread_local Whereabouts here;
+ErrorContext& error_context() noexcept {
+    static thread_local ErrorContext here;
     return here;
 }
 
 void check_failed(const char* expression, const char* file, int line) {
-    const Whereabouts& at = whereabouts();
+    const ErrorContext& at = error_context();
     std::string where;
     if (at.rank >= 0) where += fmt::format(" rank {}", at.rank);
     if (at.worker >= 0) where += fmt::format(" worker {}", at.worker);

@@ -24,13 +24,13 @@ class MachineError : public std::runtime_error {
 };
 
 // Where this thread is, for error messages. One writer: the thread itself.
-struct Whereabouts {
+struct ErrorContext {
     std::int64_t rank = -1;
     std::int64_t worker = -1;
     std::int64_t lp = -1;
     VirtualTime time = 0;
 };
-Whereabouts& whereabouts() noexcept;
+ErrorContext& error_context() noexcept;
 
 [[noreturn, gnu::cold]] void check_failed(const char* expression, const char* file, int line);
 

@@ -18,7 +18,7 @@ namespace nw {
     ROW(executed_events,    "events",     "",       "handler calls that went forward, later undone or not") \
     ROW(rolled_back_events, "events",     "",       "executed events that were undone")            \
     ROW(coasted_events,     "events",     "",       "events executed again, silently, to rebuild a state from a saved one") \
-    ROW(rollbacks,          "rollbacks",  "",       "times an LP was set back")                    \
+    ROW(rollbacks,          "rollbacks",  "",       "times an LP was rolled back")                    \
     ROW(stragglers,         "events",     "",       "events that arrived in their LP's past")      \
     ROW(forced_rollbacks,   "rollbacks",  "",       "rollbacks made by --check-rollback")          \
     ROW(anti_messages,      "messages",   "",       "sent events that were taken back")            \

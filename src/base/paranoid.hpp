@@ -2,7 +2,7 @@
 // which throws InternalError; tests call it freely, and this is the rule for runs:
 //
 //     after an event, a rollback,        the LP: its record, its checkpoints, the newest entries of its
-//     a commit, an anti-event            history and what they sent
+//     a commit, an anti-message            history and what they sent
 //     after one in 16 of these           all of that LP: every entry of its history, its heap
 //     at the end of each turn            what is empty between turns, and counts that belong together
 //     there, when a new GVT is known     everything of the worker: its lists, its groups with their

@@ -25,7 +25,7 @@ void run_worker_threads(Os& os, const WorkerPlaces& where,
         gate.wait(Gate::shut);
         if (gate == Gate::cancelled) return;
         try {
-            whereabouts().worker = w;
+            error_context().worker = w;
             if (where.pin) {
                 const Status bound = os.bind_thread(where.places[w].cpu);
                 if (bound != 0) bind_refused = bound;

@@ -16,7 +16,7 @@ struct EventHeader {
     // Order (time, generation, sender, sequence) decides who runs first; the sequence rolls back with
     // its sender. It counts modulo 2^32: two events that one LP sends for one time, around its 2^32nd
     // send, have changed places, on every engine alike. Identity (sender, serial) matches an
-    // anti-event with its twin; the serial never rolls back, and 2^32 sends of one LP do not fit
+    // anti-message with its twin; the serial never rolls back, and 2^32 sends of one LP do not fit
     // between a send and its cancellation.
     VirtualTime time;
     std::uint32_t generation;

@@ -4,7 +4,7 @@
 // event has its parent's time, else 0: a zero-delay effect comes after its cause. The sequence is
 // the sender's own count of what it scheduled and rolls back with the sender, so that an event that
 // is scheduled again after a rollback has its old place. Order is not identity: matching an
-// anti-event to its twin is the business of event records.
+// anti-message to its twin is the business of event records.
 //
 // Keys stand inside the entries because a comparison that has to follow a pointer to the event is a
 // cache miss; the target stands there so that its LP can be prefetched without touching the event.

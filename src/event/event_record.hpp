@@ -16,14 +16,14 @@ namespace nw {
 enum class EventStatus : std::uint8_t {
     pending,    // in the pending set, to be executed
     processed,  // in its LP's history
-    cancelled,  // pending: to be dropped when it comes up; processed: its LP is to be set back
+    cancelled,  // pending: to be dropped when it comes up; processed: its LP is to be rolled back
     detached,   // cancelled and in no set any more: to be freed
 };
 
 struct EventRecord : EventHeader {
     EventRecord* next_sent;  // the next event that the same execution sent to this worker
     EventStatus status;
-    bool from_afar;       // came through a bottom half: an anti-event may wait for it
+    bool from_other_worker;  // came through a bottom half: an anti-message may wait for it
     bool failed;          // its handler threw or crashed, or was skipped because an earlier one did
     bool lets_end;        // after it, its LP's can_end() was true
     bool rollback_tried;  // --check-rollback has had its turn with this event

@@ -1,4 +1,4 @@
-// An event or anti-event on its way between workers: what a bottom half holds and a batch between
+// An event or anti-message on its way between workers: what a bottom half holds and a batch between
 // ranks carries. The layout is fixed, so that the same bytes go through memory and network.
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace nw {
 
-enum class WireKind : std::uint8_t { event, anti_event };
+enum class WireKind : std::uint8_t { event, anti_message };
 
-// payload_bytes of payload follow, padded to 8; an anti-event has none.
+// payload_bytes of payload follow, padded to 8; an anti-message has none.
 struct WireEvent : EventHeader {
     std::uint32_t epoch;  // the sender's GVT epoch when it was sent
     WireKind kind;

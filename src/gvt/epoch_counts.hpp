@@ -1,5 +1,5 @@
 // A worker's half of the GVT algorithm: message counts and minima by epoch (docs/gvt.md; checked as
-// src/gvt/egvt.pml). A message is an event or anti-event that leaves the worker; it is counted
+// src/gvt/egvt.pml). A message is an event or anti-message that leaves the worker; it is counted
 // before it is published and carries the sender's epoch.
 //
 // Owner: the worker. No atomics here.
@@ -32,26 +32,26 @@ class EpochCounts {
             --current_.messages;
         } else if (distance > 0) {
             --next_messages_;
-        } else if (static_cast<std::int32_t>(stamp - elder_end_) < 0) {
-            --elder_.messages;
+        } else if (static_cast<std::int32_t>(stamp - older_end_) < 0) {
+            --older_.messages;
         } else {
-            --younger_.messages;
+            --newer_.messages;
         }
     }
 
-    // The result of the round this worker contributed to last. The younger epochs become elder ones
+    // The result of the round this worker contributed to last. The newer epochs become older ones
     // when all messages of those have arrived: so no minimum waits for messages that were sent after
     // it was taken, and GVT gets on though something is always in flight.
     void learn(const Contribution& sums) noexcept {
         ++seen_;
-        if (sums.younger.messages == 0) younger_.min = {};
-        younger_.min = std::min(younger_.min, closed_min_);
+        if (sums.newer.messages == 0) newer_.min = {};
+        newer_.min = std::min(newer_.min, closed_min_);
         closed_min_ = {};
-        if (sums.elder.messages != 0) return;
-        settled_ += elder_.messages;
-        elder_ = younger_;
-        younger_ = {};
-        elder_end_ = seen_;
+        if (sums.older.messages != 0) return;
+        settled_ += older_.messages;
+        older_ = newer_;
+        newer_ = {};
+        older_end_ = seen_;
     }
 
     // The cut: closes the epoch and fills the parts of the contribution that GVT needs.
@@ -59,10 +59,10 @@ class EpochCounts {
     void cut(const EventBound& smallest_pending, Contribution& out) {
         NW_CHECK(epoch_ == seen_);
         out.m0 = std::min(smallest_pending, current_.min);
-        out.elder = elder_;
-        out.younger = younger_;
+        out.older = older_;
+        out.newer = newer_;
         closed_min_ = current_.min;
-        younger_.messages += current_.messages;
+        newer_.messages += current_.messages;
         current_ = {.messages = next_messages_};
         next_messages_ = 0;
         ++epoch_;
@@ -71,12 +71,12 @@ class EpochCounts {
     // Everything this worker sent minus everything it received; the sum over all workers is 0 when
     // nothing is in flight.
     std::int64_t balance() const noexcept {
-        return settled_ + elder_.messages + younger_.messages + current_.messages + next_messages_;
+        return settled_ + older_.messages + newer_.messages + current_.messages + next_messages_;
     }
 
     void validate() const {
         NW_CHECK(epoch_ - seen_ <= 1);
-        NW_CHECK(static_cast<std::int32_t>(seen_ - elder_end_) >= 0);
+        NW_CHECK(static_cast<std::int32_t>(seen_ - older_end_) >= 0);
         NW_CHECK(next_messages_ <= 0);  // nobody sends there yet
         NW_CHECK(epoch_ != seen_ || closed_min_ == EventBound());
     }
@@ -86,12 +86,12 @@ class EpochCounts {
     std::uint32_t seen_ =
         first_round;  // rounds whose result it has learnt; epoch_ - 1 ≤ seen_ ≤ epoch_
     // Sent minus received, and the minimum of what was sent, by the stamp's epoch.
-    Transit elder_;          // below elder_end_
-    Transit younger_;        // from there to what is closed; the last minimum stands apart:
+    Transit older_;          // below older_end_
+    Transit newer_;          // from there to what is closed; the last minimum stands apart:
     EventBound closed_min_;  // of the epoch closed at the cut whose result is not known yet
     Transit current_;        // in it
     std::int64_t next_messages_ = 0;  // one ahead; what is sent there is still to come
-    std::uint32_t elder_end_ = first_round;
+    std::uint32_t older_end_ = first_round;
     std::int64_t settled_ = 0;  // of all before: over all workers it is 0
 };
 

@@ -41,7 +41,7 @@ void GvtRounds::step(Clock::time_point now) {
 }
 
 void GvtRounds::publish(const Contribution& sums, Clock::time_point now) {
-    NW_CHECK(sums.elder.messages >= 0 && sums.younger.messages >= 0);
+    NW_CHECK(sums.older.messages >= 0 && sums.newer.messages >= 0);
     const EventBound gvt = sums.gvt();
     NW_CHECK(!(gvt < EventBound(result_.gvt, result_.generation)));
     result_.gvt = gvt.time;

@@ -68,7 +68,7 @@ class GvtRounds {
     void step(Clock::time_point now);
 
     // Nobody could cut: the watchdog's patience begins anew. Thread: the holder of the net role.
-    void excuse(Clock::time_point now) noexcept { opened_at_ = now; }
+    void restart_watchdog(Clock::time_point now) noexcept { opened_at_ = now; }
 
     // The watchdog's words about a round that does not end, once a round: who has not cut, or that
     // other ranks are waited for, and what was in flight. Empty while the round is young.

@@ -8,7 +8,7 @@
 //
 // A width in time cannot hold back a chain of zero delays. Events are therefore bounded in generations
 // as well, by much the same rule and in every mode: a chain that was cancelled runs ahead of its
-// anti-events by some hops, and would do so for ever where it comes back to LPs whose random counters
+// anti-messages by some hops, and would do so for ever where it comes back to LPs whose random counters
 // those have just reset.
 //
 // Thread: the holder of the net role.

@@ -158,7 +158,7 @@ void run_conservative(EngineRun& run) {
                 for (std::uint64_t some = events_per_look; some == events_per_look;) {
                     some = executor.run(horizon, events_per_look);
                     executed += some;
-                    executor.mind_memory();
+                    executor.apply_memory_pressure();
                 }
                 run.progress.committed_events.fetch_add(executed, std::memory_order_relaxed);
                 run.progress.executed_events.fetch_add(executed, std::memory_order_relaxed);

@@ -92,7 +92,7 @@ void FinalExecutor::start() {
 }
 
 // Nothing here is kept for longer than it must be: all that helps is to give back what is free.
-void FinalExecutor::mind_memory() {
+void FinalExecutor::apply_memory_pressure() {
     if constexpr (paranoid) check_if_due();
     MemoryBudget& budget = world_.budget;
     if (budget.level(MemoryBudget::Clock::now()) == MemoryBudget::Level::ample) return;

@@ -55,7 +55,7 @@ class alignas(64) FinalExecutor final : private detail::EventSink, public Watche
 
     // To be called every few thousand events. Throws MachineError when the run does not fit into
     // --memory-cap.
-    void mind_memory();
+    void apply_memory_pressure();
 
     void send_mail();   // to the bottom halves of the other executors' groups
     void fetch_mail();  // from one's own

@@ -38,7 +38,7 @@ void run_sequential(EngineRun& run) {
         while (!executor.all_ended() && executor.next_time() < until &&
                run.stop_signal.load(std::memory_order_relaxed) == 0) {
             executor.run(until, events_per_look);
-            executor.mind_memory();
+            executor.apply_memory_pressure();
             const std::uint64_t executed = executor.counters()[Counter::executed_events];
             executor.hand_over_output(executor.last_time());
             run.progress.gvt.store(executor.last_time(), std::memory_order_relaxed);

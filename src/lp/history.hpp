@@ -19,11 +19,11 @@ namespace nw {
 
 // Something else that belongs to an executed event until it is committed or undone. The node is
 // followed by `bytes` bytes of content.
-struct Extra {
+struct SideEffect {
     static constexpr std::size_t tables_max = 65'536;
 
     enum class Kind : std::uint8_t { remote_send, output_row, failure };
-    Extra* next;
+    SideEffect* next;
     std::uint32_t bytes;
     Kind kind;
     std::uint16_t table;  // of an output row
@@ -32,7 +32,7 @@ struct Extra {
     const std::byte* content() const noexcept {
         return reinterpret_cast<const std::byte*>(this + 1);
     }
-    std::size_t total_bytes() const noexcept { return sizeof(Extra) + bytes; }
+    std::size_t total_bytes() const noexcept { return sizeof(SideEffect) + bytes; }
 };
 
 struct HistoryEntry {
@@ -40,7 +40,7 @@ struct HistoryEntry {
     EventRecord*
         sent;  // chain by next_sent: events sent to LPs that this worker owned at the time.
                // Valid until GVT passes the entry; below GVT nobody may follow it.
-    Extra* extras;
+    SideEffect* side_effects;
     std::uint32_t random_used;  // blocks of random numbers
     std::uint32_t sent_count;   // all sends, including those beyond the end of the run
 

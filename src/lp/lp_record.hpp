@@ -24,8 +24,8 @@ struct alignas(64) LpRecord {
     // Next send's identity; never rolled back. Wraps early, like ordinals.
     std::uint32_t serial = 0u - 64;
     LpHeap* heap;
-    std::uint32_t waiting_antis;  // of this LP's among the group's
-    std::uint32_t rolled_back;    // executed events that were undone; stays at its maximum
+    std::uint32_t early_anti_messages;  // of this LP's among the group's
+    std::uint32_t rolled_back;          // executed events that were undone; stays at its maximum
 
     // Second line.
     alignas(64) [[no_unique_address]] History history;

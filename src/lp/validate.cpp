@@ -65,25 +65,25 @@ void validate_sends(const LpRecord& lp, const HistoryEntry& entry, std::uint32_t
             validate_sent(lp, event, *sent, first_sequence, entry.sent_count);
             NW_CHECK(sent->status == EventStatus::pending ||
                      sent->status == EventStatus::processed);
-            NW_CHECK(!sent->from_afar);
+            NW_CHECK(!sent->from_other_worker);
         }
     }
     bool has_words = false;
-    for (const Extra* extra = entry.extras; extra != nullptr; extra = extra->next) {
-        switch (extra->kind) {
-            case Extra::Kind::remote_send: {
+    for (const SideEffect* effect = entry.side_effects; effect != nullptr; effect = effect->next) {
+        switch (effect->kind) {
+            case SideEffect::Kind::remote_send: {
                 WireEvent anti;
-                NW_CHECK(extra->bytes == sizeof anti);
-                std::memcpy(&anti, extra->content(), sizeof anti);
-                NW_CHECK(anti.kind == WireKind::anti_event);
+                NW_CHECK(effect->bytes == sizeof anti);
+                std::memcpy(&anti, effect->content(), sizeof anti);
+                NW_CHECK(anti.kind == WireKind::anti_message);
                 NW_CHECK(anti.payload_bytes == 0);
                 NW_CHECK(++left_a_record <= entry.sent_count);
                 validate_sent(lp, event, anti, first_sequence, entry.sent_count);
                 break;
             }
-            case Extra::Kind::output_row:
+            case SideEffect::Kind::output_row:
                 break;
-            case Extra::Kind::failure:
+            case SideEffect::Kind::failure:
                 NW_CHECK(!has_words);
                 has_words = true;
                 break;
@@ -98,13 +98,14 @@ void validate_sends(const LpRecord& lp, const HistoryEntry& entry, std::uint32_t
     NW_CHECK(entry.sent == nullptr);
     NW_CHECK(entry.sent_count == 0);
     NW_CHECK(entry.random_used == 0);
-    NW_CHECK(entry.extras == nullptr || (has_words && entry.extras->next == nullptr));
+    NW_CHECK(entry.side_effects == nullptr || (has_words && entry.side_effects->next == nullptr));
 }
 
 // An event that was taken back and scheduled again has its old place. What comes by mail may be there
-// before the anti-event of the first.
+// before the anti-message of the first.
 bool are_twins(const EventRecord& a, const EventRecord& b) noexcept {
-    return a.key() == b.key() && a.serial != b.serial && (a.from_afar || b.from_afar);
+    return a.key() == b.key() && a.serial != b.serial &&
+           (a.from_other_worker || b.from_other_worker);
 }
 
 void validate_event(const LpRecord& lp, const EventRecord& event, bool is_final,
@@ -164,7 +165,7 @@ void validate_entries(const LpRecord& lp, History::Ordinal first, const LpFacts&
         random_used += entry.random_used;
         sequence -= entry.sent_count;
         if (is_final)
-            NW_CHECK(entry.extras == nullptr);
+            NW_CHECK(entry.side_effects == nullptr);
         else
             validate_sends(lp, entry, sequence, facts);
         later = &event;

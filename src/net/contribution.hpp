@@ -45,10 +45,10 @@ inline constexpr std::uint32_t first_round = 0u - 32;
 
 struct Contribution {
     EventBound m0;  // min of the smallest pending event and of what was sent this epoch
-    // Epochs closed before this one: up to a certain one, and all after it. The younger become the
-    // elder once those are empty.
-    Transit elder;
-    Transit younger;
+    // Epochs closed before this one: up to a certain one, and all after it. The newer become the
+    // older once those are empty.
+    Transit older;
+    Transit newer;
     // Min of the events whose handlers were interrupted: they stand in their LPs' histories, and are
     // run again when nothing can come before them any more.
     EventBound put_aside;
@@ -69,16 +69,16 @@ struct Contribution {
     // The same but for what was put aside. What was put aside below it is certain.
     EventBound gvt_of_others() const noexcept {
         EventBound bound = m0;
-        for (const Transit& epochs : {elder, younger})
+        for (const Transit& epochs : {older, newer})
             if (epochs.messages != 0) bound = std::min(bound, epochs.min);
         return bound;
     }
-    std::int64_t in_flight() const noexcept { return elder.messages + younger.messages; }
+    std::int64_t in_flight() const noexcept { return older.messages + newer.messages; }
 
     void combine(const Contribution& other) noexcept {
         m0 = std::min(m0, other.m0);
-        elder.combine(other.elder);
-        younger.combine(other.younger);
+        older.combine(other.older);
+        newer.combine(other.newer);
         put_aside = std::min(put_aside, other.put_aside);
         lead = std::max(lead, other.lead);
         executed += other.executed;

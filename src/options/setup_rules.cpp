@@ -45,8 +45,8 @@ bool can_be_a_files(const std::string& name) noexcept {
 }
 
 void check_outputs(const Rules& rules, const std::vector<OutputTable>& tables) {
-    rules.demand(tables.size() <= Extra::tables_max, "{} output tables: must be at most {}",
-                 tables.size(), Extra::tables_max);
+    rules.demand(tables.size() <= SideEffect::tables_max, "{} output tables: must be at most {}",
+                 tables.size(), SideEffect::tables_max);
     std::set<std::string> names;
     for (const OutputTable& table : tables) {
         // What ends a C string would end the message.

@@ -48,7 +48,7 @@ OutputWriter::OutputWriter(const std::vector<OutputTable>& tables, const std::st
     if (from == nullptr)
         begin_tables(tables);
     else
-        go_on(tables, *from);
+        resume(tables, *from);
 }
 
 void OutputWriter::begin_tables(const std::vector<OutputTable>& tables) {
@@ -62,7 +62,7 @@ void OutputWriter::begin_tables(const std::vector<OutputTable>& tables) {
     flush();
 }
 
-void OutputWriter::go_on(const std::vector<OutputTable>& tables, const OutputPosition& from) {
+void OutputWriter::resume(const std::vector<OutputTable>& tables, const OutputPosition& from) {
     NW_CHECK(from.table_bytes.size() == tables.size());
     NW_CHECK(from.table_ends.size() == tables.size());
     NW_CHECK(from.column_kinds.size() == tables.size());

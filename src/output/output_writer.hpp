@@ -85,7 +85,7 @@ class OutputWriter {
     OutputWriter(const std::vector<OutputTable>& tables, const std::string& directory,
                  std::uint32_t workers, const OutputPosition* from);
     void begin_tables(const std::vector<OutputTable>& tables);
-    void go_on(const std::vector<OutputTable>& tables, const OutputPosition& from);
+    void resume(const std::vector<OutputTable>& tables, const OutputPosition& from);
     std::unique_ptr<AppendedFile> open(const OutputTable& table, AppendedFile::Open how) const;
     void write_waiting(VirtualTime bound);
     void flush();

@@ -27,8 +27,8 @@ constexpr double look_interval_min_ns = 50e3;
 constexpr double look_interval_max_ns = 5e6;
 
 // Executing only at GVT, with every free page given back, for this long.
-constexpr std::uint32_t hopeless_rounds = 256;
-constexpr std::chrono::milliseconds hopeless_time{300};
+constexpr std::uint32_t infeasible_rounds = 256;
+constexpr std::chrono::milliseconds infeasible_time{300};
 
 std::string mebibytes(double bytes) { return fmt::format("{:.0f} MiB", bytes / (1 << 20)); }
 
@@ -116,13 +116,13 @@ void MemoryBudget::note(Stage& stage) {
         mebibytes(before + taken * all), done, lps_));
 }
 
-bool MemoryBudget::hopeless(Clock::time_point now) noexcept {
+bool MemoryBudget::is_infeasible(Clock::time_point now) noexcept {
     if (level_.load(std::memory_order_relaxed) != Level::full) {
         full_rounds_ = 0;
         return false;
     }
     if (full_rounds_++ == 0) full_since_ = now;
-    if (full_rounds_ < hopeless_rounds || now - full_since_ < hopeless_time) return false;
+    if (full_rounds_ < infeasible_rounds || now - full_since_ < infeasible_time) return false;
     std::uint64_t needed = base_;
     for (const auto& bytes : needed_) needed += bytes.load(std::memory_order_relaxed);
     return static_cast<double>(needed) > share_careful * static_cast<double>(cap_);

@@ -73,7 +73,7 @@ class MemoryBudget {
     // Thread: one worker of a Time Warp run, at every GVT round. Whether all that helps has been
     // done long enough and did not: what is final does not fit. (What was taken for running ahead
     // before it was known how much that is, and cannot be given back, is no reason to end.)
-    bool hopeless(Clock::time_point now) noexcept;
+    bool is_infeasible(Clock::time_point now) noexcept;
 
     // For those who cannot do with less. Throws MachineError when the cap is exceeded.
     void check(VirtualTime at);
@@ -104,7 +104,7 @@ class MemoryBudget {
     Stage built_, started_;
     std::uint64_t base_ = 0;                          // of the program, before the first LP
     std::vector<std::atomic<std::uint64_t>> needed_;  // by worker
-    // hopeless()'s own.
+    // is_infeasible()'s own.
     std::uint32_t full_rounds_ = 0;
     Clock::time_point full_since_;
 };

@@ -82,7 +82,7 @@ class RollbackLengths {
     std::array<std::uint64_t, bucket_count> rollbacks_{};
 };
 
-// An LP that was set back often.
+// An LP that was rolled back often.
 struct RollbackSpot {
     std::uint64_t rolled_back_events = 0;
     std::uint32_t lp = 0;

@@ -62,7 +62,7 @@ struct RunResult {
     ColumnKinds column_kinds;        // of the tables of output; the first rank's
     Counters totals;                 // of the whole run: with what was done before it was saved
     std::vector<RunSample> history;  // over all ranks, taken by the first
-    // Events and anti-events from rank to rank; one row, its own, before the results are gathered.
+    // Events and anti-messages from rank to rank; one row, its own, before the results are gathered.
     std::vector<std::vector<std::uint64_t>> communication;
     std::vector<WorkerReport> workers;
     std::vector<RollbackSpot> rollback_spots;  // the worst LPs, worst first

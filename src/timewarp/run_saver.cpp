@@ -103,7 +103,7 @@ void RunSaver::save(std::uint32_t w) {
     Worker& worker = rank_.worker(w);
     if (w == 0) {
         guarded([&] { close(); });
-        rank_.gvt().excuse(GvtRounds::Clock::now());
+        rank_.gvt().restart_watchdog(GvtRounds::Clock::now());
         run_.result.saving.seconds += watch.wall_seconds();
         schedule_next();
     }
@@ -111,7 +111,7 @@ void RunSaver::save(std::uint32_t w) {
     if (signal_ != 0)
         worker.end_interrupted();
     else
-        worker.go_on();
+        worker.resume();
 }
 
 // The output first: what a failure in the middle leaves is tables that are further than the last saved

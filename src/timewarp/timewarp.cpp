@@ -224,7 +224,7 @@ void run_rank(EngineRun& run, Rank& rank) {
             if (w == 0) guarded([&] { placement.last_look(); });
             barrier.arrive_and_wait();  // what was looked at may go
             if (rank.failed()) worker.report_earlier_failures();
-            guarded([&] { worker.wind_up(); });
+            guarded([&] { worker.finalize(); });
             worker.leave_thread();
         },
         result.notices);

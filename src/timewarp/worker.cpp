@@ -125,7 +125,7 @@ void Worker::run_on_start(Group& group, LpRecord& lp) {
     lp.random_counter = context.random().counter();
     release_sends(entry);
     take_rows(entry, EventKey{0, 0, lp.id, 0});
-    free_extras(group, entry);
+    free_side_effects(group, entry);
     if (draws_rollbacks_) lp.heap->set_zero_fill();
     keeper_.begin(lp);
     if (!lp.ended) ++lps_not_ended_;
@@ -139,7 +139,7 @@ bool Worker::turn(GvtRounds::Clock::time_point now) {
     now_ = now;
     trace_turn_.begin(now_);
     if (!plan_.config.net_thread) rank_.net_step(now_, trace_turn_);
-    learn_gvt();
+    on_gvt();
     // A handler followed a bad pointer, divided by zero, …: the stack between is gone, what was
     // running stands in running_. The turn begins again.
     if (sigsetjmp(guard_.env(), 0) != 0) leave_crashed();
@@ -156,7 +156,7 @@ bool Worker::turn(GvtRounds::Clock::time_point now) {
     worked |= committed;
     const MemoryBudget::Level level = rank_.memory_budget().level(now_);
     if (level != MemoryBudget::Level::ample) [[unlikely]]
-        mind_memory(level);
+        apply_memory_pressure(level);
     if (now_ >= trim_due_) trim_mail();
     if (!leaving_.empty() && commit_done_) hand_over();
     if (nothing_in_flight_ && commit_done_)
@@ -187,25 +187,25 @@ bool Worker::drain_mail() {
         Group& group = *rank_.group(mail->group());
         const std::span<const std::byte> events = mail->drain();
         for_each_wire_event(events.data(), events.size(),
-                            [&](const WireEvent& wire) { take_in(wire, group); });
+                            [&](const WireEvent& wire) { receive(wire, group); });
         mail = next;
     }
     return true;
 }
 
-void Worker::take_in(const WireEvent& wire, Group& group) {
+void Worker::receive(const WireEvent& wire, Group& group) {
     NW_CHECK(wire.time >= gvt_);
     NW_PARANOID(plan_.partition.place(wire.target).group == group.mail.group());
     epochs_.receive(wire.epoch);
-    // The end stands: this is beyond it. Taking it back would send further anti-events, and the
+    // The end stands: this is beyond it. Taking it back would send further anti-messages, and the
     // messages in flight would never end.
     if (phase_ == Phase::draining) return;
-    if (wire.kind == WireKind::anti_event) {
-        take_in_anti(wire, group, group.lps[plan_.partition.place(wire.target).index]);
+    if (wire.kind == WireKind::anti_message) {
+        receive_anti_message(wire, group, group.lps[plan_.partition.place(wire.target).index]);
         return;
     }
     EventRecord& event = new_event(group, wire, wire.payload());
-    event.from_afar = true;
+    event.from_other_worker = true;
     pending_.push(event.entry());
 }
 
@@ -230,7 +230,7 @@ bool Worker::execute_batch() {
         execute_next(entry);
     }
     if (events_ahead_ != unlimited) [[unlikely]]
-        spend_ahead(allowed - left);
+        spend_quota(allowed - left);
     return left < allowed;
 }
 
@@ -264,9 +264,10 @@ void Worker::execute_next(const PendingEntry& entry) {
         return;
     }
     LpRecord& lp = group.lps[place.index];
-    if (event.from_afar && lp.waiting_antis > 0 && meets_anti(group, lp, event)) return;
+    if (event.from_other_worker && lp.early_anti_messages > 0 && meets_anti(group, lp, event))
+        return;
     NW_CHECK(event.time >= gvt_);
-    if (before(entry, lp.last_key)) set_back_before(group, lp, entry.key());
+    if (before(entry, lp.last_key)) roll_back_before(group, lp, entry.key());
     if (draws_rollbacks_ && is_chosen_for_check(event) && !lp.failed) [[unlikely]] {
         check_rollback(group, lp, event);
     } else if (--until_timed_ == 0) {
@@ -285,7 +286,7 @@ void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
     HistoryEntry& entry = lp.history.append(stride_, group.heap);
     entry.event = &event;
     entry.sent = nullptr;
-    entry.extras = nullptr;
+    entry.side_effects = nullptr;
     entry.random_used = 0;
     entry.sent_count = 0;
     note_uncommitted(lp);
@@ -352,7 +353,7 @@ void Worker::drop_sends() {
         const Partition::Place place = plan_.partition.place(sent->target);
         rank_.group(place.group)->heap.free(sent, sent->bytes());
     }
-    free_extras(*group, *entry);
+    free_side_effects(*group, *entry);
     lp->sequence -= entry->sent_count;
     entry->sent_count = 0;
     entry->random_used = 0;
@@ -365,7 +366,8 @@ void Worker::fail_running(std::string_view what) {
     running_.event->failed = true;
     running_.lp->failed = true;
     ++counters_[Counter::failed_speculations];
-    Extra& message = new_extra(*running_.group, *running_.entry, Extra::Kind::failure, what.size());
+    SideEffect& message =
+        new_side_effect(*running_.group, *running_.entry, SideEffect::Kind::failure, what.size());
     std::memcpy(message.content(), what.data(), what.size());
     if constexpr (paranoid) check_change(*running_.lp);
 }

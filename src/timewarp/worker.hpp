@@ -70,7 +70,7 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     void save_at(GvtRounds::Clock::time_point time) noexcept { save_due_ = time; }
     // Requires, like the next two: paused(). Writes the worker's groups.
     SavedPart save(SectionWriter& file, std::uint32_t file_number);
-    void go_on() noexcept;
+    void resume() noexcept;
     void end_interrupted() noexcept;
     // Instead of build_groups() and start(): the groups of a saved run.
     void read_groups(const SavedRun& saved);
@@ -80,7 +80,7 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
 
     // After all workers have finished: states go back to the last final event, unless the run was
     // interrupted they are told so, and LPs are destroyed. `end_time` is what on_end reads as now().
-    void wind_up();
+    void finalize();
     // Rows go straight to the output. Throws ModelError.
     void run_on_end(LpRecord& lp, VirtualTime end_time);
     // Calls the model's destructors. Throws ModelError.
@@ -89,12 +89,12 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
 
     const Counters& counters() const noexcept { return counters_; }
     const RollbackLengths& rollback_lengths() const noexcept { return rollback_lengths_; }
-    // Events and anti-events to each other rank, added to `sums` by the rank's number.
+    // Events and anti-messages to each other rank, added to `sums` by the rank's number.
     void add_sent_to(std::vector<std::uint64_t>& sums) const;
     const TraceTrack& trace() const noexcept { return trace_; }
     const MemoryKinds& memory_kinds() const noexcept { return memory_look_.largest(); }
     void add_digest(Digest& sum) const noexcept;
-    // Those of its LPs that were set back most.
+    // Those of its LPs that were rolled back most.
     void add_rollback_spots(std::vector<RollbackSpot>& spots) const;
     EndReason end_reason() const noexcept { return end_reason_; }
     VirtualTime end_time() const noexcept { return end_time_; }  // up to which the run came
@@ -112,7 +112,7 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     // --- the turn (worker.cpp) ---
     void run_on_start(Group& group, LpRecord& lp);
     bool drain_mail();
-    void take_in(const WireEvent& wire, Group& group);
+    void receive(const WireEvent& wire, Group& group);
     bool execute_batch();
     void prefetch_upcoming();
     LpRecord& lp_of(const PendingEntry& entry) const noexcept;
@@ -144,10 +144,10 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     // --- taking back (worker_rollback.cpp) ---
     bool meets_anti(Group& group, LpRecord& lp, const EventRecord& event);
     static bool take_anti(Group& group, LpRecord& lp, const EventRecord& event);
-    void take_in_anti(const WireEvent& wire, Group& group, LpRecord& lp);
-    void set_back_before(Group& group, LpRecord& lp, const EventKey& key);
-    void set_back(Group& group, LpRecord& lp, History::Ordinal position);
-    void set_back_to(const EventRecord& event);
+    void receive_anti_message(const WireEvent& wire, Group& group, LpRecord& lp);
+    void roll_back_before(Group& group, LpRecord& lp, const EventKey& key);
+    void roll_back(Group& group, LpRecord& lp, History::Ordinal position);
+    void roll_back_to(const EventRecord& event);
     void undo_sends(Group& group, LpRecord& lp, History::Ordinal position);
     void restore_state(Group& group, LpRecord& lp, History::Ordinal position);
     void coast(LpRecord& lp, History::Ordinal from, History::Ordinal to);
@@ -187,18 +187,18 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     std::vector<std::vector<EventRecord*>> settle_pending();
 
     // --- near --memory-cap (worker_memory.cpp) ---
-    void plan_ahead(std::uint32_t others);
+    void plan_quota(std::uint32_t others);
     std::uint64_t events_uncommitted() const noexcept;
     std::uint64_t free_heap_bytes() noexcept;
-    void spend_ahead(std::uint32_t events) noexcept;
+    void spend_quota(std::uint32_t events) noexcept;
     void stay_at_gvt() noexcept;
-    void mind_memory(MemoryBudget::Level level);
+    void apply_memory_pressure(MemoryBudget::Level level);
     void forget_some();
     void forget(Group& group, LpRecord& lp);
     void release_some(bool full);
 
     // --- making final (worker_commit.cpp) ---
-    void learn_gvt();
+    void on_gvt();
     void take_sample(const GvtResult& result);
     void learn_all_can_end(const GvtResult& result);
     void end_at(EndReason reason, const EventKey& bound);
@@ -207,7 +207,7 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     void commit_batch();
     void prefetch_commits() noexcept;
     void commit(Group& group, LpRecord& lp);
-    void free_history_before(Group& group, LpRecord& lp, History::Ordinal needed) noexcept;
+    void collect_fossils_before(Group& group, LpRecord& lp, History::Ordinal needed) noexcept;
     bool commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry);
     bool call_on_commit(Group& group, LpRecord& lp, HistoryEntry& entry);
     void report_failure(const EventRecord& event, const HistoryEntry& entry);
@@ -239,9 +239,10 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
         lp.has_uncommitted = true;
         uncommitted_.push_back(&lp);
     }
-    Extra& new_extra(Group& group, HistoryEntry& entry, Extra::Kind kind, std::size_t bytes);
-    void new_anti_event(Group& group, HistoryEntry& entry, const EventHeader& event);
-    void free_extras(Group& group, HistoryEntry& entry) noexcept;
+    SideEffect& new_side_effect(Group& group, HistoryEntry& entry, SideEffect::Kind kind,
+                                std::size_t bytes);
+    void new_anti_message(Group& group, HistoryEntry& entry, const EventHeader& event);
+    void free_side_effects(Group& group, HistoryEntry& entry) noexcept;
 
     Rank& rank_;
     const RunPlan& plan_;
@@ -297,7 +298,7 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     bool may_interrupt_;                   // others may wait, and states come back whole
     bool draws_interruptions_;             // --check-interrupt
     bool draws_rollbacks_;                 // --check-rollback
-    std::vector<EventRecord*> to_cancel_;  // processed events whose LPs must be set back
+    std::vector<EventRecord*> to_cancel_;  // processed events whose LPs must be rolled back
     std::vector<Group*> groups_;
     std::vector<LpRecord*> uncommitted_;  // LPs with entries that are not final
     std::vector<LpRecord*> committing_;   // the same, of the commit under way
@@ -310,7 +311,7 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     std::uint32_t events_ahead_max_ = unlimited;  // uncommitted, by this worker's own memory
     std::int64_t uncommitted_taken_over_ =
         0;                              // events: with groups that came, less those that left
-    bool thrifty_ = false;              // LPs keep nothing of what is final
+    bool memory_low_ = false;           // LPs keep nothing of what is final
     std::size_t forgotten_groups_ = 0;  // in groups_: before it all was forgotten
     std::size_t forgotten_lps_ = 0;     // of the next group
     std::size_t released_groups_ = 0;   // in groups_: the last that was looked at

@@ -26,7 +26,7 @@ constexpr std::size_t commit_lps_per_turn = 512;
 // Once in so long every group gives back the pages of its mail if none has come meanwhile: so many
 // groups a turn, of which each may cost two system calls. Unmeasured guesses.
 constexpr std::chrono::seconds mail_trim_interval{1};
-constexpr std::chrono::milliseconds mail_trim_interval_thrifty{20};
+constexpr std::chrono::milliseconds mail_trim_interval_memory_low{20};
 constexpr std::size_t mail_trims_per_turn = 256;
 
 EventKey just_after(EventKey key) noexcept {
@@ -36,7 +36,7 @@ EventKey just_after(EventKey key) noexcept {
 
 }  // namespace
 
-void Worker::learn_gvt() {
+void Worker::on_gvt() {
     if (epochs_.seen() == rank_.gvt().done()) return;
     const GvtResult& result = rank_.gvt().result();
     epochs_.learn(result.sums);
@@ -66,7 +66,7 @@ void Worker::learn_gvt() {
     // Strictly ahead of GVT even where adding the window is lost in rounding.
     horizon_ =
         std::min(plan_.until, std::max(gvt_ + result.window, std::nextafter(gvt_, time_infinity)));
-    plan_ahead(result.sums.events_ahead);
+    plan_quota(result.sums.events_ahead);
     generations_ = result.generations;
     generation_limit_ = result.generation + result.generations;
     VirtualTime bound = gvt_;
@@ -180,14 +180,14 @@ void Worker::commit(Group& group, LpRecord& lp) {
         ++lp.committed;
     }
     group.load.commit(lp.committed - first);
-    if (thrifty_ && lp.committed == lp.history.tail()) [[unlikely]]
+    if (memory_low_ && lp.committed == lp.history.tail()) [[unlikely]]
         forget(group, lp);
     else if (keeper_.worth_trimming(lp))
-        free_history_before(group, lp, keeper_.trim(lp, lp.committed, group.heap));
+        collect_fossils_before(group, lp, keeper_.trim(lp, lp.committed, group.heap));
     if constexpr (paranoid) check_change(lp);
 }
 
-void Worker::free_history_before(Group& group, LpRecord& lp, History::Ordinal needed) noexcept {
+void Worker::collect_fossils_before(Group& group, LpRecord& lp, History::Ordinal needed) noexcept {
     while (lp.history.head() != needed) {
         // The events lie where they were made, long ago for the cache. (Beyond the last one kept the
         // ring holds an older entry: a useless hint at worst.)
@@ -208,9 +208,9 @@ bool Worker::commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry) {
     ++counters_[Counter::committed_events];
     last_committed_time_ = std::max(last_committed_time_, event.time);
     if (plan_.setup.process.has_commit && !call_on_commit(group, lp, entry)) return false;
-    if (entry.extras != nullptr) {
+    if (entry.side_effects != nullptr) {
         if (!plan_.setup.outputs.empty()) take_rows(entry, event.key());
-        free_extras(group, entry);
+        free_side_effects(group, entry);
     }
     return true;
 }
@@ -226,7 +226,7 @@ bool Worker::commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry) {
 }
 
 void Worker::report_failure(const EventRecord& event, const HistoryEntry& entry) {
-    const Extra& failure = *entry.extras;
+    const SideEffect& failure = *entry.side_effects;
     rank_.fail_in_model(
         event.key(),
         describe_event(event) +
@@ -258,14 +258,14 @@ void Worker::report_earlier_failures() {
 
 void Worker::take_rows(const HistoryEntry& entry, const EventKey& key) {
     const auto first = static_cast<std::ptrdiff_t>(rows_.size());
-    for (const Extra* extra = entry.extras; extra != nullptr; extra = extra->next) {
-        if (extra->kind != Extra::Kind::output_row) continue;
+    for (const SideEffect* effect = entry.side_effects; effect != nullptr; effect = effect->next) {
+        if (effect->kind != SideEffect::Kind::output_row) continue;
         ++counters_[Counter::output_rows];
         if (rank_.output().wanted())
             rows_.push_back(
-                {key, extra->table, {extra->content(), extra->content() + extra->bytes}});
+                {key, effect->table, {effect->content(), effect->content() + effect->bytes}});
     }
-    std::reverse(rows_.begin() + first, rows_.end());  // extras are chained newest first
+    std::reverse(rows_.begin() + first, rows_.end());  // side effects are chained newest first
 }
 
 // A group that rebinding moves meanwhile may be left out once.
@@ -274,7 +274,7 @@ void Worker::trim_mail() {
     for (; trimmed_ < end; ++trimmed_) groups_[trimmed_]->mail.trim();
     if (trimmed_ < groups_.size()) return;
     trimmed_ = 0;
-    trim_due_ = now_ + (thrifty_ ? mail_trim_interval_thrifty : mail_trim_interval);
+    trim_due_ = now_ + (memory_low_ ? mail_trim_interval_memory_low : mail_trim_interval);
 }
 
 // Looks at what has become final for the first event after which its LP would let the run end.
@@ -305,7 +305,7 @@ LpRecord& Worker::lp(std::uint32_t id) const noexcept {
     return rank_.group(place.group)->lps[place.index];
 }
 
-void Worker::wind_up() {
+void Worker::finalize() {
     memory_look_.look(now_, groups_, keeper_.bytes());
     for (Group* group : groups_) {
         counters_[Counter::mail_spilled_bytes] += group->memory.mail().spilled_bytes();
@@ -345,7 +345,7 @@ void Worker::run_on_end(LpRecord& lp, VirtualTime end_time) {
     take_rows(entry, EventKey{time_infinity, 0, lp.id, 0});
     for (const OutputWriter::Row& row : rows_) rank_.output().write(row);
     rows_.clear();
-    free_extras(group, entry);
+    free_side_effects(group, entry);
     running_ = {};
 }
 

@@ -68,7 +68,7 @@ void Worker::hand_over() {
 }
 
 // Sender and target of an event that part can no longer reach each other through next_sent: the
-// sender keeps an anti-event to send, as if the target had always been elsewhere.
+// sender keeps an anti-message to send, as if the target had always been elsewhere.
 void Worker::part_senders(const std::vector<std::uint32_t>& worker_of) {
     for (LpRecord* lp : uncommitted_) {
         const std::uint32_t here = plan_.partition.place(lp->id).group;
@@ -81,8 +81,8 @@ void Worker::part_senders(const std::vector<std::uint32_t>& worker_of) {
                     continue;
                 }
                 *link = sent.next_sent;
-                sent.from_afar = true;
-                new_anti_event(*rank_.group(here), entry, sent);
+                sent.from_other_worker = true;
+                new_anti_message(*rank_.group(here), entry, sent);
             }
         }
     }

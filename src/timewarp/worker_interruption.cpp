@@ -4,7 +4,7 @@
 //
 // The event then stands in its LP's history as a failed one does, and the LP rests. Unlike a failed one
 // it holds GVT (Contribution::put_aside), so that all that comes before it can still come. Once
-// everything else is beyond it, nothing can undo it any more: it is certain. It is set back, comes up as
+// everything else is beyond it, nothing can undo it any more: it is certain. It is rolled back, comes up as
 // the earliest event of all, and runs for as long as it likes. Several that are put aside at the same
 // bound do not wait for each other: what they cause has a larger one.
 //
@@ -74,7 +74,7 @@ void Worker::take_back_put_aside(Condition&& is_meant) {
     for (EventRecord* event : events) {
         if (std::find(put_aside_.begin(), put_aside_.end(), event) == put_aside_.end()) continue;
         if (!is_meant(*event)) continue;
-        set_back_to(*event);
+        roll_back_to(*event);
         cancel_processed();
     }
 }

@@ -32,16 +32,16 @@ bool is_worth_releasing(const PlatformHeap& heap) noexcept {
 
 // Called when a new GVT is known. `others`: how many events beyond GVT the worker that is shortest of
 // memory, on any rank, may hold: what one worker executes sends events into the memory of another.
-void Worker::plan_ahead(std::uint32_t others) {
+void Worker::plan_quota(std::uint32_t others) {
     MemoryBudget& budget = rank_.memory_budget();
     const MemoryBudget::Level level = budget.level(now_);
     events_ahead_max_ = unlimited;
     if (level == MemoryBudget::Level::ample) [[likely]] {
-        thrifty_ = false;
+        memory_low_ = false;
     } else {
-        if (self_.worker == 0 && budget.hopeless(now_)) budget.give_up(gvt_);
-        if (!thrifty_) forgotten_groups_ = forgotten_lps_ = 0;
-        thrifty_ = true;
+        if (self_.worker == 0 && budget.is_infeasible(now_)) budget.give_up(gvt_);
+        if (!memory_low_) forgotten_groups_ = forgotten_lps_ = 0;
+        memory_low_ = true;
         const std::size_t event_bytes =
             keeper_.bytes_per_event() + stride_ +
             2 * PlatformHeap::chunk_bytes(sizeof(EventRecord) + plan_.rules.payload_bytes_max);
@@ -79,7 +79,7 @@ std::uint64_t Worker::free_heap_bytes() noexcept {
     return free_heap_bytes_;
 }
 
-void Worker::spend_ahead(std::uint32_t events) noexcept {
+void Worker::spend_quota(std::uint32_t events) noexcept {
     events_ahead_ -= events;
     if (events_ahead_ == 0) stay_at_gvt();
 }
@@ -94,9 +94,9 @@ void Worker::stay_at_gvt() noexcept {
 }
 
 // Called in every turn that is not ample.
-void Worker::mind_memory(MemoryBudget::Level level) {
+void Worker::apply_memory_pressure(MemoryBudget::Level level) {
     if (level == MemoryBudget::Level::full) stay_at_gvt();
-    if (!thrifty_) return;
+    if (!memory_low_) return;
     forget_some();
     if (rank_.memory_budget().wants_release() && now_ >= next_release_)
         release_some(level == MemoryBudget::Level::full);
@@ -121,7 +121,7 @@ void Worker::forget_some() {
 
 // Requires: all that the LP has executed is final.
 void Worker::forget(Group& group, LpRecord& lp) {
-    free_history_before(group, lp, lp.committed);
+    collect_fossils_before(group, lp, lp.committed);
     lp.history.release(stride_, group.heap);
     keeper_.forget(lp, group.heap);
 }

@@ -24,9 +24,9 @@ std::uint64_t identity(std::uint32_t sender, std::uint32_t serial) noexcept {
 
 }  // namespace
 
-// --- Anti-events from afar -------------------------------------------------------------------------
+// --- Anti-messages from afar -------------------------------------------------------------------------
 
-void Worker::take_in_anti(const WireEvent& wire, Group& group, LpRecord& lp) {
+void Worker::receive_anti_message(const WireEvent& wire, Group& group, LpRecord& lp) {
     for (History::Ordinal p = lp.history.tail(); p != lp.committed;) {
         EventRecord& event = *entry_at(lp, --p).event;
         if (event.sender == wire.sender && event.serial == wire.serial) {
@@ -37,13 +37,13 @@ void Worker::take_in_anti(const WireEvent& wire, Group& group, LpRecord& lp) {
         if (before(event.key(), wire.key())) break;
     }
     // Its twin is pending, or has not arrived: they meet when the twin comes up for execution.
-    group.waiting_antis.insert(identity(wire.sender, wire.serial));
-    ++lp.waiting_antis;
+    group.early_anti_messages.insert(identity(wire.sender, wire.serial));
+    ++lp.early_anti_messages;
 }
 
 bool Worker::take_anti(Group& group, LpRecord& lp, const EventRecord& event) {
-    if (group.waiting_antis.erase(identity(event.sender, event.serial)) == 0) return false;
-    --lp.waiting_antis;
+    if (group.early_anti_messages.erase(identity(event.sender, event.serial)) == 0) return false;
+    --lp.early_anti_messages;
     return true;
 }
 
@@ -68,7 +68,7 @@ void Worker::cancel_processed() {
         const Partition::Place place = plan_.partition.place(event.target);
         Group& group = *rank_.group(place.group);
         if (event.status != EventStatus::detached) {
-            set_back_to(event);
+            roll_back_to(event);
             NW_CHECK(event.status == EventStatus::detached);
         }
         group.heap.free(&event, event.bytes());
@@ -77,18 +77,18 @@ void Worker::cancel_processed() {
 
 // --- Rollback --------------------------------------------------------------------------------------
 
-void Worker::set_back_before(Group& group, LpRecord& lp, const EventKey& key) {
+void Worker::roll_back_before(Group& group, LpRecord& lp, const EventKey& key) {
     ++counters_[Counter::stragglers];
     History::Ordinal position = lp.history.tail();
     while (position != lp.committed && before(key, entry_at(lp, position - 1).event->key()))
         --position;
-    set_back(group, lp, position);
+    roll_back(group, lp, position);
     cancel_processed();
 }
 
 // Ensures: the LP is as it was before the entry at `position`; the events from there on are pending
 // again, or detached if they were cancelled. The caller runs cancel_processed() at the end.
-void Worker::set_back(Group& group, LpRecord& lp, History::Ordinal position) {
+void Worker::roll_back(Group& group, LpRecord& lp, History::Ordinal position) {
     const History::Ordinal tail = lp.history.tail();
     NW_CHECK(position - lp.committed < tail - lp.committed);
     NW_CHECK(entry_at(lp, position).event->time >= gvt_);
@@ -119,7 +119,7 @@ void Worker::set_back(Group& group, LpRecord& lp, History::Ordinal position) {
 }
 
 // Requires: the event is in its LP's history, and not final.
-void Worker::set_back_to(const EventRecord& event) {
+void Worker::roll_back_to(const EventRecord& event) {
     const Partition::Place place = plan_.partition.place(event.target);
     Group& group = *rank_.group(place.group);
     LpRecord& lp = group.lps[place.index];
@@ -128,7 +128,7 @@ void Worker::set_back_to(const EventRecord& event) {
         NW_CHECK(position != lp.committed);
         --position;
     } while (entry_at(lp, position).event != &event);
-    set_back(group, lp, position);
+    roll_back(group, lp, position);
 }
 
 void Worker::undo_sends(Group& group, LpRecord& lp, History::Ordinal position) {
@@ -139,14 +139,15 @@ void Worker::undo_sends(Group& group, LpRecord& lp, History::Ordinal position) {
             cancel_here(*sent);
             ++counters_[Counter::anti_messages];
         }
-        for (const Extra* extra = entry.extras; extra != nullptr; extra = extra->next) {
-            if (extra->kind != Extra::Kind::remote_send) continue;
+        for (const SideEffect* effect = entry.side_effects; effect != nullptr;
+             effect = effect->next) {
+            if (effect->kind != SideEffect::Kind::remote_send) continue;
             WireEvent anti;
-            std::memcpy(&anti, extra->content(), sizeof anti);
+            std::memcpy(&anti, effect->content(), sizeof anti);
             publish(anti, nullptr);
             ++counters_[Counter::anti_messages];
         }
-        free_extras(group, entry);
+        free_side_effects(group, entry);
     }
 }
 
@@ -253,7 +254,7 @@ void Worker::check_rollback(Group& group, LpRecord& lp, EventRecord& event) {
     const std::uint32_t sequence = lp.sequence;
     execute(group, lp, event);
     if (!lp.failed) {
-        set_back(group, lp, lp.history.tail() - 1);
+        roll_back(group, lp, lp.history.tail() - 1);
         cancel_processed();
         ++counters_[Counter::forced_rollbacks];
         const std::string difference =

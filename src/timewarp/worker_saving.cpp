@@ -31,7 +31,7 @@ void Worker::begin_pause(const GvtResult& result) {
                    !before(entry_at(*lp, position - 1).event->key(), save_key_))
                 --position;
             if (position == lp->history.tail()) continue;
-            set_back(group_of(*lp), *lp, position);
+            roll_back(group_of(*lp), *lp, position);
             cancel_processed();
         }
     }
@@ -61,7 +61,7 @@ void Worker::learn_while_pausing(const GvtResult& result) {
     if (epochs_.seen() - draining_since_ >= 2 && result.quiesced) nothing_in_flight_ = true;
 }
 
-void Worker::go_on() noexcept {
+void Worker::resume() noexcept {
     phase_ = Phase::running;
     nothing_in_flight_ = false;
     horizon_ = std::nextafter(gvt_, time_infinity);  // until the next round says more
@@ -75,7 +75,7 @@ void Worker::end_interrupted() noexcept {
 
 // --- Saving ----------------------------------------------------------------------------------------
 
-// The pending events, by group. Those that are cancelled, or whose anti-events wait for them, go.
+// The pending events, by group. Those that are cancelled, or whose anti-messages wait for them, go.
 std::vector<std::vector<EventRecord*>> Worker::settle_pending() {
     std::vector<std::vector<EventRecord*>> pending(plan_.partition.groups());
     std::vector<PendingEntry> dropped;
@@ -85,7 +85,7 @@ std::vector<std::vector<EventRecord*>> Worker::settle_pending() {
             if (event.status == EventStatus::cancelled) return true;
             const std::uint32_t g = plan_.partition.place(entry.target).group;
             LpRecord& record = lp(entry.target);
-            if (event.from_afar && record.waiting_antis > 0 &&
+            if (event.from_other_worker && record.early_anti_messages > 0 &&
                 take_anti(*rank_.group(g), record, event))
                 return true;
             pending[g].push_back(&event);

@@ -57,7 +57,7 @@ void Worker::schedule(Context& context, LpId target, VirtualTime delay, EventTyp
     }
     const WireEvent wire{header, 0, WireKind::event, {}};
     staged_.append(wire, payload.data());
-    new_anti_event(*running_.group, entry, header);
+    new_anti_message(*running_.group, entry, header);
     // Counted only now: the payload was the model's to read, and could have been a bad pointer.
     ++lp.sequence;
     ++entry.sent_count;
@@ -68,9 +68,10 @@ void Worker::output(Context&, std::size_t table, std::span<const OutputValue> ro
     const std::size_t bytes = encoded_row_bytes(plan_.setup.outputs, table, row);
     if (running_.silent) return;
     const PlatformScope platform;
-    Extra& extra = new_extra(*running_.group, *running_.entry, Extra::Kind::output_row, bytes);
-    extra.table = static_cast<std::uint16_t>(table);
-    encode_row(row, extra.content());
+    SideEffect& effect =
+        new_side_effect(*running_.group, *running_.entry, SideEffect::Kind::output_row, bytes);
+    effect.table = static_cast<std::uint16_t>(table);
+    encode_row(row, effect.content());
 }
 
 EventRecord& Worker::new_event(Group& group, const EventHeader& header, const std::byte* payload) {
@@ -79,7 +80,7 @@ EventRecord& Worker::new_event(Group& group, const EventHeader& header, const st
     static_cast<EventHeader&>(event) = header;
     event.next_sent = nullptr;
     event.status = EventStatus::pending;
-    event.from_afar = false;
+    event.from_other_worker = false;
     event.failed = false;
     event.lets_end = false;
     event.rollback_tried = false;
@@ -93,32 +94,33 @@ EventRecord& Worker::new_event(Group& group, const EventHeader& header, const st
 std::uint32_t Worker::dropped_sends(const HistoryEntry& entry) noexcept {
     std::uint32_t dropped = entry.sent_count;
     for (const EventRecord* sent = entry.sent; sent != nullptr; sent = sent->next_sent) --dropped;
-    for (const Extra* extra = entry.extras; extra != nullptr; extra = extra->next)
-        if (extra->kind == Extra::Kind::remote_send) --dropped;
+    for (const SideEffect* effect = entry.side_effects; effect != nullptr; effect = effect->next)
+        if (effect->kind == SideEffect::Kind::remote_send) --dropped;
     return dropped;
 }
 
-Extra& Worker::new_extra(Group& group, HistoryEntry& entry, Extra::Kind kind, std::size_t bytes) {
-    auto& extra = *static_cast<Extra*>(group.heap.allocate(sizeof(Extra) + bytes));
-    extra.next = entry.extras;
-    extra.bytes = static_cast<std::uint32_t>(bytes);
-    extra.kind = kind;
-    entry.extras = &extra;
-    return extra;
+SideEffect& Worker::new_side_effect(Group& group, HistoryEntry& entry, SideEffect::Kind kind,
+                                    std::size_t bytes) {
+    auto& effect = *static_cast<SideEffect*>(group.heap.allocate(sizeof(SideEffect) + bytes));
+    effect.next = entry.side_effects;
+    effect.bytes = static_cast<std::uint32_t>(bytes);
+    effect.kind = kind;
+    entry.side_effects = &effect;
+    return effect;
 }
 
-// The anti-event of what the execution sent, ready to go.
-void Worker::new_anti_event(Group& group, HistoryEntry& entry, const EventHeader& event) {
-    WireEvent anti{event, 0, WireKind::anti_event, {}};
+// The anti-message of what the execution sent, ready to go.
+void Worker::new_anti_message(Group& group, HistoryEntry& entry, const EventHeader& event) {
+    WireEvent anti{event, 0, WireKind::anti_message, {}};
     anti.payload_bytes = 0;
-    Extra& record = new_extra(group, entry, Extra::Kind::remote_send, sizeof anti);
+    SideEffect& record = new_side_effect(group, entry, SideEffect::Kind::remote_send, sizeof anti);
     std::memcpy(record.content(), &anti, sizeof anti);
 }
 
-void Worker::free_extras(Group& group, HistoryEntry& entry) noexcept {
-    while (Extra* extra = entry.extras) {
-        entry.extras = extra->next;
-        group.heap.free(extra, extra->total_bytes());
+void Worker::free_side_effects(Group& group, HistoryEntry& entry) noexcept {
+    while (SideEffect* effect = entry.side_effects) {
+        entry.side_effects = effect->next;
+        group.heap.free(effect, effect->total_bytes());
     }
 }
 

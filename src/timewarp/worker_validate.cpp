@@ -37,7 +37,7 @@ LpFacts Worker::facts() const noexcept {
 // The words of a check that fails say which LP it was.
 void Worker::check_change(const LpRecord& lp) {
     const PlatformScope platform;
-    Whereabouts& here = whereabouts();
+    ErrorContext& here = error_context();
     here.lp = lp.id;
     here.time = lp.last_key.time;
     if (walks_.count_change())
@@ -136,17 +136,17 @@ std::uint64_t Worker::validate_groups() const {
 std::uint64_t Worker::validate_group(const Group& group) const {
     const std::uint32_t g = group.mail.group();
     std::uint64_t things = 64;
-    std::uint64_t waiting_antis = 0;
+    std::uint64_t early_anti_messages = 0;
     const LpFacts known = facts();
     for (std::uint32_t i = 0; i < group.count; ++i) {
         const LpRecord& lp = group.lps[i];
         const Partition::Place place = plan_.partition.place(lp.id);
         NW_CHECK(place.group == g);
         NW_CHECK(place.index == i);
-        waiting_antis += lp.waiting_antis;
+        early_anti_messages += lp.early_anti_messages;
         things += validate_whole(lp, known);
     }
-    NW_CHECK(waiting_antis == group.waiting_antis.size());
+    NW_CHECK(early_anti_messages == group.early_anti_messages.size());
     group.memory.validate();
     rank_.group(g)->mail.validate();
     return things + group.heap.free_bytes() / 256;
@@ -175,7 +175,7 @@ void Worker::validate_outboxes() const {
         std::size_t bytes = 0;
         for_each_wire_event(mail.data(), mail.size(), [&](const WireEvent& wire) {
             bytes += wire.bytes();
-            NW_CHECK(wire.kind == WireKind::event || wire.kind == WireKind::anti_event);
+            NW_CHECK(wire.kind == WireKind::event || wire.kind == WireKind::anti_message);
             NW_CHECK(wire.epoch == epochs_.epoch());
             NW_CHECK(wire.time >= gvt_);
             NW_CHECK(wire.target < plan_.rules.lps);

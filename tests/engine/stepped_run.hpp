@@ -29,12 +29,12 @@
 
 namespace nw::test {
 
-// Watches what a rank receives: which anti-events come before their twins.
+// Watches what a rank receives: which anti-messages come before their twins.
 class WatchedTransport final : public Transport {
   public:
     explicit WatchedTransport(Transport& inner) : inner_(inner) {}
 
-    std::uint64_t early_anti_events() const noexcept { return early_anti_events_; }
+    std::uint64_t early_anti_messages() const noexcept { return early_anti_messages_; }
     std::uint64_t batches() const noexcept { return batches_; }
     std::uint64_t bytes_sent() const noexcept { return bytes_sent_; }
 
@@ -61,13 +61,13 @@ class WatchedTransport final : public Transport {
         if (wire.kind == WireKind::event) {
             seen_.insert(identity);
         } else if (!seen_.contains(identity)) {
-            ++early_anti_events_;
+            ++early_anti_messages_;
         }
     }
 
     Transport& inner_;
     std::set<std::pair<std::uint32_t, std::uint32_t>> seen_;
-    std::uint64_t early_anti_events_ = 0;
+    std::uint64_t early_anti_messages_ = 0;
     std::uint64_t batches_ = 0;
     std::uint64_t bytes_sent_ = 0;
 };
@@ -117,7 +117,7 @@ class SteppedRun {
     // Throws what a rank's worker failed with.
     void run() {
         run_until([] { return false; });
-        for (Worker* worker : workers_) worker->wind_up();
+        for (Worker* worker : workers_) worker->finalize();
     }
 
     // Until then, or to the end.
@@ -160,8 +160,8 @@ class SteppedRun {
                   [](const SavedGroup& a, const SavedGroup& b) { return a.group < b.group; });
         return saved;
     }
-    void go_on() {
-        for (Worker* worker : workers_) worker->go_on();
+    void resume() {
+        for (Worker* worker : workers_) worker->resume();
     }
 
     // After run(), as simulate() does it. on_end's output goes to the LP's rank.
@@ -209,9 +209,9 @@ class SteppedRun {
         return sum;
     }
     bool network_is_idle() const { return network_.idle(); }
-    std::uint64_t early_anti_events() const {
+    std::uint64_t early_anti_messages() const {
         std::uint64_t sum = 0;
-        for (const auto& transport : transports_) sum += transport->early_anti_events();
+        for (const auto& transport : transports_) sum += transport->early_anti_messages();
         return sum;
     }
     // Of each rank, handed to its network.

@@ -56,7 +56,7 @@ class StopAt {
 class Chain {
   public:
     // The next part, until the signal at `stop_at` (infinite: to the end).
-    RunResult go_on(Model& model, Config config, VirtualTime stop_at) {
+    RunResult resume(Model& model, Config config, VirtualTime stop_at) {
         const Setup setup = model.setup();
         LiveProgress progress;
         progress.warn = [&](const std::string& line) { warnings.push_back(line); };
@@ -145,7 +145,7 @@ void compare_with_sequential(std::uint64_t seed, Met& met) {
         const VirtualTime stop = part == parts_max
                                      ? time_infinity
                                      : draw_stop(dice, chain.saved_at(), reference.end_time);
-        result = chain.go_on(*models.back(), config, stop);
+        result = chain.resume(*models.back(), config, stop);
         on_commit_events += models.back()->log().events;
         on_commit_sum += models.back()->log().sum;
         add(met, result, chain);
@@ -209,7 +209,7 @@ TEST_CASE("a run in parts is the sequential run where handlers fail in mis-specu
             const VirtualTime stop = part == parts_max
                                          ? time_infinity
                                          : draw_stop(dice, chain.saved_at(), reference.end_time);
-            result = chain.go_on(model, config, stop);
+            result = chain.resume(model, config, stop);
             add(met, result, chain);
             if (result.reason != EndReason::interrupted) break;
         }
@@ -244,7 +244,7 @@ TEST_CASE("LPs that point to what the model shares with them go on with that of 
             const VirtualTime stop = part == parts_max
                                          ? time_infinity
                                          : draw_stop(dice, chain.saved_at(), reference.end_time);
-            result = chain.go_on(*models.back(), config, stop);
+            result = chain.resume(*models.back(), config, stop);
             models.back()->spoil();
             add(met, result, chain);
             if (result.reason != EndReason::interrupted) break;
@@ -262,7 +262,7 @@ TEST_CASE("pointers out of LPs that handlers have made are counted, and said onc
     Config config = wild_config(EngineKind::timewarp);
     config.save.period_seconds = 0.001;
     Chain chain;
-    chain.go_on(model, config, time_infinity);
+    chain.resume(model, config, time_infinity);
     REQUIRE(chain.saves > 1);
     REQUIRE(chain.warnings.size() == 1);
     CHECK(chain.warnings[0].find("look like pointers out of them") != std::string::npos);

@@ -32,7 +32,7 @@ std::vector<std::string> sorted_rows(const std::vector<std::string>& files) {
 
 struct Sums {
     Counters counters;
-    std::uint64_t early_anti_events = 0;
+    std::uint64_t early_anti_messages = 0;
 };
 
 void compare_with_sequential(std::uint64_t seed, Sums& sums) {
@@ -72,7 +72,7 @@ void compare_with_sequential(std::uint64_t seed, Sums& sums) {
     CHECK((sorted_rows(states) == sorted_rows({reference.states_file})));
 
     sums.counters.add(run.counters());
-    sums.early_anti_events += run.early_anti_events();
+    sums.early_anti_messages += run.early_anti_messages();
 }
 
 void compare_cases(std::uint64_t first_seed, std::size_t cases) {
@@ -84,7 +84,7 @@ void compare_cases(std::uint64_t first_seed, std::size_t cases) {
     for (std::size_t i = 0; i < cases; ++i) compare_with_sequential(first_seed + i, sums);
 
     // The cases have met their subject.
-    REQUIRE(sums.early_anti_events > 0);
+    REQUIRE(sums.early_anti_messages > 0);
     REQUIRE(sums.counters[Counter::rollbacks] > 0);
     REQUIRE(sums.counters[Counter::anti_messages] > 0);
     REQUIRE(sums.counters[Counter::events_sent] > 0);

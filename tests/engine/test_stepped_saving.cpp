@@ -93,7 +93,7 @@ void compare_with_sequential(std::uint64_t seed, Met& met) {
                 saved = now;
                 break;
             }
-            run.go_on();
+            run.resume();
         }
         if (is_over || i == folders.size()) run.run();
         on_commit_events += models.back()->log().events;

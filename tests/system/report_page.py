@@ -148,7 +148,7 @@ for name, stats in [("sequential", sequential), ("timewarp", timewarp), ("hot", 
                     and sum(counts) <= stats["rolled_back_events"]
                     and bool(spots) == (stats["rollbacks"] > 0)
                     and all(spot["lp"] < stats["lps"] for spot in spots),
-                    f"{name}: the LPs that were set back most are named")
+                    f"{name}: the LPs that were rolled back most are named")
 programs.expect(timewarp["rollbacks"] > 0, "there were rollbacks")
 
 mpirun = shutil.which("mpirun")

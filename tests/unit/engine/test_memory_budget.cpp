@@ -142,26 +142,26 @@ TEST_CASE("MemoryBudget: a set-up that does not fit is refused with what all of 
 TEST_CASE("MemoryBudget: a run that stays full of what it needs gives up, others do not") {
     Machine machine;
     MemoryBudget budget(machine.plan, machine.memory, 1);
-    const auto rounds_until_hopeless = [&](double used) {
+    const auto rounds_until_infeasible = [&](double used) {
         int rounds = 0;
         while (rounds < 2000) {
             machine.level_at(budget, used);
-            if (budget.hopeless(machine.now)) break;
+            if (budget.is_infeasible(machine.now)) break;
             ++rounds;
         }
         return rounds;
     };
-    // What is full of memory that nobody needs is not hopeless.
-    CHECK(rounds_until_hopeless(104) == 2000);
+    // What is full of memory that nobody needs is not infeasible.
+    CHECK(rounds_until_infeasible(104) == 2000);
     machine.level_at(budget, 102);
-    CHECK(!budget.hopeless(machine.now));
+    CHECK(!budget.is_infeasible(machine.now));
 
     budget.note_needed(0, std::uint64_t{100} << 20);
-    CHECK(rounds_until_hopeless(102) == 2000);
-    CHECK(rounds_until_hopeless(104) == 255);
+    CHECK(rounds_until_infeasible(102) == 2000);
+    CHECK(rounds_until_infeasible(104) == 255);
     machine.level_at(budget, 102);
-    CHECK(!budget.hopeless(machine.now));
-    CHECK(rounds_until_hopeless(104) == 255);
+    CHECK(!budget.is_infeasible(machine.now));
+    CHECK(rounds_until_infeasible(104) == 255);
     CHECK(words_of([&] {
               budget.give_up(1.5);
           }).find("at virtual time 1.5 the run takes about 104 MiB") != std::string::npos);

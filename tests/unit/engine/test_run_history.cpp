@@ -71,7 +71,7 @@ TEST_CASE("RollbackLengths: each length falls into the bucket that bounds it") {
     }
 }
 
-TEST_CASE("add_spot: of all LPs those stay that were set back most, in order") {
+TEST_CASE("add_spot: of all LPs those stay that were rolled back most, in order") {
     std::vector<RollbackSpot> spots;
     // Each number from 0 to 99 once, in an order of no order; LP 5 and LP 95 share the first place.
     for (std::uint32_t i = 0; i < 100; ++i) {

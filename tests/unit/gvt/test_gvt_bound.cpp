@@ -120,7 +120,7 @@ class CountingRun {
         for (std::size_t n = dice_.below(3); n > 0; --n) send(worker, key);
     }
 
-    // A message that arrives late may be answered at once: so do anti-events.
+    // A message that arrives late may be answered at once: so do anti-messages.
     void receive() {
         if (bag_.empty()) return;
         // Mostly the newest: some messages stay on their way over many rounds.

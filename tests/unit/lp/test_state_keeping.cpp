@@ -79,7 +79,7 @@ class KeptLp {
     }
 
     // As Worker::restore_state does it, coasting included. Returns how many were executed again.
-    std::uint32_t set_back(History::Ordinal position) {
+    std::uint32_t roll_back(History::Ordinal position) {
         std::uint32_t coasted = 0;
         if (keeper.uses_checkpoints()) {
             History::Ordinal p = keeper.restore_checkpoint(lp, position, heap());
@@ -135,7 +135,7 @@ void play(Rollback method, std::uint32_t state_saving_interval) {
             } else if (dice.chance(0.5)) {
                 const auto position =
                     lp.committed + static_cast<std::uint32_t>(dice.below(uncommitted));
-                coasted += kept.set_back(position);
+                coasted += kept.roll_back(position);
                 ++rollbacks;
                 REQUIRE(lp.history.tail() == position);
                 REQUIRE(kept.model().sum() == sums[number(position)]);
@@ -186,7 +186,7 @@ TEST_CASE("StateKeeper: trim keeps the checkpoint that the oldest event to come 
     kept.commit_to(History::first + 37);  // five events beyond the wrap
     CHECK(kept.lp.history.head() == History::first + 32);
     CHECK(kept.keeper.bytes() == all / 38 * 34);  // those of events 0, 8, 16 and 24 are gone
-    kept.set_back(History::first + 37);
+    kept.roll_back(History::first + 37);
     CHECK(kept.model().total == 37);
 }
 
@@ -197,7 +197,7 @@ TEST_CASE("StateKeeper: of an LP that has failed no checkpoint is taken") {
     for (int i = 0; i < 3; ++i) kept.execute(1);
     CHECK(kept.keeper.saved_states() == 3);
     kept.lp.failed = false;
-    kept.set_back(History::first + 3);
+    kept.roll_back(History::first + 3);
     CHECK(kept.model().total == 3);
     kept.execute(1);
     CHECK(kept.keeper.saved_states() == 4);
@@ -213,7 +213,7 @@ TEST_CASE("StateKeeper: the interval adapts to rollbacks, and doubles without th
             kept.execute(1);
             kept.execute(1);
             if (rollbacks) {
-                kept.set_back(kept.lp.history.tail() - 1);
+                kept.roll_back(kept.lp.history.tail() - 1);
                 kept.execute(1);
             }
             kept.commit_to(kept.lp.history.tail() - 1);

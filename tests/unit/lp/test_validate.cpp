@@ -38,7 +38,7 @@ class LpAtWork {
         keeper_->begin(lp);
         for (int i = 0; i < 10; ++i) execute(1 + i);
         // Four are final, and what is needed for coasting to the first of the others is kept.
-        for (int i = 0; i < 4; ++i) free_extras(at(lp.committed++));
+        for (int i = 0; i < 4; ++i) free_side_effects(at(lp.committed++));
         facts.gvt = facts.final_before.time = 5;
         const History::Ordinal needed = keeper_->trim(lp, lp.committed, memory_.platform());
         while (lp.history.head() != needed) lp.history.drop_first();
@@ -49,7 +49,7 @@ class LpAtWork {
     }
     HistoryEntry& newest() { return at(lp.history.tail() - 1); }
     HistoryEntry& oldest() { return at(lp.history.head()); }
-    Extra& anti_of_newest() { return *newest().extras; }
+    SideEffect& anti_of_newest() { return *newest().side_effects; }
 
     // Its handler draws, and sends two events: one here, one elsewhere.
     void execute(VirtualTime time) {
@@ -84,14 +84,15 @@ class LpAtWork {
         anti.time = time;
         anti.sender = lp.id;
         anti.sequence = lp.sequence++;
-        anti.kind = WireKind::anti_event;
-        auto* extra = new (memory_.platform().allocate(sizeof(Extra) + sizeof anti)) Extra{};
-        extra->bytes = sizeof anti;
-        extra->kind = Extra::Kind::remote_send;
-        std::memcpy(extra->content(), &anti, sizeof anti);
-        entry.extras = extra;
+        anti.kind = WireKind::anti_message;
+        auto* effect =
+            new (memory_.platform().allocate(sizeof(SideEffect) + sizeof anti)) SideEffect{};
+        effect->bytes = sizeof anti;
+        effect->kind = SideEffect::Kind::remote_send;
+        std::memcpy(effect->content(), &anti, sizeof anti);
+        entry.side_effects = effect;
     }
-    static void free_extras(HistoryEntry& entry) { entry.extras = nullptr; }
+    static void free_side_effects(HistoryEntry& entry) { entry.side_effects = nullptr; }
 
     MemorySource source_{linux_os(), MemoryMode::numa, 1};
     GroupMemory memory_;
@@ -125,10 +126,10 @@ TEST_CASE("validate: an LP in order passes, whatever was taken back and made fin
 
     // A failed event is the newest, and those after it rest.
     HistoryEntry& failed = at_work.newest();
-    Extra words{nullptr, 0, Extra::Kind::failure, 0};
+    SideEffect words{nullptr, 0, SideEffect::Kind::failure, 0};
     at_work.lp.sequence -= failed.sent_count;
     failed.sent = nullptr;
-    failed.extras = &words;
+    failed.side_effects = &words;
     failed.sent_count = failed.random_used = 0;
     failed.event->failed = at_work.lp.failed = true;
     REQUIRE_NOTHROW(validate_whole(at_work.lp, at_work.facts));
@@ -198,7 +199,7 @@ TEST_CASE("validate: damage to an LP's history is found") {
          [](LpAtWork& a) {
              EventRecord& event = *a.oldest().event;
              EventRecord& next = *a.at(a.lp.history.head() + 1).event;
-             event.from_afar = next.from_afar = true;
+             event.from_other_worker = next.from_other_worker = true;
              event.time = next.time;
          }},
         {"another LP's event", [](LpAtWork& a) { a.newest().event->target = 4; }},
@@ -211,7 +212,7 @@ TEST_CASE("validate: damage to an LP's history is found") {
         {"a payload larger than any", [](LpAtWork& a) { a.newest().event->payload_bytes = 65; }},
         {"a time that is none", [](LpAtWork& a) { a.oldest().event->time = -1; }},
         {"final, with something left to send",
-         [](LpAtWork& a) { a.oldest().extras = a.newest().extras; }},
+         [](LpAtWork& a) { a.oldest().side_effects = a.newest().side_effects; }},
         {"more sent than counted", [](LpAtWork& a) { a.newest().sent_count = 1; }},
         {"sequences that are not the next ones", [](LpAtWork& a) { a.lp.sequence += 2; }},
         {"sent into the past", [](LpAtWork& a) { a.newest().sent->time = 2; }},
@@ -220,9 +221,9 @@ TEST_CASE("validate: damage to an LP's history is found") {
          [](LpAtWork& a) { a.newest().sent->status = EventStatus::cancelled; }},
         {"a chain of sends that ends in itself",
          [](LpAtWork& a) { a.newest().sent->next_sent = a.newest().sent; }},
-        {"an anti-event of another size", [](LpAtWork& a) { a.anti_of_newest().bytes -= 8; }},
+        {"an anti-message of another size", [](LpAtWork& a) { a.anti_of_newest().bytes -= 8; }},
         {"words of a failure without one",
-         [](LpAtWork& a) { a.anti_of_newest().kind = Extra::Kind::failure; }},
+         [](LpAtWork& a) { a.anti_of_newest().kind = SideEffect::Kind::failure; }},
     });
 }
 

@@ -18,7 +18,7 @@ EventBound draw_bound(Dice& dice) {
 Contribution draw(Dice& dice) {
     Contribution c;
     c.m0 = draw_bound(dice);
-    for (Transit* transit : {&c.elder, &c.younger})
+    for (Transit* transit : {&c.older, &c.newer})
         *transit = {draw_bound(dice), static_cast<std::int64_t>(dice.below(9)) - 4};
     c.lead = static_cast<double>(dice.below(9));
     for (std::uint64_t* sum : {&c.executed, &c.rolled_back, &c.committed, &c.resident_bytes,
@@ -37,8 +37,8 @@ Contribution draw(Dice& dice) {
 bool same(const Transit& a, const Transit& b) { return a.min == b.min && a.messages == b.messages; }
 
 bool same(const Contribution& a, const Contribution& b) {
-    return a.m0 == b.m0 && same(a.elder, b.elder) && same(a.younger, b.younger) &&
-           a.lead == b.lead && a.executed == b.executed && a.rolled_back == b.rolled_back &&
+    return a.m0 == b.m0 && same(a.older, b.older) && same(a.newer, b.newer) && a.lead == b.lead &&
+           a.executed == b.executed && a.rolled_back == b.rolled_back &&
            a.committed == b.committed && a.resident_bytes == b.resident_bytes &&
            a.not_ended == b.not_ended && a.end_key == b.end_key &&
            a.dropped_beyond_end == b.dropped_beyond_end && a.stop == b.stop && a.save == b.save &&
@@ -68,12 +68,12 @@ TEST_CASE("Contribution: GVT is the least of what is pending and of what may be 
     CHECK(c.gvt() == EventBound{});
     c.m0 = {5, 2};
     CHECK(c.gvt() == EventBound(5, 2));
-    c.elder = {{3, 1}, 0};
-    c.younger = {{4, 0}, 0};
+    c.older = {{3, 1}, 0};
+    c.newer = {{4, 0}, 0};
     CHECK(c.gvt() == EventBound(5, 2));  // all of it has arrived
-    c.younger.messages = 1;
+    c.newer.messages = 1;
     CHECK(c.gvt() == EventBound(4, 0));
-    c.elder.messages = 2;
+    c.older.messages = 2;
     CHECK(c.gvt() == EventBound(3, 1));
     CHECK(c.in_flight() == 3);
 }
