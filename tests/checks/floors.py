@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Includes point down (docs/architecture.md): from a room to those below it. Every room is described,
-and every file in it is named, in the README of the folder it lies in.
+and every file in it is named, in the README of the folder it lies in; no room is too large.
 
 usage: floors.py ROOT          exit code 1 and a line `file:line: ...` for each breach
        floors.py --self-test   shows on a planted tree that each kind of breach is found
@@ -26,6 +26,9 @@ ROOMS = [
     "src/options", "src/results", "src/hdf5", "src/main",
 ]
 FLOORS = {room: floor for floor, room in enumerate(ROOMS)}
+
+# What one person keeps in mind of a room.
+FILES_MAX = 20
 
 # Where each of these rooms' files is named.
 INDEXES = {"src": "src/README.md", "numa": "numa/README.md", "mpi": "mpi/README.md"}
@@ -144,8 +147,11 @@ def unnamed(root):
                 yield f"{room}:1: {index} has no section `## `{room}/``"
             text = text.partition(f"## `{room}/`")[2].partition("\n## ")[0]
         names = set(re.findall(r"`([^`]+)`", text))
-        for path in sorted((root / room).iterdir()):
-            if path.suffix in SUFFIXES and path.stem not in names:
+        files = sorted(path for path in (root / room).iterdir() if path.suffix in SUFFIXES)
+        if len(files) > FILES_MAX:
+            yield f"{room}:1: {len(files)} files: at most {FILES_MAX} in a room"
+        for path in files:
+            if path.stem not in names:
                 yield f"{path.relative_to(root).as_posix()}:1: {index} does not name it in its room"
 
 
@@ -193,6 +199,8 @@ PLANTED = [
     ("numa/README.md", "## `numa/os/`\n`os`", None),
     ("numa/os/os.cpp", "#include <sys/mman.h>", None),
     ("src/odd.hpp", "", "in no room"),
+    *((f"src/hdf5/file_{i}.hpp", "", "does not name it") for i in range(FILES_MAX + 1)),
+    ("src/hdf5", None, "files: at most"),
 ]
 
 
