@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t all_free = ~std::uint64_t{0};
 static_assert(page_bytes == 64 * PlatformHeap::alignment, "a page is a word of the map");
 
-constexpr std::size_t page_offset(const std::byte* address) noexcept {
+std::size_t page_offset(const std::byte* address) noexcept {
     return reinterpret_cast<std::uintptr_t>(address) % page_bytes;
 }
 

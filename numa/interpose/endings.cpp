@@ -182,7 +182,7 @@ int pthread_kill(pthread_t thread, int signal) noexcept {
     return pthread_kill_original(thread, signal);
 }
 
-int tgkill(pid_t process, pid_t thread, int signal) noexcept {
+int tgkill(pid_t process, pid_t thread, int signal) {
     if (meets_itself(process, signal)) refuse_signal(signal);
     return tgkill_original(process, thread, signal);
 }

@@ -54,7 +54,8 @@ class Partition {
     static constexpr std::uint32_t ranks_max = 65'536;
     static constexpr std::uint32_t workers_per_rank_max = 32'768;
 
-    struct Owner {
+    // Aligned for atomic access as a whole.
+    struct alignas(std::uint32_t) Owner {
         std::uint16_t rank;
         std::uint16_t worker;
         friend bool operator==(Owner, Owner) = default;

@@ -4,7 +4,8 @@
 // g++ has a builtin that clears padding. For a compiler without it (clang up to 20) the padding is
 // found at compile time: in a constant expression a byte of padding has no value, and reading it is
 // an error that a concept can ask for. That sees through everything but unions, bit-fields and
-// pointers, which are refused where they are not of the kind that cannot have any padding.
+// pointers, and classes that no constant expression can hold, which are refused where they are not of
+// the kind that cannot have any padding.
 #pragma once
 
 #include <array>
@@ -20,7 +21,8 @@ using BytesOf = std::array<unsigned char, sizeof(T)>;
 
 template <class T>
 concept PaddingCanBeFound = requires {
-    typename std::bool_constant<(__builtin_bit_cast(T, BytesOf<T>{}), true)>;
+    typename std::bool_constant<(
+        __builtin_bit_cast(BytesOf<T>, __builtin_bit_cast(T, BytesOf<T>{})), true)>;
 };
 
 template <class T, std::size_t index>
@@ -34,7 +36,8 @@ template <class T>
 void clear_found_padding(BytesOf<T>& bytes) noexcept {
     static_assert(PaddingCanBeFound<T>,
                   "this compiler cannot find the padding of a payload with a union, a bit-field or "
-                  "a pointer in it: give the payload plain members, with names for all its bytes");
+                  "a pointer in it, or without a constexpr constructor: give the payload plain "
+                  "members, with names for all its bytes");
     [&]<std::size_t... index>(std::index_sequence<index...>) {
         (..., (ByteHasValue<T, index> ? void() : void(bytes[index] = 0)));
     }

@@ -29,13 +29,24 @@ struct WithEnum {
 };
 class Private {
   public:
-    explicit Private(std::int32_t value) : value_(value) {}
+    explicit constexpr Private(std::int32_t value) : value_(value) {}
     char tag = 1;
     std::int32_t value() const { return value_; }
 
   private:
     std::int32_t value_;
 };
+// No constant expression can hold one, so that its padding is not found, and must not seem to be.
+class NeverConstant {
+  public:
+    explicit NeverConstant(std::int32_t value) : value_(value) {}
+    char tag = 1;
+    std::int32_t value() const { return value_; }
+
+  private:
+    std::int32_t value_;
+};
+static_assert(!nw::detail::PaddingCanBeFound<NeverConstant>);
 struct Base {
     double number;
     char letter;
