@@ -182,8 +182,8 @@ def dear_rollbacks(run):
         return None
     return Advice(f"{plain(coasted)} events were executed again to rebuild states from saved ones: "
                   f"{percent(coasted / executed)} on top of what went forward.",
-                  "States saved more often, --state-saving-interval 1 or 4; or --rollback copy or reverse, if "
-                  "the model can.", ("--state-saving-interval", "--rollback"))
+                  "Save states more often, --state-saving-interval 1 or 4; or --rollback copy or "
+                  "reverse, if the model can.", ("--state-saving-interval", "--rollback"))
 
 
 def cancelled(run):

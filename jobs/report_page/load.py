@@ -137,4 +137,22 @@ def read(file):
     schema = data.get("schema") if isinstance(data, dict) else None
     if not isinstance(schema, str) or not schema.startswith(SCHEMA):
         raise Unreadable(f"report: {file}: JSON without the schema {SCHEMA}…; {legal}")
-    return data
+    return as_today(data) if schema == SCHEMA + "1" else data
+
+
+# What options and figures were called in the first format.
+FORMER_OPTIONS = {"checkpoint-" + "every": "state-saving-interval",
+                  "checkpoint-" + "every-seconds": "checkpoint-period"}
+FORMER_FIGURES = {"checkpoints": "saved_states", "run_" + "checkpoints": "checkpoints"}
+
+
+def as_today(data):
+    """A file of the first format under the names of the present one."""
+    renamed = {FORMER_FIGURES.get(name, name): value for name, value in data.items()}
+    if isinstance(data.get("options"), dict):
+        renamed["options"] = {FORMER_OPTIONS.get(name, name): value
+                              for name, value in data["options"].items()}
+    memory = data.get("memory")
+    if isinstance(memory, dict) and "checkpoints_" + "bytes_peak" in memory:
+        renamed["memory"] = memory | {"saved_states_bytes_peak": memory["checkpoints_" + "bytes_peak"]}
+    return renamed

@@ -1,6 +1,6 @@
 // The port to the kernel: address space, pages, nodes, CPUs. Everything that this project asks of
 // Linux about memory and placement goes through here, so that a fake with any number of nodes and
-// any fault can stand in for it (fake_os.hpp). The real one is in linux_os.cpp.
+// any fault can stand in for it (tests/support/fake_os.hpp). The real one is in linux_os.cpp.
 //
 // Answers are status codes, never exceptions: a machine without NUMA, a container that forbids
 // move_pages and a full node are ordinary, to be counted and said once, not to end the run.

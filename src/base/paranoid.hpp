@@ -1,8 +1,8 @@
 // What the `paranoid` preset walks, and when. Every structure that can be wrong has a validate(),
 // which throws InternalError; tests call it freely, and this is the rule for runs:
 //
-//     after an event, a rollback,        the LP: its record, its checkpoints, the newest entries of its
-//     a commit, an anti-message            history and what they sent
+//     after an event, a rollback,        the LP: its record, its saved states, the newest entries of its
+//     a commit, an anti-message          history and what they sent
 //     after one in 16 of these           all of that LP: every entry of its history, its heap
 //     at the end of each turn            what is empty between turns, and counts that belong together
 //     there, when a new GVT is known     everything of the worker: its lists, its groups with their

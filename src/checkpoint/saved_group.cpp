@@ -87,7 +87,7 @@ void note_constructed(Group& group, const AddressMap& map) {
 StrayPointers write_group(const Group& group, const std::vector<EventRecord*>& pending,
                           const AddressMap& map, const std::vector<LoadedModule>& modules,
                           SectionWriter& file) {
-    NW_CHECK(group.early_anti_messages.empty());
+    NW_CHECK(group.unmatched_anti_messages.empty());
     const GroupFacts facts{group.mail.group(), group.lps, group.count, pending.size(),
                            group.constructed};
     Packer part;

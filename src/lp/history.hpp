@@ -17,8 +17,8 @@
 
 namespace nw {
 
-// Something else that belongs to an executed event until it is committed or undone. The node is
-// followed by `bytes` bytes of content.
+// A side effect of an executed event, kept until that is committed or undone: what it sent to another
+// worker, a row of output, or the words of its failure. `bytes` bytes of content follow.
 struct SideEffect {
     static constexpr std::size_t tables_max = 65'536;
 

@@ -13,7 +13,7 @@
 namespace nw {
 
 class LpHeap;
-struct Checkpoints;
+struct SavedStates;
 
 struct alignas(64) LpRecord {
     // First line: every execution.
@@ -24,17 +24,17 @@ struct alignas(64) LpRecord {
     // Next send's identity; never rolled back. Wraps early, like ordinals.
     std::uint32_t serial = 0u - 64;
     LpHeap* heap;
-    std::uint32_t early_anti_messages;  // of this LP's among the group's
-    std::uint32_t rolled_back;          // executed events that were undone; stays at its maximum
+    std::uint32_t unmatched_anti_messages;  // of this LP's among the group's
+    std::uint32_t rolled_back;  // executed events that were undone; stays at its maximum
 
     // Second line.
     alignas(64) [[no_unique_address]] History history;
-    // Before this position the next checkpoint is taken.
-    History::Ordinal checkpoint_due = History::first;
+    // Before this position the next saved state is taken.
+    History::Ordinal save_due = History::first;
     // Entries before these are final (head ≤ committed ≤ tail), were looked at for can_end().
     History::Ordinal committed = History::first;
     History::Ordinal scanned = History::first;
-    Checkpoints* checkpoints;  // null where undo lies in the history entries
+    SavedStates* saved_states;  // null where undo lies in the history entries
     std::uint32_t id;
     bool has_uncommitted;  // on its worker's list
     bool failed;           // a handler failed; nothing is executed until that is undone

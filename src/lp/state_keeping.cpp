@@ -13,7 +13,7 @@ namespace nw {
 namespace {
 
 // Plain states up to this size are copied into every history entry: cheaper than the bookkeeping of
-// a checkpoint and than one coasted event. Unmeasured guess.
+// a saved state and than one coasted event. Unmeasured guess.
 constexpr std::uint32_t undo_bytes_max = 128;
 
 // Coasting over more events than this makes a rollback after a calm phase too dear, and the history
@@ -56,70 +56,70 @@ StateKeepingRules StateKeepingRules::choose(Rollback method, const ProcessFactor
 void StateKeeper::take_due(LpRecord& lp, PlatformHeap& heap) {
     const History::Ordinal position = lp.history.tail() - 1;  // the entry about to be executed
     if (lp.failed) {
-        ++lp.checkpoint_due;  // not a state to keep
+        ++lp.save_due;  // not a state to keep
         return;
     }
-    if (lp.checkpoints == nullptr) {
-        lp.checkpoints = new (heap.allocate(sizeof(Checkpoints))) Checkpoints{};
-        lp.checkpoints->adapted_at = lp.committed;
+    if (lp.saved_states == nullptr) {
+        lp.saved_states = new (heap.allocate(sizeof(SavedStates))) SavedStates{};
+        lp.saved_states->adapted_at = lp.committed;
         if (rules_.state_saving_interval > 0)
-            lp.checkpoints->interval = rules_.state_saving_interval;
+            lp.saved_states->interval = rules_.state_saving_interval;
     }
-    Checkpoints& kept = *lp.checkpoints;
-    const bool measured = kept.checkpoint_ns == 0 || (taken_ & 7) == 0;
+    SavedStates& kept = *lp.saved_states;
+    const bool measured = kept.save_ns == 0 || (taken_ & 7) == 0;
     const auto start = measured ? Clock::now() : Clock::time_point{};
     take(lp, position, heap);
-    if (measured) kept.checkpoint_ns = smooth(kept.checkpoint_ns, ns_since(start));
+    if (measured) kept.save_ns = smooth(kept.save_ns, ns_since(start));
 }
 
 void StateKeeper::take(LpRecord& lp, History::Ordinal position, PlatformHeap& heap) {
     const bool plain = rules_.method == Rollback::copy;
-    const std::size_t bytes = sizeof(Checkpoint) + (plain ? rules_.state_bytes : 0);
-    auto* checkpoint = static_cast<Checkpoint*>(heap.allocate(bytes));
-    checkpoint->position = position;
-    checkpoint->older = lp.checkpoints->newest;
+    const std::size_t bytes = sizeof(SavedState) + (plain ? rules_.state_bytes : 0);
+    auto* saved = static_cast<SavedState*>(heap.allocate(bytes));
+    saved->position = position;
+    saved->older = lp.saved_states->newest;
     if (plain) {
-        checkpoint->snapshot = nullptr;
-        checkpoint->bytes = bytes;
-        std::memcpy(checkpoint->state(), rules_.state_of(lp.process), rules_.state_bytes);
+        saved->snapshot = nullptr;
+        saved->bytes = bytes;
+        std::memcpy(saved->state(), rules_.state_of(lp.process), rules_.state_bytes);
     } else {
-        checkpoint->snapshot = lp.heap->take(heap);
-        checkpoint->bytes = bytes + lp.heap->snapshot_bytes();
+        saved->snapshot = lp.heap->take(heap);
+        saved->bytes = bytes + lp.heap->snapshot_bytes();
     }
-    lp.checkpoints->newest = checkpoint;
-    lp.checkpoint_due = position + lp.checkpoints->interval;
+    lp.saved_states->newest = saved;
+    lp.save_due = position + lp.saved_states->interval;
     ++taken_;
-    taken_bytes_ += checkpoint->bytes;
-    bytes_ += checkpoint->bytes;
+    taken_bytes_ += saved->bytes;
+    bytes_ += saved->bytes;
     bytes_peak_ = std::max(bytes_peak_, bytes_);
 }
 
 std::uint64_t StateKeeper::bytes_held(const LpRecord& lp) noexcept {
     std::uint64_t bytes = 0;
-    if (lp.checkpoints == nullptr) return bytes;
-    for (const Checkpoint* c = lp.checkpoints->newest; c != nullptr; c = c->older)
+    if (lp.saved_states == nullptr) return bytes;
+    for (const SavedState* c = lp.saved_states->newest; c != nullptr; c = c->older)
         bytes += c->bytes;
     return bytes;
 }
 
-void StateKeeper::drop(LpRecord& lp, Checkpoint* checkpoint, PlatformHeap& heap) noexcept {
-    bytes_ -= checkpoint->bytes;
-    std::size_t bytes = sizeof(Checkpoint);
-    if (checkpoint->snapshot != nullptr) {
-        lp.heap->drop(checkpoint->snapshot, heap);
+void StateKeeper::drop(LpRecord& lp, SavedState* saved, PlatformHeap& heap) noexcept {
+    bytes_ -= saved->bytes;
+    std::size_t bytes = sizeof(SavedState);
+    if (saved->snapshot != nullptr) {
+        lp.heap->drop(saved->snapshot, heap);
     } else {
         bytes += rules_.state_bytes;
     }
-    heap.free(checkpoint, bytes);
+    heap.free(saved, bytes);
 }
 
-History::Ordinal StateKeeper::restore_checkpoint(LpRecord& lp, History::Ordinal position,
-                                                 PlatformHeap& heap) {
-    Checkpoints& kept = *lp.checkpoints;
+History::Ordinal StateKeeper::restore_saved_state(LpRecord& lp, History::Ordinal position,
+                                                  PlatformHeap& heap) {
+    SavedStates& kept = *lp.saved_states;
     ++kept.rollbacks;
     // Positions are compared by distance: ordinals wrap.
     while (static_cast<std::int32_t>(kept.newest->position - position) > 0) {
-        Checkpoint* dropped = kept.newest;
+        SavedState* dropped = kept.newest;
         kept.newest = dropped->older;
         drop(lp, dropped, heap);
         NW_CHECK(kept.newest != nullptr);
@@ -129,18 +129,18 @@ History::Ordinal StateKeeper::restore_checkpoint(LpRecord& lp, History::Ordinal 
     } else {
         std::memcpy(rules_.state_of(lp.process), kept.newest->state(), rules_.state_bytes);
     }
-    lp.checkpoint_due = kept.newest->position + kept.interval;
+    lp.save_due = kept.newest->position + kept.interval;
     // Where the restored position lies beyond that (the interval has shrunk), at once.
-    if (static_cast<std::int32_t>(lp.checkpoint_due - position) < 0) lp.checkpoint_due = position;
+    if (static_cast<std::int32_t>(lp.save_due - position) < 0) lp.save_due = position;
     return kept.newest->position;
 }
 
 History::Ordinal StateKeeper::trim(LpRecord& lp, History::Ordinal position, PlatformHeap& heap) {
-    if (!uses_checkpoints()) return position;
-    Checkpoint* base = lp.checkpoints->newest;
+    if (!saves_states()) return position;
+    SavedState* base = lp.saved_states->newest;
     while (static_cast<std::int32_t>(base->position - position) > 0) base = base->older;
-    for (Checkpoint* old = base->older; old != nullptr;) {
-        Checkpoint* older = old->older;
+    for (SavedState* old = base->older; old != nullptr;) {
+        SavedState* older = old->older;
         drop(lp, old, heap);
         old = older;
     }
@@ -150,15 +150,15 @@ History::Ordinal StateKeeper::trim(LpRecord& lp, History::Ordinal position, Plat
 }
 
 void StateKeeper::forget(LpRecord& lp, PlatformHeap& heap) noexcept {
-    if (!uses_checkpoints()) return;
-    if (lp.checkpoints != nullptr) {
-        for (Checkpoint* old = lp.checkpoints->newest; old != nullptr;) {
-            Checkpoint* older = old->older;
+    if (!saves_states()) return;
+    if (lp.saved_states != nullptr) {
+        for (SavedState* old = lp.saved_states->newest; old != nullptr;) {
+            SavedState* older = old->older;
             drop(lp, old, heap);
             old = older;
         }
-        heap.free(lp.checkpoints, sizeof(Checkpoints));
-        lp.checkpoints = nullptr;
+        heap.free(lp.saved_states, sizeof(SavedStates));
+        lp.saved_states = nullptr;
     }
     begin(lp);
 }
@@ -169,15 +169,15 @@ std::size_t StateKeeper::bytes_per_event() const noexcept {
 
 void StateKeeper::adapt(LpRecord& lp) noexcept {
     if (rules_.state_saving_interval > 0) return;
-    Checkpoints& kept = *lp.checkpoints;
+    SavedStates& kept = *lp.saved_states;
     constexpr std::uint32_t enough_events = 32;
     const std::uint32_t events = lp.committed - kept.adapted_at;
-    if (events < enough_events || kept.checkpoint_ns == 0 || kept.event_ns == 0) return;
+    if (events < enough_events || kept.save_ns == 0 || kept.event_ns == 0) return;
     if (kept.rollbacks == 0) {
         kept.interval = std::min(interval_max, kept.interval * 2);
     } else {
-        const double best = std::ceil(
-            std::sqrt(2.0 * events / kept.rollbacks * kept.checkpoint_ns / kept.event_ns));
+        const double best =
+            std::ceil(std::sqrt(2.0 * events / kept.rollbacks * kept.save_ns / kept.event_ns));
         kept.interval =
             static_cast<std::uint32_t>(std::clamp(best, 1.0, static_cast<double>(interval_max)));
     }
@@ -186,7 +186,7 @@ void StateKeeper::adapt(LpRecord& lp) noexcept {
 }
 
 void StateKeeper::event_cost(LpRecord& lp, float ns) noexcept {
-    lp.checkpoints->event_ns = smooth(lp.checkpoints->event_ns, ns);
+    lp.saved_states->event_ns = smooth(lp.saved_states->event_ns, ns);
 }
 
 }  // namespace nw

@@ -3,12 +3,12 @@
 //
 //   reverse   one control word in each history entry; on_reverse undoes event by event
 //   copy      a plain state: its bytes in each history entry while they are few; larger ones as
-//             checkpoints every χ events
+//             saved states every χ events
 //   snapshot  whatever the LP allocated: LpHeap snapshots every χ events
 //
-// χ adapts to each LP: ⌈√(2 · events/rollbacks · cost of a checkpoint/cost of an event)⌉ (the
+// χ adapts to each LP: ⌈√(2 · events/rollbacks · cost of saving a state/cost of an event)⌉ (the
 // square-root rule of Lin, Preiss, Loucks, Lazowska: "Selecting the checkpoint interval in Time Warp
-// simulation", PADS 1993). Events between the checkpoint and the wanted position are executed again
+// simulation", PADS 1993). Events between the saved state and the wanted position are executed again
 // with sends silenced (coast forward); that is the worker's part.
 #pragma once
 
@@ -25,8 +25,8 @@ namespace nw {
 struct Snapshot;
 
 // A saved state at a position of the history. For `copy` the state's bytes follow.
-struct Checkpoint {
-    Checkpoint* older;
+struct SavedState {
+    SavedState* older;
     Snapshot* snapshot;   // null for plain copies
     std::uint64_t bytes;  // of itself and what it owns
     History::Ordinal position;
@@ -34,13 +34,13 @@ struct Checkpoint {
     std::byte* state() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };
 
-// An LP's checkpoints, newest first, and what its interval is adapted from.
-struct Checkpoints {
-    Checkpoint* newest = nullptr;
-    std::uint32_t interval = 8;       // events from one checkpoint to the next
+// An LP's saved states, newest first, and what its interval is adapted from.
+struct SavedStates {
+    SavedState* newest = nullptr;
+    std::uint32_t interval = 8;       // events from one saved state to the next
     History::Ordinal adapted_at = 0;  // committed events at the last adaptation
     std::uint32_t rollbacks = 0;      // since then
-    float checkpoint_ns = 0;          // running means, 0 until measured
+    float save_ns = 0;                // running means, 0 until measured
     float event_ns = 0;
 };
 
@@ -63,11 +63,11 @@ class StateKeeper {
     explicit StateKeeper(const StateKeepingRules& rules) : rules_(rules) {}
 
     const StateKeepingRules& rules() const noexcept { return rules_; }
-    bool uses_checkpoints() const noexcept { return !rules_.undo_in_entry; }
+    bool saves_states() const noexcept { return !rules_.undo_in_entry; }
 
     // Called once, after the LP was built. Nothing is kept of an LP before its first event.
     // Requires: nothing that was executed may still be rolled back, and nothing is kept.
-    void begin(LpRecord& lp) noexcept { lp.checkpoint_due = lp.history.tail(); }
+    void begin(LpRecord& lp) noexcept { lp.save_due = lp.history.tail(); }
 
     // Called before the event of the newest entry is executed.
     void save(LpRecord& lp, HistoryEntry& entry, PlatformHeap& heap) {
@@ -75,15 +75,15 @@ class StateKeeper {
         if (rules_.undo_in_entry) {
             copy_words(entry.undo(), plain_state(lp));
         } else {
-            if (lp.history.tail() - 1 == lp.checkpoint_due) [[unlikely]]
+            if (lp.history.tail() - 1 == lp.save_due) [[unlikely]]
                 take_due(lp, heap);
         }
     }
 
-    // The newest checkpoint at or before `position` is brought back; later ones are dropped.
-    // Returns its position: coast forward from there. Requires: uses_checkpoints().
-    History::Ordinal restore_checkpoint(LpRecord& lp, History::Ordinal position,
-                                        PlatformHeap& heap);
+    // The newest saved state at or before `position` is brought back; later ones are dropped.
+    // Returns its position: coast forward from there. Requires: saves_states().
+    History::Ordinal restore_saved_state(LpRecord& lp, History::Ordinal position,
+                                         PlatformHeap& heap);
 
     // The plain state of an entry is brought back. Requires: copy, undo_in_entry.
     void restore_undo(LpRecord& lp, HistoryEntry& entry) noexcept {
@@ -91,18 +91,18 @@ class StateKeeper {
     }
 
     // Entries before `position` will never be rolled back. Returns the position before which the
-    // history is not needed any more (coasting starts at a checkpoint, which may be older).
+    // history is not needed any more (coasting starts at a saved state, which may be older).
     History::Ordinal trim(LpRecord& lp, History::Ordinal position, PlatformHeap& heap);
 
     // Drops all that is kept of an LP whose past is final, as if it had never executed anything: its
-    // next event will be preceded by a checkpoint. For when memory is short.
+    // next event will be preceded by a saved state. For when memory is short.
     // Requires: history empty.
     void forget(LpRecord& lp, PlatformHeap& heap) noexcept;
 
     // About what an executed event takes besides itself and what it sends, until it is committed.
     std::size_t bytes_per_event() const noexcept;
 
-    // Whether trim() would free enough to be worth touching the LP's checkpoints.
+    // Whether trim() would free enough to be worth touching the LP's saved states.
     bool worth_trimming(const LpRecord& lp) const noexcept {
         constexpr std::uint32_t entries_worth_it = 8;
         return rules_.undo_in_entry || lp.committed - lp.history.head() >= entries_worth_it;
@@ -110,16 +110,16 @@ class StateKeeper {
 
     // Whether the cost of this execution is to be measured: one in 16 of an LP.
     bool wants_event_cost(const LpRecord& lp) const noexcept {
-        return lp.checkpoints != nullptr && (lp.history.tail() & 15) == 0;
+        return lp.saved_states != nullptr && (lp.history.tail() & 15) == 0;
     }
     void event_cost(LpRecord& lp, float ns) noexcept;
 
-    // Hint to the cache. Requires: the LP's Checkpoints are there already.
+    // Hint to the cache. Requires: the LP has saved states already.
     void prefetch_trim(const LpRecord& lp) const noexcept {
-        if (lp.checkpoints != nullptr) prefetch(lp.checkpoints->newest);
+        if (lp.saved_states != nullptr) prefetch(lp.saved_states->newest);
     }
 
-    // The LP, with its checkpoints, goes to another worker's keeper, or comes from one.
+    // The LP, with its saved states, goes to another worker's keeper, or comes from one.
     void hand_over(const LpRecord& lp) noexcept { bytes_ -= bytes_held(lp); }
     void take_over(const LpRecord& lp) noexcept {
         bytes_ += bytes_held(lp);
@@ -146,7 +146,7 @@ class StateKeeper {
     void take_due(LpRecord& lp, PlatformHeap& heap);
     void take(LpRecord& lp, History::Ordinal position, PlatformHeap& heap);
     void adapt(LpRecord& lp) noexcept;
-    void drop(LpRecord& lp, Checkpoint* checkpoint, PlatformHeap& heap) noexcept;
+    void drop(LpRecord& lp, SavedState* saved, PlatformHeap& heap) noexcept;
 
     StateKeepingRules rules_;
     std::uint64_t taken_ = 0;

@@ -19,31 +19,31 @@ std::int32_t from_to(History::Ordinal a, History::Ordinal b) noexcept {
     return static_cast<std::int32_t>(b - a);
 }
 
-void validate_checkpoints(const LpRecord& lp, const StateKeepingRules& rules) {
+void validate_saved_states(const LpRecord& lp, const StateKeepingRules& rules) {
     const History& history = lp.history;
     if (rules.undo_in_entry) {
-        NW_CHECK(lp.checkpoints == nullptr);
+        NW_CHECK(lp.saved_states == nullptr);
         return;
     }
     // The next one comes before an event that is still to be executed.
-    NW_CHECK(from_to(history.tail(), lp.checkpoint_due) >= 0);
-    if (lp.checkpoints == nullptr) {
+    NW_CHECK(from_to(history.tail(), lp.save_due) >= 0);
+    if (lp.saved_states == nullptr) {
         NW_CHECK(history.empty());
         return;
     }
-    const Checkpoints& kept = *lp.checkpoints;
+    const SavedStates& kept = *lp.saved_states;
     NW_CHECK(kept.interval >= 1);
     NW_CHECK(kept.newest != nullptr);
     NW_CHECK(from_to(kept.newest->position, history.tail()) >= 0);
-    NW_CHECK(from_to(kept.newest->position, lp.checkpoint_due) > 0);
-    const Checkpoint* checkpoint = kept.newest;
-    for (; checkpoint->older != nullptr; checkpoint = checkpoint->older) {
-        NW_CHECK(from_to(checkpoint->older->position, checkpoint->position) > 0);
-        NW_CHECK((checkpoint->snapshot == nullptr) == (checkpoint->older->snapshot == nullptr));
+    NW_CHECK(from_to(kept.newest->position, lp.save_due) > 0);
+    const SavedState* saved = kept.newest;
+    for (; saved->older != nullptr; saved = saved->older) {
+        NW_CHECK(from_to(saved->older->position, saved->position) > 0);
+        NW_CHECK((saved->snapshot == nullptr) == (saved->older->snapshot == nullptr));
     }
     // Whatever is kept of the past can be come back to, and nothing is kept that cannot.
-    NW_CHECK(checkpoint->position == history.head());
-    NW_CHECK((checkpoint->snapshot == nullptr) == (rules.method == Rollback::copy));
+    NW_CHECK(saved->position == history.head());
+    NW_CHECK((saved->snapshot == nullptr) == (rules.method == Rollback::copy));
 }
 
 // What a handler sent has the sender's next places in the order, and comes after the event.
@@ -144,7 +144,7 @@ void validate_record(const LpRecord& lp, const LpFacts& facts) {
         NW_CHECK(lp.last_key == newest.event->key());
         NW_CHECK(lp.failed == newest.event->failed);
     }
-    validate_checkpoints(lp, facts.keeping);
+    validate_saved_states(lp, facts.keeping);
 }
 
 void validate_entries(const LpRecord& lp, History::Ordinal first, const LpFacts& facts) {

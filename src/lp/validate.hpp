@@ -1,5 +1,5 @@
 // What must hold of an LP between two changes, in whatever state it is: its record, its history, its
-// checkpoints. For the paranoid preset (base/paranoid.hpp) and for tests.
+// saved states. For the paranoid preset (base/paranoid.hpp) and for tests.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct LpFacts {
     bool is_cancelling = false;
 };
 
-// All throw InternalError. The record itself, and its checkpoints. Cost: by the checkpoints.
+// All throw InternalError. The record itself, and its saved states. Cost: by the saved states.
 void validate_record(const LpRecord& lp, const LpFacts& facts);
 
 // Entries from `first` on, with what they sent. Requires: a valid record, first in [head, tail].

@@ -1,5 +1,5 @@
 // The port through which events leave a rank. Backends: one rank (single_rank.hpp), a seeded
-// in-process network for tests (in_process_network.hpp), MPI (mpi/).
+// in-process network for tests (tests/support/in_process_network.hpp), MPI (mpi/).
 //
 // Thread: whoever holds the rank's net role (a try-lock); never two threads at a time. No call
 // blocks.

@@ -183,7 +183,7 @@ struct Field {
 
 constexpr Field fields_before_counters[] = {
     {"", "schema", "text", "name and number of this format",
-     [](const RunFacts&) { return Json("numawarp.stats/1"); }},
+     [](const RunFacts&) { return Json("numawarp.stats/2"); }},
     {"", "version", "text", "numawarp's version", [](const RunFacts&) { return Json(version); }},
     {"", "commit", "text", "the commit that numawarp was built from",
      [](const RunFacts&) { return Json(built_commit); }},

@@ -1,5 +1,5 @@
 // Runs a model to its end with the engine the configuration asks for. The one door from src/main
-// into the engine.
+// into the engines.
 #pragma once
 
 #include <atomic>

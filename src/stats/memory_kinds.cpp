@@ -36,7 +36,7 @@ void MemoryLook::look(Clock::time_point now, const std::vector<Group*>& groups,
         records += group->count * sizeof(LpRecord);
     }
     kinds.snapshots = snapshot_bytes;
-    // Checkpoints are counted without the rounding of their chunks, so that this is never below 0
+    // Saved states are counted without the rounding of their chunks, so that this is never below 0
     // but for what is counted at all.
     kinds.events = engine - std::min(engine, kinds.history + kinds.snapshots + records);
     if (kinds.sum() >= largest_.sum()) largest_ = kinds;

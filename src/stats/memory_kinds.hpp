@@ -19,7 +19,7 @@ struct MemoryKinds {
     std::uint64_t state = 0;      // blocks of LPs' heaps
     std::uint64_t events = 0;     // and what else the engine keeps with them: sent records, output
     std::uint64_t history = 0;    // rings of history entries
-    std::uint64_t snapshots = 0;  // checkpoints of every kind
+    std::uint64_t snapshots = 0;  // saved states of every kind
     std::uint64_t bottom_halves = 0;  // pages of mail that were touched
 
     std::uint64_t sum() const noexcept {
@@ -35,7 +35,7 @@ class MemoryLook {
 
     bool is_due(Clock::time_point now) const noexcept { return now >= next_; }
 
-    // `snapshot_bytes`: of all checkpoints of these groups. Cost: some loads a group.
+    // `snapshot_bytes`: of all saved states of these groups. Cost: some loads a group.
     void look(Clock::time_point now, const std::vector<Group*>& groups,
               std::uint64_t snapshot_bytes) noexcept;
 

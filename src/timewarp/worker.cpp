@@ -264,7 +264,7 @@ void Worker::execute_next(const PendingEntry& entry) {
         return;
     }
     LpRecord& lp = group.lps[place.index];
-    if (event.from_other_worker && lp.early_anti_messages > 0 && meets_anti(group, lp, event))
+    if (event.from_other_worker && lp.unmatched_anti_messages > 0 && meets_anti(group, lp, event))
         return;
     NW_CHECK(event.time >= gvt_);
     if (before(entry, lp.last_key)) roll_back_before(group, lp, entry.key());

@@ -162,7 +162,7 @@ inline void Worker::prefetch_commits() noexcept {
     if (left > 12) prefetch(&committing_[left - 12]->history);
     if (left > 8) {
         committing_[left - 8]->history.prefetch_first(stride_);
-        prefetch(committing_[left - 8]->checkpoints);
+        prefetch(committing_[left - 8]->saved_states);
     }
     if (left > 4) {
         LpRecord& lp = *committing_[left - 4];

@@ -1,8 +1,8 @@
 // A worker near --memory-cap (memory_budget.hpp): how many events it may execute beyond GVT, LPs that
 // keep nothing of a past that is final, and free pages that go back to the kernel.
 //
-// Longer checkpoint intervals would be no help: history is kept back to the oldest checkpoint needed,
-// and the events in it are more than the checkpoints saved. An LP without a past needs neither.
+// Longer state-saving intervals would be no help: history is kept back to the oldest saved state needed,
+// and the events in it are more than the states that are spared. An LP without a past needs neither.
 
 #include <algorithm>
 #include <cmath>

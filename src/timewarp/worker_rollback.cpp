@@ -2,7 +2,7 @@
 // (receivers are wasting work on it), then the LP's state is restored, which touches only its own
 // memory and can wait.
 //
-// Cancelling an event of our own that was executed sets its LP back in turn. That is done from a
+// Cancelling an event of our own that was executed rolls its LP back in turn. That is done from a
 // list and not by recursion: a chain of such rollbacks may be as long as the simulation.
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::uint64_t identity(std::uint32_t sender, std::uint32_t serial) noexcept {
 
 }  // namespace
 
-// --- Anti-messages from afar -------------------------------------------------------------------------
+// --- Anti-messages from other workers --------------------------------------------------------------
 
 void Worker::receive_anti_message(const WireEvent& wire, Group& group, LpRecord& lp) {
     for (History::Ordinal p = lp.history.tail(); p != lp.committed;) {
@@ -37,13 +37,14 @@ void Worker::receive_anti_message(const WireEvent& wire, Group& group, LpRecord&
         if (before(event.key(), wire.key())) break;
     }
     // Its twin is pending, or has not arrived: they meet when the twin comes up for execution.
-    group.early_anti_messages.insert(identity(wire.sender, wire.serial));
-    ++lp.early_anti_messages;
+    group.unmatched_anti_messages.insert(identity(wire.sender, wire.serial));
+    ++lp.unmatched_anti_messages;
 }
 
 bool Worker::take_anti(Group& group, LpRecord& lp, const EventRecord& event) {
-    if (group.early_anti_messages.erase(identity(event.sender, event.serial)) == 0) return false;
-    --lp.early_anti_messages;
+    if (group.unmatched_anti_messages.erase(identity(event.sender, event.serial)) == 0)
+        return false;
+    --lp.unmatched_anti_messages;
     return true;
 }
 
@@ -168,8 +169,8 @@ void Worker::restore_state(Group& group, LpRecord& lp, History::Ordinal position
                              [&] { lp.process->on_reverse(context, entry.event->view()); }))
             fail_undoing(failure_);
     }
-    if (keeper_.uses_checkpoints()) {
-        coast(lp, keeper_.restore_checkpoint(lp, position, group.heap), position);
+    if (keeper_.saves_states()) {
+        coast(lp, keeper_.restore_saved_state(lp, position, group.heap), position);
     } else if (plan_.rollback == Rollback::copy) {
         keeper_.restore_undo(lp, entry_at(lp, position));
     }

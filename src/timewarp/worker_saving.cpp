@@ -85,7 +85,7 @@ std::vector<std::vector<EventRecord*>> Worker::settle_pending() {
             if (event.status == EventStatus::cancelled) return true;
             const std::uint32_t g = plan_.partition.place(entry.target).group;
             LpRecord& record = lp(entry.target);
-            if (event.from_other_worker && record.early_anti_messages > 0 &&
+            if (event.from_other_worker && record.unmatched_anti_messages > 0 &&
                 take_anti(*rank_.group(g), record, event))
                 return true;
             pending[g].push_back(&event);

@@ -123,30 +123,30 @@ void Worker::validate_uncommitted() const {
 
 std::uint64_t Worker::validate_groups() const {
     std::uint64_t things = 0;
-    std::uint64_t checkpoint_bytes = 0;
+    std::uint64_t saved_bytes = 0;
     for (const Group* group : groups_) {
         things += validate_group(*group);
         for (std::uint32_t i = 0; i < group->count; ++i)
-            checkpoint_bytes += StateKeeper::bytes_held(group->lps[i]);
+            saved_bytes += StateKeeper::bytes_held(group->lps[i]);
     }
-    NW_CHECK(checkpoint_bytes == keeper_.bytes());
+    NW_CHECK(saved_bytes == keeper_.bytes());
     return things;
 }
 
 std::uint64_t Worker::validate_group(const Group& group) const {
     const std::uint32_t g = group.mail.group();
     std::uint64_t things = 64;
-    std::uint64_t early_anti_messages = 0;
+    std::uint64_t unmatched_anti_messages = 0;
     const LpFacts known = facts();
     for (std::uint32_t i = 0; i < group.count; ++i) {
         const LpRecord& lp = group.lps[i];
         const Partition::Place place = plan_.partition.place(lp.id);
         NW_CHECK(place.group == g);
         NW_CHECK(place.index == i);
-        early_anti_messages += lp.early_anti_messages;
+        unmatched_anti_messages += lp.unmatched_anti_messages;
         things += validate_whole(lp, known);
     }
-    NW_CHECK(early_anti_messages == group.early_anti_messages.size());
+    NW_CHECK(unmatched_anti_messages == group.unmatched_anti_messages.size());
     group.memory.validate();
     rank_.group(g)->mail.validate();
     return things + group.heap.free_bytes() / 256;

@@ -43,7 +43,7 @@ inline Config draw_config(Dice& dice, const RandomShape& shape) {
 
 inline std::string describe(const Config& config) {
     return fmt::format(
-        "engine {}, workers {}, seed {}, LPs a group {}, rollback {}, checkpoint every {}, GVT "
+        "engine {}, workers {}, seed {}, LPs a group {}, rollback {}, states saved every {}, GVT "
         "every {} ms, window mode {} of {}, memory {}, pin {}, check rollback {}, rebinding of {} "
         "every {} s, check interrupt {}, net thread {}",
         static_cast<int>(config.engine), config.workers, config.seed, config.lps_per_group,

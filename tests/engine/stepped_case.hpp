@@ -17,7 +17,8 @@ struct SteppedCase {
     std::string describe() const {
         return fmt::format(
             "{} ranks of {} workers, delay up to {}, stalls {} of up to {}, laziness {}; seed {}, "
-            "LPs a group {}, rollback {}, checkpoint every {}, GVT every {} ms, window mode {} of "
+            "LPs a group {}, rollback {}, states saved every {}, GVT every {} ms, window mode {} "
+            "of "
             "{}, check rollback {}, rebinding of {} every {} s, memory used {}, check interrupt {}",
             machine.ranks, machine.workers, machine.weather.delay_max,
             machine.weather.stall_probability, machine.weather.stall_max, machine.laziness,

@@ -4,7 +4,7 @@
 // all workers are walked (Worker::validate), whatever the preset.
 //
 // What src/timewarp/timewarp.cpp does with threads and barriers is done here in sequence: set up all,
-// start all, turn until all have finished, wind up.
+// start all, turn until all have finished, finalize.
 #pragma once
 
 #include <algorithm>

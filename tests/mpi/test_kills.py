@@ -121,7 +121,7 @@ class Struck:
         legal = {0, 128 + number[name], -number[name]}
         return legal | {1} if self.by_mpirun and pids == [self.launch.process.pid] else legal
 
-    def go_on(self, moment, blow):
+    def resume(self, moment, blow):
         """A start and a blow. Whether the run is over."""
         # So often that it is nearly always being saved, or so that it gets on.
         period_seconds = (0.02 if moment == "being saved" and blow != "STOP one"
@@ -173,7 +173,7 @@ while met["blows"] < given.kills or (not all(met[what] for what in WANTED)
     dice.shuffle(blows)
     is_over = False
     for moment, blow in [*blows, (None, None), (None, None)]:
-        is_over = is_over or run.go_on(moment, blow)
+        is_over = is_over or run.resume(moment, blow)
     expect(is_over, f"{program}: it is over")
     digest, files = references[program]
     expect(run.stats.exists() and result(run.stats) == digest, f"{program}: {digest}")

@@ -232,7 +232,14 @@ programs.expect("went on from a checkpoint at virtual time 100; 3 checkpoints" i
 for lacking in timewarp:
     stats = {key: value for key, value in timewarp.items() if key != lacking}
     page.page_of([load.Run("older", stats), load.Run("whole", timewarp)])
-page.page_of([load.Run("bare", {"schema": "numawarp.stats/1"})])
+page.page_of([load.Run("bare", {"schema": "numawarp.stats/2"})])
+former = load.Run("former", load.as_today({
+    "schema": "numawarp.stats/1", "checkpoints": 7, "run_" + "checkpoints": {"restarted_at": 100.0},
+    "options": {"checkpoint-" + "every": 4}, "memory": {"checkpoints_" + "bytes_peak": 9}}))
+programs.expect(former.restarted and former.number("saved_states") == 7
+                and former.option("state-saving-interval") == "4"
+                and former.number("memory.saved_states_bytes_peak") == 9,
+                "a file of the first format is read under the names of today")
 for odd in [None, 5, -1, 10 ** 400, 1e308, float("nan"), "<b>", [], [None], [[1]], [{"seconds": 0}], {},
             {"by_kind": 3}]:
     for key in timewarp:
@@ -245,7 +252,7 @@ programs.expect("<script>alert" not in page_with(model="<script>alert(1)</script
 
 # --- advice ----------------------------------------------------------------------------------------
 
-calm = {"schema": "numawarp.stats/1", "model": "toy", "engine": "timewarp", "ranks": 1, "workers": 2,
+calm = {"schema": "numawarp.stats/2", "model": "toy", "engine": "timewarp", "ranks": 1, "workers": 2,
         "machine": {"cpus": 2}, "wall_seconds": 100.0, "committed_events": 99_000_000,
         "executed_events": 100_000_000, "rolled_back_events": 1_000_000, "rollbacks": 200_000,
         "anti_messages": 1_000_000, "coasted_events": 0, "gvt_rounds": 90_000, "idle_turns": 1_000_000,

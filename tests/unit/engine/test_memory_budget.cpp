@@ -67,7 +67,9 @@ std::string words_of(const auto& body) {
     return "no error";
 }
 
-TEST_CASE("MemoryBudget: levels follow the resident set, and thrift ends later than it began") {
+TEST_CASE(
+    "MemoryBudget: levels follow the resident set, and low memory ends at a lower level than it "
+    "began") {
     Machine machine;
     MemoryBudget budget(machine.plan, machine.memory, 1);
     using Level = MemoryBudget::Level;
@@ -151,7 +153,7 @@ TEST_CASE("MemoryBudget: a run that stays full of what it needs gives up, others
         }
         return rounds;
     };
-    // What is full of memory that nobody needs is not infeasible.
+    // What is full of memory that nobody needs may go on.
     CHECK(rounds_until_infeasible(104) == 2000);
     machine.level_at(budget, 102);
     CHECK(!budget.is_infeasible(machine.now));

@@ -32,7 +32,7 @@ TEST_CASE("EpochCounts: validate() finds what is wrong") {
     };
     check_found("cut twice without a result", counts.*opened(EpochOf{}), 7u);
     check_found("a result that was learnt before the cut", counts.*opened(EpochOf{}), 4u);
-    check_found("older than what is known", counts.*opened(OlderEndOf{}), 6u);
+    check_found("the older set ends beyond what is known", counts.*opened(OlderEndOf{}), 6u);
     check_found("sent in an epoch to come", counts.*opened(NextMessagesOf{}), 1);
     check_found("a minimum that is kept too long", counts.*opened(ClosedMinOf{}),
                 EventBound(2.0, 0));

@@ -1,4 +1,4 @@
-// How an LP's state comes back: both kinds of checkpoints, and the undo bytes of small states, against
+// How an LP's state comes back: both kinds of saved states, and the undo bytes of small states, against
 // a plain list of what the state was before each event.
 //
 // Method: one LP in a group, whose "events" add to a number (and, for snapshots, to a string on its
@@ -81,8 +81,8 @@ class KeptLp {
     // As Worker::restore_state does it, coasting included. Returns how many were executed again.
     std::uint32_t roll_back(History::Ordinal position) {
         std::uint32_t coasted = 0;
-        if (keeper.uses_checkpoints()) {
-            History::Ordinal p = keeper.restore_checkpoint(lp, position, heap());
+        if (keeper.saves_states()) {
+            History::Ordinal p = keeper.restore_saved_state(lp, position, heap());
             coasted = position - p;
             for (; p != position; ++p) run(lp.history.at(p, stride()).random_used);
         } else {
@@ -171,7 +171,7 @@ TEST_CASE("StateKeeper: anything on the LP's heap comes back from snapshots and 
     for (const std::uint32_t every : {0u, 1u, 2u, 7u, 100u}) play<Rich>(Rollback::snapshot, every);
 }
 
-TEST_CASE("StateKeeper: checkpoints are taken every so many events, on both sides of the wrap") {
+TEST_CASE("StateKeeper: states are saved every so many events, on both sides of the wrap") {
     KeptLp<Rich> kept(Rollback::snapshot, 10);
     for (int i = 0; i < 1000; ++i) {
         kept.execute(1);
@@ -179,7 +179,7 @@ TEST_CASE("StateKeeper: checkpoints are taken every so many events, on both side
     }
 }
 
-TEST_CASE("StateKeeper: trim keeps the checkpoint that the oldest event to come back needs") {
+TEST_CASE("StateKeeper: trim keeps the saved state that the oldest event to come back needs") {
     KeptLp<Rich> kept(Rollback::snapshot, 8);
     for (int i = 0; i < 300; ++i) kept.execute(1);
     const std::uint64_t all = kept.keeper.bytes();
@@ -190,7 +190,7 @@ TEST_CASE("StateKeeper: trim keeps the checkpoint that the oldest event to come 
     CHECK(kept.model().total == 37);
 }
 
-TEST_CASE("StateKeeper: of an LP that has failed no checkpoint is taken") {
+TEST_CASE("StateKeeper: of an LP that has failed no state is saved") {
     KeptLp<Rich> kept(Rollback::snapshot, 1);
     for (int i = 0; i < 3; ++i) kept.execute(1);
     kept.lp.failed = true;
@@ -209,7 +209,7 @@ TEST_CASE("StateKeeper: the interval adapts to rollbacks, and doubles without th
         kept.execute(1);
         kept.keeper.event_cost(kept.lp, 100);
         for (int i = 0; i < 400; ++i) {
-            kept.lp.checkpoints->checkpoint_ns = 50;
+            kept.lp.saved_states->save_ns = 50;
             kept.execute(1);
             kept.execute(1);
             if (rollbacks) {
@@ -218,7 +218,7 @@ TEST_CASE("StateKeeper: the interval adapts to rollbacks, and doubles without th
             }
             kept.commit_to(kept.lp.history.tail() - 1);
         }
-        return kept.lp.checkpoints->interval;
+        return kept.lp.saved_states->interval;
     };
     CHECK(interval_after(false) == 32);
     CHECK(interval_after(true) <= 2);

@@ -1,7 +1,7 @@
 // Goal: what validate.hpp looks for is found, and an LP in order passes.
 //
 // Method: an LP with a history of its own, as the engine would leave it, part of it final, with
-// checkpoints and sends of both kinds. Each case does one damage to a fresh one.
+// saved states and sends of both kinds. Each case does one damage to a fresh one.
 #include "lp/validate.hpp"
 
 #include <cstring>
@@ -60,7 +60,7 @@ class LpAtWork {
         lp.last_key = entry.event->key();
         entry.sent = &new_event(time + 10, lp.id, 6);
         entry.sent->sequence = lp.sequence++;
-        send_afar(entry, time + 10);
+        send_to_other_worker(entry, time + 10);
         lp.random_counter += entry.random_used;
         lp.has_uncommitted = true;
     }
@@ -79,7 +79,7 @@ class LpAtWork {
         event.target = target;
         return event;
     }
-    void send_afar(HistoryEntry& entry, VirtualTime time) {
+    void send_to_other_worker(HistoryEntry& entry, VirtualTime time) {
         WireEvent anti{};
         anti.time = time;
         anti.sender = lp.id;
@@ -166,25 +166,24 @@ TEST_CASE("validate: damage to an LP's record is found") {
     });
 }
 
-TEST_CASE("validate: damage to an LP's checkpoints is found") {
+TEST_CASE("validate: damage to an LP's saved states is found") {
     check_each({
-        {"the next one is overdue",
-         [](LpAtWork& a) { a.lp.checkpoint_due = a.lp.history.tail() - 1; }},
-        {"beyond the history", [](LpAtWork& a) { a.lp.checkpoints->newest->position += 3; }},
+        {"the next one is overdue", [](LpAtWork& a) { a.lp.save_due = a.lp.history.tail() - 1; }},
+        {"beyond the history", [](LpAtWork& a) { a.lp.saved_states->newest->position += 3; }},
         {"not descending",
          [](LpAtWork& a) {
-             Checkpoint& newest = *a.lp.checkpoints->newest;
+             SavedState& newest = *a.lp.saved_states->newest;
              newest.position = newest.older->position;
          }},
         {"none at the oldest entry kept",
          [](LpAtWork& a) {
-             Checkpoint* oldest = a.lp.checkpoints->newest;
+             SavedState* oldest = a.lp.saved_states->newest;
              while (oldest->older != nullptr) oldest = oldest->older;
              ++oldest->position;
          }},
-        {"none at all", [](LpAtWork& a) { a.lp.checkpoints->newest = nullptr; }},
+        {"none at all", [](LpAtWork& a) { a.lp.saved_states->newest = nullptr; }},
         {"of the wrong kind", [](LpAtWork& a) { a.rules.method = Rollback::copy; }},
-        {"an interval of nothing", [](LpAtWork& a) { a.lp.checkpoints->interval = 0; }},
+        {"an interval of nothing", [](LpAtWork& a) { a.lp.saved_states->interval = 0; }},
     });
 }
 

@@ -119,7 +119,7 @@ TEST_CASE("statistics: every key of the contract is there") {
 
 TEST_CASE("statistics: numbers are those of the run") {
     const nlohmann::json json = FinishedRun().json();
-    CHECK(json["schema"] == "numawarp.stats/1");
+    CHECK(json["schema"] == "numawarp.stats/2");
     CHECK(json["model"] == "toy");
     CHECK(json["engine"] == "timewarp");
     CHECK(json["workers"] == 2);
