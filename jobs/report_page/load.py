@@ -141,9 +141,9 @@ def read(file):
 
 
 # What options and figures were called in the first format.
-FORMER_OPTIONS = {"checkpoint-" + "every": "state-saving-interval",
-                  "checkpoint-" + "every-seconds": "checkpoint-period"}
-FORMER_FIGURES = {"checkpoints": "saved_states", "run_" + "checkpoints": "checkpoints"}
+FORMER_OPTIONS = {"checkpoint-every": "state-saving-interval",
+                  "checkpoint-every-seconds": "checkpoint-period"}
+FORMER_FIGURES = {"checkpoints": "saved_states", "run_checkpoints": "checkpoints"}
 
 
 def as_today(data):
@@ -153,6 +153,6 @@ def as_today(data):
         renamed["options"] = {FORMER_OPTIONS.get(name, name): value
                               for name, value in data["options"].items()}
     memory = data.get("memory")
-    if isinstance(memory, dict) and "checkpoints_" + "bytes_peak" in memory:
-        renamed["memory"] = memory | {"saved_states_bytes_peak": memory["checkpoints_" + "bytes_peak"]}
+    if isinstance(memory, dict) and "checkpoints_bytes_peak" in memory:
+        renamed["memory"] = memory | {"saved_states_bytes_peak": memory["checkpoints_bytes_peak"]}
     return renamed

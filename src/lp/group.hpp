@@ -21,8 +21,8 @@ struct Group {
     PlatformHeap& heap;
     LpRecord* lps = nullptr;  // `count` of them
     std::uint32_t count = 0;
-    // Anti-messages whose twins have not come or are still pending, by identity: each waits until its twin comes
-    // up for execution.
+    // Anti-messages whose twins have not come or are still pending, by identity: each waits until its
+    // twin comes up for execution.
     std::unordered_set<std::uint64_t> unmatched_anti_messages;
     // With --checkpoint: pointers out of the LPs' heaps that the LPs' constructors made.
     std::vector<OutsideWord> constructed;

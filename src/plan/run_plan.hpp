@@ -18,7 +18,7 @@ struct RunPlan {
     // Throws SetupError where the configuration and the model do not go together.
     // `saved`: the partition of the run that this one goes on from; null: from the beginning.
     RunPlan(const Setup& setup, const Config& config, std::uint32_t ranks, std::uint32_t workers,
-            const SavedPartition* saved = nullptr);
+            const SavedPartition* saved);
 
     const Setup& setup;
     const Config& config;

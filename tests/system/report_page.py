@@ -234,8 +234,8 @@ for lacking in timewarp:
     page.page_of([load.Run("older", stats), load.Run("whole", timewarp)])
 page.page_of([load.Run("bare", {"schema": "numawarp.stats/2"})])
 former = load.Run("former", load.as_today({
-    "schema": "numawarp.stats/1", "checkpoints": 7, "run_" + "checkpoints": {"restarted_at": 100.0},
-    "options": {"checkpoint-" + "every": 4}, "memory": {"checkpoints_" + "bytes_peak": 9}}))
+    "schema": "numawarp.stats/1", "checkpoints": 7, "run_checkpoints": {"restarted_at": 100.0},
+    "options": {"checkpoint-every": 4}, "memory": {"checkpoints_bytes_peak": 9}}))
 programs.expect(former.restarted and former.number("saved_states") == 7
                 and former.option("state-saving-interval") == "4"
                 and former.number("memory.saved_states_bytes_peak") == 9,

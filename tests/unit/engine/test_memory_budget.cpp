@@ -38,7 +38,7 @@ struct Machine {
     FakeOs os{1, 2};
     Setup setup;
     Config config = config_of(100 * MiB);
-    RunPlan plan{setup, config, 1, 2};
+    RunPlan plan{setup, config, 1, 2, nullptr};
     MemorySource memory{os, MemoryMode::numa, plan.partition.groups()};
     MemoryBudget::Clock::time_point now = MemoryBudget::Clock::now();
 

@@ -85,7 +85,7 @@ std::string refusal(std::uint32_t ranks, std::uint32_t workers) {
     setup.lps = 1;
     setup.until = 1;
     try {
-        const RunPlan plan(setup, Config{}, ranks, workers);
+        const RunPlan plan(setup, Config{}, ranks, workers, nullptr);
     } catch (const SetupError& error) {
         return error.what();
     }
