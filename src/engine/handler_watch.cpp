@@ -11,8 +11,9 @@ namespace {
 
 constexpr std::chrono::milliseconds between_looks{10};
 
-// A handler runs long when it has taken this much CPU time, and so many times the mean of its thread's.
-// Such handlers cost one execution that is wasted, and endless ones that much time. Unmeasured guess.
+// A handler runs long when it has taken this much CPU time, and so many times the mean of its thread's,
+// which is known from how often a look finds one running: what a thread takes between its handlers, when it
+// has nothing to do, is no part of it. Such handlers cost one execution that is wasted, and endless ones that much time. Unmeasured guess.
 constexpr double long_cpu_seconds = 0.02;
 constexpr double long_means = 100;
 // One that sleeps or waits for something takes no CPU time.
@@ -85,15 +86,20 @@ void HandlerWatch::run() {
 void HandlerWatch::look(Watched& watched) {
     const std::uint64_t call = watched.thread->running_call();
     const auto now = Clock::now();
+    const double seconds = std::chrono::duration<double>(now - watched.since).count();
     if (call == 0 || call != watched.call) {
-        if (watched.certain)
-            certain_seconds_ = std::max(certain_seconds_,
-                                        std::chrono::duration<double>(now - watched.since).count());
-        watched = {watched.thread, call, now, watched.thread->cpu_seconds(), watchdog_seconds_};
+        if (watched.certain) certain_seconds_ = std::max(certain_seconds_, seconds);
+        // One that had to be interrupted says nothing about what is usual.
+        const bool is_usual = watched.call != 0 && watched.tries == 0;
+        watched = {watched.thread,
+                   call,
+                   now,
+                   watched.thread->cpu_seconds(),
+                   watched.earlier + (is_usual ? seconds : 0),
+                   watchdog_seconds_};
         return;
     }
-    look_at_call(watched, std::chrono::duration<double>(now - watched.since).count(),
-                 watched.thread->cpu_seconds() - watched.cpu_since);
+    look_at_call(watched, seconds, watched.thread->cpu_seconds() - watched.cpu_since);
 }
 
 void HandlerWatch::look_at_call(Watched& watched, double seconds, double cpu_seconds) {
@@ -118,7 +124,7 @@ void HandlerWatch::look_at_call(Watched& watched, double seconds, double cpu_sec
             leave(watched, ProbeWish::end, cpu_seconds);
         return;
     }
-    const double mean = watched.cpu_since / static_cast<double>(watched.call);
+    const double mean = watched.earlier / static_cast<double>(watched.call);
     const double usual = std::max(long_means * mean, certain_times * certain_seconds_);
     if (cpu_seconds >= std::max(long_cpu_seconds, usual) ||
         seconds >= std::max(long_wall_seconds, usual))

@@ -97,6 +97,7 @@ class HandlerWatch {
         std::uint64_t call = 0;  // that was running at the last look
         Clock::time_point since{};
         double cpu_since = 0;
+        double earlier = 0;       // seconds in which looks found earlier calls running
         double next_line = 0;     // of the watchdog's, after so many seconds
         double cpu_seconds = 0;   // that the call had taken at the last look
         std::uint32_t waits = 0;  // looks since it took any

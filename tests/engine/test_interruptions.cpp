@@ -120,5 +120,71 @@ TEST_CASE("a handler that takes long is executed at most once more") {
     CHECK(again.calls == long_events);
 }
 
+// LP 1 has nothing to do while LP 0 makes many events of 2 ms; then it is told to wait for what LP 0
+// sends it later, in real time, though earlier in simulated time.
+class LateProcess final : public LogicalProcess {
+  public:
+    LateProcess(LpId self, std::atomic<bool>* waited_long)
+        : waited_long_(*waited_long), self_(index(self)) {}
+    void on_start(Context& context) override {
+        if (self_ == 0) context.schedule(context.self(), 1, step);
+    }
+    void on_event(Context& context, const Event& event) override {
+        if (event.type() == give) given_ = true;
+        if (event.type() == take) wait_until_given();
+        if (event.type() != step) return;
+        work(std::chrono::milliseconds(2));
+        if (++steps_ == idle_steps) context.schedule(LpId{1}, 1000, take);
+        if (steps_ == idle_steps + 100) context.schedule(LpId{1}, 10, give);
+        if (steps_ < idle_steps + 150) context.schedule(context.self(), 1, step);
+    }
+
+  private:
+    static constexpr EventType step = 0, take = 1, give = 2;
+    static constexpr std::uint32_t idle_steps = 250;
+
+    static void work(std::chrono::milliseconds time) {
+        const auto end = std::chrono::steady_clock::now() + time;
+        while (std::chrono::steady_clock::now() < end) {
+        }
+    }
+
+    // What it would do for ever, were it not for the test.
+    void wait_until_given() {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(8);
+        const volatile bool& given = given_;
+        while (!given) {
+            if (std::chrono::steady_clock::now() < end) continue;
+            waited_long_.store(true);
+            return;
+        }
+    }
+
+    std::atomic<bool>& waited_long_;
+    std::uint32_t self_;
+    std::uint32_t steps_ = 0;
+    bool given_ = false;
+};
+
+class LateModel final : public Model {
+  public:
+    LateModel() : Model("late", "an endless loop in the first event of a worker that was idle") {}
+    Setup setup() override {
+        return {.lps = 2, .until = 2000, .process = process<LateProcess>(&waited_long)};
+    }
+    std::atomic<bool> waited_long = false;
+};
+
+TEST_CASE("a worker that was idle does not wait longer for an endless loop") {
+    LateModel reference;
+    const std::string expected =
+        run_model(reference, looping_config(EngineKind::sequential)).digest.hex();
+    LateModel model;
+    const RunResult result = run_model(model, looping_config(EngineKind::timewarp));
+    CHECK(result.digest.hex() == expected);
+    CHECK(result.totals[Counter::interrupted_handlers] > 0);
+    CHECK_FALSE(model.waited_long);
+}
+
 }  // namespace
 }  // namespace nw::test

@@ -180,9 +180,9 @@ constexpr Kind table[] = {
      copy_shared_pointer},
     {"static-changed", "changes static variables", nullptr, change_static},
     {"global-map-grown", "adds to a map that is global, from the LP's heap", nullptr,
-     grow_global_map, only_out_of_order},
+     grow_global_map, only_out_of_order | hurts_others},
     {"global-map-grown-crash", "adds to a map that is global and crashes", "SIGSEGV",
-     grow_global_map_and_crash},
+     grow_global_map_and_crash, hurts_others},
 };
 
 }  // namespace

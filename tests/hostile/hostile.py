@@ -222,6 +222,11 @@ def judge_success(ended, reference):
         yield "another digest than the sequential run's"
 
 
+def judge_hurt(ended):
+    if ended.exit_code != 0 and (ended.exit_code != 3 or len(ended.ours) != 1):
+        yield f"exit code {ended.exit_code} and {len(ended.ours)} lines of ours, not 0, or 3 and one"
+
+
 def judge_left_behind(kind, ended):
     if ended.exit_code != 0:
         yield from judge_failure(kind, ended)
@@ -248,6 +253,10 @@ def judge(kind, when, runner, on_ranks, drawn):
                 wrong += judge_failure(kind, ended)
                 if reference and ended.ours != reference.ours:
                     wrong.append(f"another line than the sequential run's: {reference.ours}")
+            elif not wrong and when == "out-of-order" and "hurts_others" in kind.traits:
+                wrong += judge_hurt(ended)
+                if ended.exit_code != 0:
+                    break
             elif not wrong:
                 wrong += judge_success(ended, reference)
             verdict.wrong += [(f"{engine}, {rollback}: {what}", ended) for what in wrong]

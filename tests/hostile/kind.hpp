@@ -45,6 +45,9 @@ enum Trait : unsigned {
     leaves_behind = 32,
     // Needs both LPs that count, 0 and 7: it is not run on two ranks, where each has one.
     one_process = 64,
+    // Out of order it writes to memory of other LPs, which nothing hinders it to do: the run may come to
+    // anything but a hang, an end without a line or more memory than it may have.
+    hurts_others = 128,
 };
 
 // Memory that setup() makes and that handlers may only read.
