@@ -199,8 +199,7 @@ void list_kinds() {
              {std::pair{keeps_heap, "keeps_heap"}, std::pair{talks, "talks"},
               std::pair{dear, "dear"}, std::pair{only_out_of_order, "only_out_of_order"},
               std::pair{writes_rows, "writes_rows"}, std::pair{leaves_behind, "leaves_behind"},
-              std::pair{one_process, "one_process"},
-              std::pair{hurts_others, "hurts_others"}})
+              std::pair{one_process, "one_process"}, std::pair{hurts_others, "hurts_others"}})
             if ((kind->traits & bit) != 0) traits += std::string(word) + ' ';
         std::printf("%s\t%s\t%s\t%s\t%s\n", kind->name, name_of(kind->hook), traits.c_str(),
                     kind->says != nullptr ? kind->says : "-", kind->sentence);
