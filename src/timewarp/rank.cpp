@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "timewarp/worker.hpp"
 
 namespace nw {
 namespace {
@@ -46,11 +45,7 @@ Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, Outp
       trace_(trace_spans_max()) {
     for (std::uint32_t g = 0; g < plan.partition.groups(); ++g)
         owners_[g] = plan.partition.first_owner(g);
-    for (std::uint32_t w = 0; w < plan.workers; ++w)
-        workers_.push_back(std::make_unique<Worker>(*this, WorkerId{w}));
 }
-
-Rank::~Rank() = default;
 
 std::size_t Rank::trace_spans_max() const noexcept {
     return plan_.config.trace ? nw::trace_spans_max(transport_.ranks(), plan_.workers) : 0;

@@ -1,5 +1,5 @@
-// One rank of a Time Warp run: what its workers share. Made by the main thread; workers then own
-// disjoint groups and meet only in the places named here.
+// One rank of a Time Warp run: what its workers share, and nothing of theirs. Made by the main thread;
+// workers then own disjoint groups and meet only in the places named here.
 //
 //     mail of a group, ready list of a worker   any worker → owner
 //     GVT rounds                                slots: their worker → net role; result: net role → all
@@ -30,8 +30,6 @@
 
 namespace nw {
 
-class Worker;
-
 // Groups on their way from one worker to another, with all that the old owner kept for them.
 struct Handover {
     std::vector<Group*> groups;
@@ -45,12 +43,10 @@ class Rank {
     Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, OutputWriter& output,
          LiveProgress& progress, const std::atomic<int>& stop_signal,
          std::vector<NodeId> worker_nodes = {});
-    ~Rank();
 
     const RunPlan& plan() const noexcept { return plan_; }
     GvtRounds& gvt() noexcept { return gvt_; }
     OutputWriter& output() noexcept { return output_; }
-    Worker& worker(std::uint32_t w) noexcept { return *workers_[w]; }
     Group* group(std::uint32_t g) noexcept { return groups_[g].get(); }
     // The owner of a group, here or on another rank. While a group is handed over it has none, and
     // this is unlike every worker.
@@ -140,7 +136,6 @@ class Rank {
     std::vector<NodeId> worker_nodes_;
     std::mutex handover_mutex_;
     std::vector<std::vector<Handover>> handed_over_;  // by receiver, under handover_mutex_
-    std::vector<std::unique_ptr<Worker>> workers_;
 
     SpinLock net_role_;  // by try_lock only
     Rebinding rebinding_;

@@ -11,7 +11,6 @@
 
 #include "base/check.hpp"
 #include "base/packing.hpp"
-#include "timewarp/worker.hpp"
 
 namespace nw {
 namespace {
@@ -63,9 +62,10 @@ Message unpack_message(const std::string& bytes) {
 
 }  // namespace
 
-RunSaver::RunSaver(EngineRun& run, Rank& rank, std::barrier<>& barrier)
+RunSaver::RunSaver(EngineRun& run, Rank& rank, const Workers& workers, std::barrier<>& barrier)
     : run_(run),
       rank_(rank),
+      workers_(workers),
       barrier_(barrier),
       folder_(run.plan.config.save.directory),
       parts_(run.plan.workers),
@@ -79,8 +79,8 @@ void RunSaver::begin() {
 void RunSaver::schedule_next() {
     if (!run_.ranks.is_first()) return;
     const std::chrono::duration<double> interval(run_.plan.config.save.period_seconds);
-    rank_.worker(0).save_at(GvtRounds::Clock::now() +
-                            std::chrono::duration_cast<GvtRounds::Clock::duration>(interval));
+    workers_[0]->save_at(GvtRounds::Clock::now() +
+                         std::chrono::duration_cast<GvtRounds::Clock::duration>(interval));
 }
 
 void RunSaver::save(std::uint32_t w) {
@@ -100,7 +100,7 @@ void RunSaver::save(std::uint32_t w) {
     barrier_.arrive_and_wait();
     if (failure_.empty()) guarded([&] { write_part(w); });
     barrier_.arrive_and_wait();
-    Worker& worker = rank_.worker(w);
+    Worker& worker = *workers_[w];
     if (w == 0) {
         guarded([&] { close(); });
         rank_.gvt().restart_watchdog(GvtRounds::Clock::now());
@@ -129,13 +129,16 @@ void RunSaver::open() {
     said = run_.ranks.share(said).front();
     path_ = said.substr(1);
     failure_ = said.front() == well ? "" : path_;
+    std::vector<AddressRange> stacks;
+    for (const auto& worker : workers_) stacks.push_back(worker->stack());
+    map_.emplace(std::move(stacks));
 }
 
 void RunSaver::write_part(std::uint32_t w) {
     const std::uint32_t rank = index(rank_.id());
     try {
         SectionWriter file(path_ + "/" + SavedRunFolder::groups_file(rank, w));
-        parts_[w] = rank_.worker(w).save(file, rank * run_.plan.workers + w);
+        parts_[w] = workers_[w]->save(file, rank * run_.plan.workers + w, *map_);
         file.finish();
     } catch (const MachineError& error) {
         failures_[w] = error.what();

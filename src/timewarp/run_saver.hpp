@@ -7,6 +7,7 @@
 
 #include <barrier>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,14 +15,14 @@
 #include "checkpoint/saved_run_folder.hpp"
 #include "engine/engines.hpp"
 #include "stats/stopwatch.hpp"
-#include "timewarp/rank.hpp"
+#include "timewarp/worker.hpp"
 
 namespace nw {
 
 class RunSaver {
   public:
-    // `barrier`: of all workers.
-    RunSaver(EngineRun& run, Rank& rank, std::barrier<>& barrier);
+    // `workers`: of this rank; `barrier`: of all of them.
+    RunSaver(EngineRun& run, Rank& rank, const Workers& workers, std::barrier<>& barrier);
 
     // Thread: worker 0, right before the first event.
     void begin();
@@ -41,9 +42,11 @@ class RunSaver {
 
     EngineRun& run_;
     Rank& rank_;
+    const Workers& workers_;
     std::barrier<>& barrier_;
     SavedRunFolder folder_;
     Stopwatch loop_;                     // since begin()
+    std::optional<AddressMap> map_;      // of the saving under way
     std::vector<SavedPart> parts_;       // by worker
     std::vector<std::string> failures_;  // by worker
     // Of the saving under way.

@@ -94,18 +94,6 @@ class NetThread {
     std::jthread thread_;
 };
 
-// Each worker builds its own groups, whose pages are then born beside it. The baseline does not know
-// of nodes: one thread builds everything (docs/decisions/0016).
-void make_groups(Rank& rank, std::uint32_t w) {
-    if (const SavedRun* saved = rank.plan().config.restart_from.get()) {
-        rank.worker(w).read_groups(*saved);
-    } else if (rank.plan().config.memory == MemoryMode::numa) {
-        rank.worker(w).build_groups();
-    } else if (w == 0) {
-        for (std::uint32_t i = 0; i < rank.plan().workers; ++i) rank.worker(i).build_groups();
-    }
-}
-
 // A run that goes on cuts its tables only when no rank can refuse to go on any more.
 void begin_output(EngineRun& run) {
     if (!run.plan.config.restart_from) return;
@@ -167,119 +155,202 @@ std::vector<GroupMemory*> memory_of_groups(Rank& rank) {
     return memory;
 }
 
-void run_rank(EngineRun& run, Rank& rank) {
-    SharedArena::ReadOnly shared;  // ends before LPs are destroyed
-    PlacementWatch placement(run.memory.os(), run.plan.config, run.places, run.progress,
-                             run.result.numa.nodes, run.result.notices);
-    const std::uint32_t workers = run.plan.workers;
-    NetThread net_thread(rank);
-    std::vector<WorkerTally> tallies(workers);
-    std::barrier<> barrier(static_cast<std::ptrdiff_t>(workers));
-    RunSaver saver(run, rank, barrier);
-    bool is_to_be_saved = false;  // by worker 0, between two barriers
-    RunResult& result = run.result;
-    const auto guarded = [&](auto&& step) {
-        try {
-            if (!rank.failed()) step();
-        } catch (...) {
-            rank.fail(std::current_exception());
-        }
-    };
-    std::vector<WatchedThread*> threads;
-    for (std::uint32_t w = 0; w < workers; ++w) threads.push_back(&rank.worker(w));
-    const HandlerWatch watch(run.plan.config, threads, run.progress);
-    run_worker_threads(
-        run.memory.os(), run.places,
-        [&](std::uint32_t w) {
-            Worker& worker = rank.worker(w);
-            guarded([&] { worker.adopt_thread(); });
-            barrier.arrive_and_wait();  // another's groups may be built here
-            guarded([&] { start_worker(run.model); });
-            guarded([&] { make_groups(rank, w); });
-            barrier.arrive_and_wait();  // every group exists: events may be sent
-            if (w == 0 && run.plan.config.protect_shared) shared.begin();
-            barrier.arrive_and_wait();  // handlers may run
-            if (w == 0) guarded([&] { begin_output(run); });
-            if (w == 0) guarded([&] { net_thread.begin(); });
-            if (w == 0) guarded([&] { placement.begin(memory_of_groups(rank)); });
-            if (!run.plan.config.restart_from) guarded([&] { worker.start(); });
-            barrier.arrive_and_wait();
-            const Stopwatch stopwatch;
-            if (w == 0) {
-                const RunSample first = beginning_of(run.plan.config);
-                rank.history().begin(RunHistory::Clock::now(), first);
-                run.progress.begin(first.gvt);
-            }
-            if (w == 0) saver.begin();
-            for (;;) {
-                guarded([&] { turn_until_still(rank, worker, run.places.share_cpus); });
-                barrier.arrive_and_wait();  // nobody is executing
-                if (w == 0) is_to_be_saved = worker.paused() && !rank.failed();
-                barrier.arrive_and_wait();
-                if (!is_to_be_saved) break;
-                saver.save(w);
-            }
-            if (w == 0) result.wall_seconds = stopwatch.wall_seconds();
-            tallies[w].busy_seconds = stopwatch.thread_cpu_seconds();
-            if (w == 0) guarded([&] { placement.last_look(); });
-            barrier.arrive_and_wait();  // what was looked at may go
-            if (rank.failed()) worker.report_earlier_failures();
-            guarded([&] { worker.finalize(); });
-            worker.leave_thread();
-        },
-        result.notices);
-    net_thread.end();
-    rank.rethrow_failure();
-    placement.finish(result.numa, result.notices);
+// One rank's workers, from their threads' first step to the last destructor.
+class RankRun {
+  public:
+    RankRun(EngineRun& run, Rank& rank)
+        : run_(run),
+          rank_(rank),
+          placement_(run.memory.os(), run.plan.config, run.places, run.progress,
+                     run.result.numa.nodes, run.result.notices),
+          net_thread_(rank),
+          barrier_(static_cast<std::ptrdiff_t>(run.plan.workers)),
+          tallies_(run.plan.workers),
+          workers_(make_workers(rank)),
+          saver_(run, rank, workers_, barrier_),
+          watch_(run.plan.config, watched(workers_), run.progress) {}
 
-    result.reason = rank.worker(0).end_reason();
-    // Of a run that was saved RunSaver has said it.
-    if (result.reason == EndReason::interrupted && !run.plan.config.save.on())
-        result.signal = static_cast<int>(rank.gvt().result().sums.stop);
-    result.end_time = rank.worker(0).end_time();
-    if (result.end_time == time_infinity) {
-        result.end_time = 0;
-        for (std::uint32_t w = 0; w < workers; ++w)
-            result.end_time = std::max(result.end_time, rank.worker(w).last_committed_time());
-        result.end_time = latest(run.ranks, result.end_time);
+    void run() {
+        execute();
+        net_thread_.end();
+        rank_.rethrow_failure();
+        placement_.finish(run_.result.numa, run_.result.notices);
+        say_how_it_ended();
+        run_.output.finish();
+        start_worker(run_.model);  // this thread's turn: on_end(), destructors
+        if (run_.result.reason != EndReason::interrupted) run_on_end();
+        gather_results();
+        destroy_lps();  // the last of the model's code, when all that is to be known of the LPs is
+        gather_traces();
     }
-    result.segments_bytes = run.memory.segment_bytes();
-    run.output.finish();
-    start_worker(run.model);  // this thread's turn: on_end(), destructors
-    if (result.reason != EndReason::interrupted) {
-        AdoptedThread<Worker> thread;
-        for (std::uint32_t lp = 0; lp < run.plan.setup.lps; ++lp) {
-            const Partition::Owner owner = rank.owner(run.plan.partition.place(lp).group);
-            if (owner.rank != index(rank.id())) continue;
-            Worker& worker = rank.worker(owner.worker);
-            thread.adopt(worker);
-            worker.run_on_end(worker.lp(lp), result.end_time);
+
+  private:
+    static Workers make_workers(Rank& rank) {
+        Workers workers;
+        for (std::uint32_t w = 0; w < rank.plan().workers; ++w)
+            workers.push_back(std::make_unique<Worker>(rank, WorkerId{w}));
+        return workers;
+    }
+
+    static std::vector<WatchedThread*> watched(const Workers& workers) {
+        std::vector<WatchedThread*> threads;
+        for (const auto& worker : workers) threads.push_back(worker.get());
+        return threads;
+    }
+
+    template <class Step>
+    void guarded(Step&& step) {
+        try {
+            if (!rank_.failed()) step();
+        } catch (...) {
+            rank_.fail(std::current_exception());
         }
     }
-    result.history = rank.history().samples();
-    result.communication = {std::vector<std::uint64_t>(run.ranks.ranks())};
-    for (std::uint32_t w = 0; w < workers; ++w) {
-        Worker& worker = rank.worker(w);
-        result.messages_left += worker.balance();
-        worker.add_digest(result.digest);
-        worker.add_rollback_spots(result.rollback_spots);
-        tallies[w].counters = worker.counters();
-        tallies[w].rollback_lengths = worker.rollback_lengths();
-        worker.add_sent_to(result.communication.front());
-        tallies[w].groups = &worker.groups();
-        result.numa.memory += worker.memory_kinds();
-        report_worker(result, run.places, w, tallies[w]);
-        keep_track(result, fmt::format("worker {}", w), worker.trace());
+
+    void execute() {
+        run_worker_threads(
+            run_.memory.os(), run_.places,
+            [&](std::uint32_t w) {
+                set_up(w);
+                event_loop(w);
+                wind_up(w);
+            },
+            run_.result.notices);
     }
-    // The last of the model's code, when all that is to be known of the LPs is.
-    for (std::uint32_t w = 0; w < workers; ++w) {
-        const AdoptedThread adopted(rank.worker(w));
-        rank.worker(w).destroy_lps();
+
+    // --- Thread: each worker's ---
+
+    void set_up(std::uint32_t w) {
+        guarded([&] { workers_[w]->adopt_thread(); });
+        barrier_.arrive_and_wait();  // another's groups may be built here
+        guarded([&] { start_worker(run_.model); });
+        guarded([&] { make_groups(w); });
+        barrier_.arrive_and_wait();  // every group exists: events may be sent
+        if (w == 0 && run_.plan.config.protect_shared) shared_.begin();
+        barrier_.arrive_and_wait();  // handlers may run
+        if (w == 0) {
+            guarded([&] { begin_output(run_); });
+            guarded([&] { net_thread_.begin(); });
+            guarded([&] { placement_.begin(memory_of_groups(rank_)); });
+        }
+        if (!run_.plan.config.restart_from) guarded([&] { workers_[w]->start(); });
+        barrier_.arrive_and_wait();
     }
-    keep_track(result, "GVT rounds", rank.trace());
-    keep_track(result, "network", net_thread.trace());
-    say_what_is_left_out(result);
-}
+
+    // Each worker builds its own groups, whose pages are then born beside it. The baseline does not know
+    // of nodes: one thread builds everything (docs/decisions/0016).
+    void make_groups(std::uint32_t w) {
+        if (const SavedRun* saved = run_.plan.config.restart_from.get()) {
+            workers_[w]->read_groups(*saved);
+        } else if (run_.plan.config.memory == MemoryMode::numa) {
+            workers_[w]->build_groups();
+        } else if (w == 0) {
+            for (const auto& worker : workers_) worker->build_groups();
+        }
+    }
+
+    void event_loop(std::uint32_t w) {
+        Worker& worker = *workers_[w];
+        const Stopwatch stopwatch;
+        if (w == 0) {
+            const RunSample first = beginning_of(run_.plan.config);
+            rank_.history().begin(RunHistory::Clock::now(), first);
+            run_.progress.begin(first.gvt);
+            saver_.begin();
+        }
+        for (;;) {
+            guarded([&] { turn_until_still(rank_, worker, run_.places.share_cpus); });
+            barrier_.arrive_and_wait();  // nobody is executing
+            if (w == 0) is_to_be_saved_ = worker.paused() && !rank_.failed();
+            barrier_.arrive_and_wait();
+            if (!is_to_be_saved_) break;
+            saver_.save(w);
+        }
+        if (w == 0) run_.result.wall_seconds = stopwatch.wall_seconds();
+        tallies_[w].busy_seconds = stopwatch.thread_cpu_seconds();
+    }
+
+    void wind_up(std::uint32_t w) {
+        if (w == 0) guarded([&] { placement_.last_look(); });
+        barrier_.arrive_and_wait();  // what was looked at may go
+        if (rank_.failed()) workers_[w]->report_earlier_failures();
+        guarded([&] { workers_[w]->finalize(); });
+        workers_[w]->leave_thread();
+    }
+
+    // --- Thread: the main one, when the workers' have ended ---
+
+    void say_how_it_ended() {
+        RunResult& result = run_.result;
+        result.reason = workers_[0]->end_reason();
+        // Of a run that was saved RunSaver has said it.
+        if (result.reason == EndReason::interrupted && !run_.plan.config.save.on())
+            result.signal = static_cast<int>(rank_.gvt().result().sums.stop);
+        result.end_time = workers_[0]->end_time();
+        if (result.end_time != time_infinity) return;
+        result.end_time = 0;
+        for (const auto& worker : workers_)
+            result.end_time = std::max(result.end_time, worker->last_committed_time());
+        result.end_time = latest(run_.ranks, result.end_time);
+    }
+
+    void run_on_end() {
+        AdoptedThread<Worker> thread;
+        for (std::uint32_t lp = 0; lp < run_.plan.setup.lps; ++lp) {
+            const Partition::Owner owner = rank_.owner(run_.plan.partition.place(lp).group);
+            if (owner.rank != index(rank_.id())) continue;
+            Worker& worker = *workers_[owner.worker];
+            thread.adopt(worker);
+            worker.run_on_end(worker.lp(lp), run_.result.end_time);
+        }
+    }
+
+    void gather_results() {
+        RunResult& result = run_.result;
+        result.segments_bytes = run_.memory.segment_bytes();
+        result.history = rank_.history().samples();
+        result.communication = {std::vector<std::uint64_t>(run_.ranks.ranks())};
+        for (std::uint32_t w = 0; w < workers_.size(); ++w) {
+            const Worker& worker = *workers_[w];
+            result.messages_left += worker.balance();
+            worker.add_digest(result.digest);
+            worker.add_rollback_spots(result.rollback_spots);
+            worker.add_sent_to(result.communication.front());
+            result.numa.memory += worker.memory_kinds();
+            tallies_[w].counters = worker.counters();
+            tallies_[w].rollback_lengths = worker.rollback_lengths();
+            tallies_[w].groups = &worker.groups();
+            report_worker(result, run_.places, w, tallies_[w]);
+        }
+    }
+
+    void destroy_lps() {
+        for (const auto& worker : workers_) {
+            const AdoptedThread adopted(*worker);
+            worker->destroy_lps();
+        }
+    }
+
+    void gather_traces() {
+        for (std::uint32_t w = 0; w < workers_.size(); ++w)
+            keep_track(run_.result, fmt::format("worker {}", w), workers_[w]->trace());
+        keep_track(run_.result, "GVT rounds", rank_.trace());
+        keep_track(run_.result, "network", net_thread_.trace());
+        say_what_is_left_out(run_.result);
+    }
+
+    EngineRun& run_;
+    Rank& rank_;
+    SharedArena::ReadOnly shared_;  // to the last destructor of an LP
+    PlacementWatch placement_;
+    NetThread net_thread_;
+    std::barrier<> barrier_;
+    std::vector<WorkerTally> tallies_;
+    Workers workers_;
+    RunSaver saver_;
+    HandlerWatch watch_;
+    bool is_to_be_saved_ = false;  // by worker 0, between two barriers
+};
 
 }  // namespace
 
@@ -290,7 +361,7 @@ void run_timewarp(EngineRun& run) {
     try {
         rank.emplace(run.plan, *transport, run.memory, run.output, run.progress, run.stop_signal,
                      nodes_of(run.places));
-        run_rank(run, *rank);
+        RankRun(run, *rank).run();
     } catch (...) {
         if (run.ranks.ranks() > 1 && run.progress.failed) run.progress.failed();
         throw;

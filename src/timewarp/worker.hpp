@@ -69,7 +69,8 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     // The first worker of the first rank asks for a pause from then on.
     void save_at(GvtRounds::Clock::time_point time) noexcept { save_due_ = time; }
     // Requires, like the next two: paused(). Writes the worker's groups.
-    SavedPart save(SectionWriter& file, std::uint32_t file_number);
+    // `map`: with the stacks of all workers.
+    SavedPart save(SectionWriter& file, std::uint32_t file_number, const AddressMap& map);
     void resume() noexcept;
     void end_interrupted() noexcept;
     // Instead of build_groups() and start(): the groups of a saved run.
@@ -344,5 +345,8 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     EventKey save_key_{};      // of a pause: what is before it is final
     bool commit_done_ = true;  // nothing of the commit under way is left
 };
+
+// A rank's, by number.
+using Workers = std::vector<std::unique_ptr<Worker>>;
 
 }  // namespace nw

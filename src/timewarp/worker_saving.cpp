@@ -97,7 +97,7 @@ std::vector<std::vector<EventRecord*>> Worker::settle_pending() {
     return pending;
 }
 
-SavedPart Worker::save(SectionWriter& file, std::uint32_t file_number) {
+SavedPart Worker::save(SectionWriter& file, std::uint32_t file_number, const AddressMap& map) {
     NW_CHECK(uncommitted_.empty() && committing_.empty());
     TraceTurn trace(trace_);
     trace.begin();
@@ -108,9 +108,6 @@ SavedPart Worker::save(SectionWriter& file, std::uint32_t file_number) {
             forget(*group, group->lps[i]);
         }
     }
-    std::vector<AddressRange> stacks;
-    for (std::uint32_t w = 0; w < plan_.workers; ++w) stacks.push_back(rank_.worker(w).stack());
-    const AddressMap map(std::move(stacks));
     const std::vector<LoadedModule>& modules = plan_.config.save.modules;
     SavedPart part;
     for (const LoadedModule& module : modules) part.modules_at.push_back(module.begin);

@@ -111,13 +111,13 @@ class SteppedRun {
         }
         for (std::uint32_t r = 0; r < machine.ranks; ++r)
             for (std::uint32_t w = 0; w < machine.workers; ++w)
-                workers_.push_back(&ranks_[r]->worker(w));
+                workers_.push_back(std::make_unique<Worker>(*ranks_[r], WorkerId{w}));
     }
 
     // Throws what a rank's worker failed with.
     void run() {
         run_until([] { return false; });
-        for (Worker* worker : workers_) worker->finalize();
+        for (const auto& worker : workers_) worker->finalize();
     }
 
     // Until then, or to the end.
@@ -132,13 +132,13 @@ class SteppedRun {
     }
 
     VirtualTime gvt() const noexcept { return progress_.gvt; }
-    const std::vector<Worker*>& workers() const noexcept { return workers_; }
+    const Workers& workers() const noexcept { return workers_; }
     Rank& rank(std::uint32_t r) noexcept { return *ranks_[r]; }
 
     // Whether all stand still to be saved, as the first was told by save_soon() or the stop signal.
     bool paused() const {
         return std::all_of(workers_.begin(), workers_.end(),
-                           [](const Worker* worker) { return worker->paused(); });
+                           [](const auto& worker) { return worker->paused(); });
     }
     void save_soon() { workers_[0]->save_at(now_); }
 
@@ -147,11 +147,12 @@ class SteppedRun {
         SavedRun saved;
         saved.folder = folder;
         saved.partition = plan_.partition.save();
-        for (Worker* worker : workers_) {
+        const AddressMap map;
+        for (const auto& worker : workers_) {
             const auto number = static_cast<std::uint32_t>(saved.files.size());
             saved.files.push_back("groups-" + std::to_string(number));
             SectionWriter file(folder + "/" + saved.files.back());
-            const SavedPart part = worker->save(file, number);
+            const SavedPart part = worker->save(file, number, map);
             file.finish();
             saved.progress.combine(part.progress);
             saved.groups.insert(saved.groups.end(), part.groups.begin(), part.groups.end());
@@ -161,7 +162,7 @@ class SteppedRun {
         return saved;
     }
     void resume() {
-        for (Worker* worker : workers_) worker->resume();
+        for (const auto& worker : workers_) worker->resume();
     }
 
     // After run(), as simulate() does it. on_end's output goes to the LP's rank.
@@ -169,8 +170,9 @@ class SteppedRun {
         for (const auto& output : outputs_) output->finish();
         for (std::uint32_t lp = 0; lp < plan_.setup.lps; ++lp) {
             const std::uint32_t group = plan_.partition.place(lp).group;
-            Rank& rank = *ranks_[plan_.partition.first_owner(group).rank];
-            Worker& worker = rank.worker(rank.owner(group).worker);
+            const Partition::Owner owner =
+                ranks_[plan_.partition.first_owner(group).rank]->owner(group);
+            Worker& worker = *workers_[owner.rank * machine_.workers + owner.worker];
             worker.run_on_end(worker.lp(lp), end_time());
         }
         for (const auto& output : outputs_) output->finish();
@@ -178,12 +180,12 @@ class SteppedRun {
 
     std::string digest() const {
         Digest sum;
-        for (const Worker* worker : workers_) worker->add_digest(sum);
+        for (const auto& worker : workers_) worker->add_digest(sum);
         return sum.hex();
     }
     Counters counters() const {
         Counters sum;
-        for (const Worker* worker : workers_) sum.add(worker->counters());
+        for (const auto& worker : workers_) sum.add(worker->counters());
         return sum;
     }
     EndReason reason() const { return workers_[0]->end_reason(); }
@@ -191,20 +193,20 @@ class SteppedRun {
         VirtualTime time = workers_[0]->end_time();
         if (time != time_infinity) return time;
         time = 0;
-        for (const Worker* worker : workers_) time = std::max(time, worker->last_committed_time());
+        for (const auto& worker : workers_) time = std::max(time, worker->last_committed_time());
         return time;
     }
 
     // Sent less received, over all workers.
     std::int64_t balance() const {
         std::int64_t sum = 0;
-        for (const Worker* worker : workers_) sum += worker->balance();
+        for (const auto& worker : workers_) sum += worker->balance();
         return sum;
     }
     // Of all bottom halves.
     std::size_t mail_bytes() const {
         std::size_t sum = 0;
-        for (const Worker* worker : workers_)
+        for (const auto& worker : workers_)
             for (const Group* group : worker->groups()) sum += group->memory.mail().touched_bytes();
         return sum;
     }
@@ -232,7 +234,7 @@ class SteppedRun {
     void set_up() {
         is_set_up_ = true;
         const SavedRun* const saved = plan_.config.restart_from.get();
-        for (Worker* worker : workers_) {
+        for (const auto& worker : workers_) {
             worker->adopt_thread();
             if (saved != nullptr) {
                 worker->read_groups(*saved);
@@ -244,12 +246,12 @@ class SteppedRun {
             }
         }
         if (saved != nullptr) return;
-        for (Worker* worker : workers_) worker->start(now_);
+        for (const auto& worker : workers_) worker->start(now_);
     }
 
     bool finished() const {
         return std::all_of(workers_.begin(), workers_.end(),
-                           [](const Worker* worker) { return worker->finished(); });
+                           [](const auto& worker) { return worker->finished(); });
     }
 
     // A turn of some worker, then perhaps a tick of the network. Now and then one worker has the
@@ -271,7 +273,7 @@ class SteppedRun {
         now_ += std::chrono::microseconds(20);
         workers_[favoured_]->turn(now_);
         if (steps_ % steps_between_walks == 0)
-            for (const Worker* worker : workers_) worker->validate();
+            for (const auto& worker : workers_) worker->validate();
         if (dice_.chance(0.7)) network_.tick();
     }
 
@@ -287,7 +289,7 @@ class SteppedRun {
     std::vector<std::unique_ptr<WatchedTransport>> transports_;
     std::vector<std::unique_ptr<OutputWriter>> outputs_;
     std::vector<std::unique_ptr<Rank>> ranks_;
-    std::vector<Worker*> workers_;
+    Workers workers_;
     GvtRounds::Clock::time_point now_ = GvtRounds::Clock::now();
     bool is_set_up_ = false;
     std::uint64_t steps_ = 0;
