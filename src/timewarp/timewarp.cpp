@@ -16,11 +16,11 @@
 #include "engine/engines.hpp"
 #include "engine/worker_start.hpp"
 #include "numa/region/shared_arena.hpp"
+#include "rank/rank.hpp"
 #include "stats/stopwatch.hpp"
 #include "timewarp/placement_watch.hpp"
-#include "timewarp/rank.hpp"
 #include "timewarp/run_saver.hpp"
-#include "timewarp/worker.hpp"
+#include "worker/worker.hpp"
 
 namespace nw {
 namespace {

@@ -21,7 +21,7 @@ ROOMS = [
     "src/base", "src/math", "src/file",
     "numa/os", "numa/handler", "numa/region", "numa/heap", "numa/image", "numa/place", "numa/interpose",
     "src/event", "src/net", "src/lp", "src/gvt", "src/plan", "src/output", "src/stats", "src/checkpoint",
-    "src/engine", "src/inorder", "src/timewarp", "src/run",
+    "src/engine", "src/inorder", "src/rank", "src/worker", "src/timewarp", "src/run",
     "mpi", "models",
     "src/options", "src/results", "src/hdf5", "src/main",
 ]
@@ -70,6 +70,8 @@ FOREIGN = {
     "src/checkpoint": ["fmt/*", "nlohmann/*", "fcntl.h", "sys/file.h", "unistd.h"],
     "src/engine": ["fmt/*"],
     "src/inorder": ["fmt/*"],
+    "src/rank": [],
+    "src/worker": ["fmt/*"],
     "src/timewarp": ["fmt/*"],
     "src/run": ["fmt/*", "unistd.h"],
     "mpi": ["fmt/*", "mpi.h", "signal.h", "sys/ioctl.h", "sys/stat.h", "unistd.h"],
@@ -179,7 +181,7 @@ def check(root):
 # What the self-test plants: file, its text, and a word of the expected complaint (None: clean).
 PLANTED = [
     ("src/README.md", "## `src/base/`\n`check`, `up`, `up_to_missing`, `lost`\n## `src/event/`\n`clean`, "
-     "`again`\n## `src/gvt/`\n`gvt`, `signals`\n## `src/lp/`\n`check`\n## `src/timewarp/`\n`worker`\n"
+     "`again`\n## `src/gvt/`\n`gvt`, `signals`\n## `src/lp/`\n`check`\n## `src/worker/`\n`worker`\n"
      "## `src/main/`\n`signals`", None),
     ("src/base/check.hpp", "", None),
     ("src/event/clean.hpp", '#include <vector>\n#include "base/check.hpp"', None),
@@ -190,9 +192,9 @@ PLANTED = [
     ("src/net/again.hpp", "", "does not name it"),
     ("src/net", None, "has no section"),
     ("src/include/numawarp/model.hpp", '#include "base/check.hpp"', "public"),
-    ("models/phold/phold.cpp", '#include "timewarp/worker.hpp"', "sees only"),
+    ("models/phold/phold.cpp", '#include "worker/worker.hpp"', "sees only"),
     ("models/phold/main.cpp", "#include <numawarp/model.hpp>", None),
-    ("src/timewarp/worker.hpp", "#include <mpi.h>", "foreign"),
+    ("src/worker/worker.hpp", "#include <mpi.h>", "foreign"),
     ("src/gvt/gvt.cpp", "#include <sys/mman.h>", "foreign"),
     ("src/gvt/signals.cpp", "#include <csignal>", "foreign"),
     ("src/main/signals.cpp", "#include <csignal>", None),

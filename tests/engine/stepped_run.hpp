@@ -24,8 +24,8 @@
 #include "tests/engine/outcome.hpp"
 #include "tests/support/fake_os.hpp"
 #include "tests/support/in_process_network.hpp"
-#include "timewarp/rank.hpp"
-#include "timewarp/worker.hpp"
+#include "rank/rank.hpp"
+#include "worker/worker.hpp"
 
 namespace nw::test {
 

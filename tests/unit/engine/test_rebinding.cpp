@@ -1,5 +1,5 @@
 // The choice of groups that change their worker, without an engine: loads in, moves out.
-#include "timewarp/rebinding.hpp"
+#include "rank/rebinding.hpp"
 
 #include <algorithm>
 #include <map>

@@ -13,7 +13,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "timewarp/worker.hpp"
+#include "worker/worker.hpp"
 
 namespace nw {
 

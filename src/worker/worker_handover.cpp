@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "timewarp/worker.hpp"
+#include "worker/worker.hpp"
 
 namespace nw {
 

@@ -13,7 +13,7 @@
 #include "base/check.hpp"
 #include "engine/handler_call.hpp"
 #include "lp/state_difference.hpp"
-#include "timewarp/worker.hpp"
+#include "worker/worker.hpp"
 
 namespace nw {
 namespace {

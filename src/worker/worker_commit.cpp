@@ -15,7 +15,7 @@
 #include "engine/handler_call.hpp"
 #include "engine/lp_building.hpp"
 #include "numa/handler/heap_scope.hpp"
-#include "timewarp/worker.hpp"
+#include "worker/worker.hpp"
 
 namespace nw {
 namespace {

@@ -1,4 +1,4 @@
-#include "timewarp/rebinding.hpp"
+#include "rank/rebinding.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "timewarp/rank.hpp"
+#include "rank/rank.hpp"
 
 #include <algorithm>
 

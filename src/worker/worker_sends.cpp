@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "numa/handler/heap_scope.hpp"
-#include "timewarp/worker.hpp"
+#include "worker/worker.hpp"
 
 namespace nw {
 namespace {

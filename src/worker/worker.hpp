@@ -31,11 +31,11 @@
 #include "lp/state_keeping.hpp"
 #include "lp/validate.hpp"
 #include "numa/handler/fault_guard.hpp"
+#include "rank/rank.hpp"
 #include "stats/memory_kinds.hpp"
 #include "stats/run_history.hpp"
 #include "stats/run_result.hpp"
 #include "stats/trace.hpp"
-#include "timewarp/rank.hpp"
 
 namespace nw {
 

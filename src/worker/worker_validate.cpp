@@ -6,7 +6,7 @@
 
 #include "base/check.hpp"
 #include "numa/handler/heap_scope.hpp"
-#include "timewarp/worker.hpp"
+#include "worker/worker.hpp"
 
 namespace nw {
 namespace {

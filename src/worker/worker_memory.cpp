@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "timewarp/worker.hpp"
+#include "worker/worker.hpp"
 
 namespace nw {
 namespace {

@@ -23,10 +23,10 @@
 #include "output/output_writer.hpp"
 #include "plan/memory_budget.hpp"
 #include "plan/run_plan.hpp"
+#include "rank/rebinding.hpp"
 #include "stats/live_progress.hpp"
 #include "stats/run_history.hpp"
 #include "stats/trace.hpp"
-#include "timewarp/rebinding.hpp"
 
 namespace nw {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "checkpoint/saved_run_folder.hpp"
-#include "timewarp/worker.hpp"
+#include "worker/worker.hpp"
 
 namespace nw {
 

@@ -1,4 +1,4 @@
-#include "timewarp/worker.hpp"
+#include "worker/worker.hpp"
 
 #include <algorithm>
 #include <cmath>
