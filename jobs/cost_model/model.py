@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 
 import numpy
 
-EVENTS_A_TURN = 128  # batch_events in src/worker/worker.cpp
-BATCH_AGE = 50.0     # batch_age_max in src/worker/worker_sends.cpp
+EVENTS_A_TURN = 128  # batch_events in src/timewarp/worker.cpp
+BATCH_AGE = 50.0     # batch_age_max in src/worker/outboxes.cpp
 EVENT_BYTES = 40     # PHOLD's, on the wire
 INTERVAL = 1000.0    # --gvt-interval
 

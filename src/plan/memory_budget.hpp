@@ -1,5 +1,5 @@
 // The promise of --memory-cap: what the process has resident stays within 5 % of the cap. This is the
-// measuring half and the rules; who keeps them are the workers (worker_memory.cpp) and the final
+// measuring half and the rules; who keeps them are the workers (memory_relief.cpp) and the final
 // executors.
 //
 //     used/cap  0        0.75  0.85       0.97  1.00  1.03      1.045

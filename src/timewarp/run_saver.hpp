@@ -15,7 +15,7 @@
 #include "checkpoint/saved_run_folder.hpp"
 #include "engine/engines.hpp"
 #include "stats/stopwatch.hpp"
-#include "worker/worker.hpp"
+#include "timewarp/worker.hpp"
 
 namespace nw {
 

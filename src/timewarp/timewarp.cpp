@@ -20,7 +20,7 @@
 #include "stats/stopwatch.hpp"
 #include "timewarp/placement_watch.hpp"
 #include "timewarp/run_saver.hpp"
-#include "worker/worker.hpp"
+#include "timewarp/worker.hpp"
 
 namespace nw {
 namespace {
@@ -213,7 +213,7 @@ class RankRun {
             [&](std::uint32_t w) {
                 set_up(w);
                 event_loop(w);
-                wind_up(w);
+                finish(w);
             },
             run_.result.notices);
     }
@@ -270,7 +270,7 @@ class RankRun {
         tallies_[w].busy_seconds = stopwatch.thread_cpu_seconds();
     }
 
-    void wind_up(std::uint32_t w) {
+    void finish(std::uint32_t w) {
         if (w == 0) guarded([&] { placement_.last_look(); });
         barrier_.arrive_and_wait();  // what was looked at may go
         if (rank_.failed()) workers_[w]->report_earlier_failures();

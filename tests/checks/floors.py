@@ -181,7 +181,7 @@ def check(root):
 # What the self-test plants: file, its text, and a word of the expected complaint (None: clean).
 PLANTED = [
     ("src/README.md", "## `src/base/`\n`check`, `up`, `up_to_missing`, `lost`\n## `src/event/`\n`clean`, "
-     "`again`\n## `src/gvt/`\n`gvt`, `signals`\n## `src/lp/`\n`check`\n## `src/worker/`\n`worker`\n"
+     "`again`\n## `src/gvt/`\n`gvt`, `signals`\n## `src/lp/`\n`check`\n## `src/timewarp/`\n`worker`\n"
      "## `src/main/`\n`signals`", None),
     ("src/base/check.hpp", "", None),
     ("src/event/clean.hpp", '#include <vector>\n#include "base/check.hpp"', None),
@@ -192,9 +192,9 @@ PLANTED = [
     ("src/net/again.hpp", "", "does not name it"),
     ("src/net", None, "has no section"),
     ("src/include/numawarp/model.hpp", '#include "base/check.hpp"', "public"),
-    ("models/phold/phold.cpp", '#include "worker/worker.hpp"', "sees only"),
+    ("models/phold/phold.cpp", '#include "timewarp/worker.hpp"', "sees only"),
     ("models/phold/main.cpp", "#include <numawarp/model.hpp>", None),
-    ("src/worker/worker.hpp", "#include <mpi.h>", "foreign"),
+    ("src/timewarp/worker.hpp", "#include <mpi.h>", "foreign"),
     ("src/gvt/gvt.cpp", "#include <sys/mman.h>", "foreign"),
     ("src/gvt/signals.cpp", "#include <csignal>", "foreign"),
     ("src/main/signals.cpp", "#include <csignal>", None),

@@ -18,14 +18,15 @@
 #include <utility>
 #include <vector>
 
+#include "checkpoint/saved_group.hpp"
 #include "checkpoint/saved_run.hpp"
 #include "file/section_file.hpp"
 #include "numa/region/memory_source.hpp"
+#include "rank/rank.hpp"
 #include "tests/engine/outcome.hpp"
 #include "tests/support/fake_os.hpp"
 #include "tests/support/in_process_network.hpp"
-#include "rank/rank.hpp"
-#include "worker/worker.hpp"
+#include "timewarp/worker.hpp"
 
 namespace nw::test {
 

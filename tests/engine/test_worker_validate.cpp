@@ -17,16 +17,16 @@
 namespace nw::test {
 
 NW_TEST_OPEN(PendingOf, &Worker::pending_);
-NW_TEST_OPEN(KeeperOf, &Worker::keeper_);
-NW_TEST_OPEN(EpochsOf, &Worker::epochs_);
-NW_TEST_OPEN(CountersOf, &Worker::counters_);
+NW_TEST_OPEN(CoreOf, &Worker::core_);
 NW_TEST_OPEN(StagedOf, &Worker::staged_);
-NW_TEST_OPEN(OutboxesOf, &Worker::worker_outboxes_);
 NW_TEST_OPEN(ToCancelOf, &Worker::to_cancel_);
-NW_TEST_OPEN(GroupsOf, &Worker::groups_);
-NW_TEST_OPEN(UncommittedOf, &Worker::uncommitted_);
-NW_TEST_OPEN(CommittingOf, &Worker::committing_);
-NW_TEST_OPEN(NotEndedOf, &Worker::lps_not_ended_);
+NW_TEST_OPEN(OutboxesOf, &Worker::outboxes_);
+NW_TEST_OPEN(ToWorkersOf, &Outboxes::to_workers_);
+NW_TEST_OPEN(CommitterOf, &Worker::committer_);
+NW_TEST_OPEN(UncommittedOf, &Committer::uncommitted_);
+NW_TEST_OPEN(CommittingOf, &Committer::committing_);
+NW_TEST_OPEN(EndingOf, &Worker::ending_);
+NW_TEST_OPEN(NotEndedOf, &Ending::lps_not_ended_);
 NW_TEST_OPEN(OwnersOf, &Rank::owners_);
 NW_TEST_OPEN(SeenOf, &EpochCounts::seen_);
 
@@ -69,9 +69,11 @@ class BusyWorker {
     auto& of(Name name) {
         return worker().*opened(name);
     }
-    std::vector<LpRecord*>& uncommitted() { return of(UncommittedOf{}); }
+    WorkerCore& core() { return of(CoreOf{}); }
+    std::vector<LpRecord*>& uncommitted() { return of(CommitterOf{}).*opened(UncommittedOf{}); }
+    std::vector<LpRecord*>& committing() { return of(CommitterOf{}).*opened(CommittingOf{}); }
     LpRecord& lp() { return *uncommitted().front(); }
-    Group& group() { return *of(GroupsOf{}).front(); }
+    Group& group() { return *core().groups.front(); }
     std::vector<PendingEntry> pending_entries() {
         std::vector<PendingEntry> entries;
         of(PendingOf{}).for_each([&](const PendingEntry& entry) { entries.push_back(entry); });
@@ -125,13 +127,14 @@ TEST_CASE("Worker::validate: lists that do not say what is") {
     busy.check_found("an LP that is listed twice", busy.uncommitted(),
                      with_first_twice(busy.uncommitted()));
     busy.check_found("an LP that does not know of its list", busy.lp().has_uncommitted, false);
-    busy.check_found("a group that is listed twice", busy.of(GroupsOf{}),
-                     with_first_twice(busy.of(GroupsOf{})));
-    busy.check_found("a group that is forgotten", busy.of(GroupsOf{}),
-                     without_last(busy.of(GroupsOf{})));
+    busy.check_found("a group that is listed twice", busy.core().groups,
+                     with_first_twice(busy.core().groups));
+    busy.check_found("a group that is forgotten", busy.core().groups,
+                     without_last(busy.core().groups));
     busy.check_found("something to cancel is left", busy.of(ToCancelOf{}),
                      std::vector<EventRecord*>{busy.pending_entries().front().event});
-    busy.check_found("LPs that may end are not counted", busy.of(NotEndedOf{}), 7u);
+    busy.check_found("LPs that may end are not counted", busy.of(EndingOf{}).*opened(NotEndedOf{}),
+                     7u);
     std::atomic<Partition::Owner>& owner =
         (busy.rank().*opened(OwnersOf{}))[busy.group().mail.group()];
     const Partition::Owner right = owner.exchange({0, 1});
@@ -142,19 +145,19 @@ TEST_CASE("Worker::validate: lists that do not say what is") {
 
 TEST_CASE("Worker::validate: a commit that is said to be done, and is not") {
     BusyWorker busy;
-    busy.uncommitted().swap(busy.of(CommittingOf{}));
+    busy.uncommitted().swap(busy.committing());
     busy.require_found();
 }
 
 TEST_CASE("Worker::validate: counts that do not fit") {
     BusyWorker busy;
-    Counters more = busy.of(CountersOf{});
+    Counters more = busy.core().counters;
     ++more[Counter::executed_events];
-    busy.check_found("more executed than is there", busy.of(CountersOf{}), more);
+    busy.check_found("more executed than is there", busy.core().counters, more);
     busy.check_found("an anti-message that nobody has", busy.lp().unmatched_anti_messages,
                      busy.lp().unmatched_anti_messages + 1);
     busy.check_found("a saved state of another size", busy.lp().saved_states->newest->bytes, 1u);
-    std::uint32_t& seen = busy.of(EpochsOf{}).*opened(SeenOf{});
+    std::uint32_t& seen = busy.core().epochs.*opened(SeenOf{});
     busy.check_found("a round that was not cut is learnt", seen, seen + 2);
 }
 
@@ -179,8 +182,8 @@ TEST_CASE("Worker::validate: mail that is no mail of this epoch") {
     BusyWorker busy;
     WireEvent wire{};
     wire.time = 1e9;
-    wire.epoch = busy.of(EpochsOf{}).epoch();
-    MailBuffer& outbox = busy.of(OutboxesOf{}).back();
+    wire.epoch = busy.core().epochs.epoch();
+    MailBuffer& outbox = (busy.of(OutboxesOf{}).*opened(ToWorkersOf{})).back();
     outbox.append(wire, wire.payload());
     busy.require_in_order();
     outbox.clear();

@@ -12,8 +12,9 @@
 
 #include "base/check.hpp"
 #include "engine/handler_call.hpp"
+#include "lp/side_effects.hpp"
 #include "lp/state_difference.hpp"
-#include "worker/worker.hpp"
+#include "timewarp/worker.hpp"
 
 namespace nw {
 namespace {
@@ -28,7 +29,7 @@ std::uint64_t identity(std::uint32_t sender, std::uint32_t serial) noexcept {
 
 void Worker::receive_anti_message(const WireEvent& wire, Group& group, LpRecord& lp) {
     for (History::Ordinal p = lp.history.tail(); p != lp.committed;) {
-        EventRecord& event = *entry_at(lp, --p).event;
+        EventRecord& event = *core_.entry_at(lp, --p).event;
         if (event.sender == wire.sender && event.serial == wire.serial) {
             cancel_here(event);
             cancel_processed();
@@ -66,8 +67,8 @@ void Worker::cancel_processed() {
     while (!to_cancel_.empty()) {
         EventRecord& event = *to_cancel_.back();
         to_cancel_.pop_back();
-        const Partition::Place place = plan_.partition.place(event.target);
-        Group& group = *rank_.group(place.group);
+        const Partition::Place place = core_.plan.partition.place(event.target);
+        Group& group = *core_.rank.group(place.group);
         if (event.status != EventStatus::detached) {
             roll_back_to(event);
             NW_CHECK(event.status == EventStatus::detached);
@@ -79,9 +80,9 @@ void Worker::cancel_processed() {
 // --- Rollback --------------------------------------------------------------------------------------
 
 void Worker::roll_back_before(Group& group, LpRecord& lp, const EventKey& key) {
-    ++counters_[Counter::stragglers];
+    ++core_.counters[Counter::stragglers];
     History::Ordinal position = lp.history.tail();
-    while (position != lp.committed && before(key, entry_at(lp, position - 1).event->key()))
+    while (position != lp.committed && before(key, core_.entry_at(lp, position - 1).event->key()))
         --position;
     roll_back(group, lp, position);
     cancel_processed();
@@ -92,17 +93,17 @@ void Worker::roll_back_before(Group& group, LpRecord& lp, const EventKey& key) {
 void Worker::roll_back(Group& group, LpRecord& lp, History::Ordinal position) {
     const History::Ordinal tail = lp.history.tail();
     NW_CHECK(position - lp.committed < tail - lp.committed);
-    NW_CHECK(entry_at(lp, position).event->time >= gvt_);
-    ++counters_[Counter::rollbacks];
-    counters_[Counter::rolled_back_events] += tail - position;
+    NW_CHECK(core_.entry_at(lp, position).event->time >= core_.gvt);
+    ++core_.counters[Counter::rollbacks];
+    core_.counters[Counter::rolled_back_events] += tail - position;
     rollback_lengths_.count(tail - position);
     lp.rolled_back += std::min(tail - position, UINT32_MAX - lp.rolled_back);
-    TraceTurn trace(trace_);
+    TraceTurn trace(core_.trace);
     trace.begin();
     undo_sends(group, lp, position);
     restore_state(group, lp, position);
     for (History::Ordinal p = tail; p != position;) {
-        EventRecord& event = *entry_at(lp, --p).event;
+        EventRecord& event = *core_.entry_at(lp, --p).event;
         lp.history.drop_last();
         if (event.put_aside) [[unlikely]]
             forget_put_aside(event);
@@ -121,89 +122,85 @@ void Worker::roll_back(Group& group, LpRecord& lp, History::Ordinal position) {
 
 // Requires: the event is in its LP's history, and not final.
 void Worker::roll_back_to(const EventRecord& event) {
-    const Partition::Place place = plan_.partition.place(event.target);
-    Group& group = *rank_.group(place.group);
+    const Partition::Place place = core_.plan.partition.place(event.target);
+    Group& group = *core_.rank.group(place.group);
     LpRecord& lp = group.lps[place.index];
     History::Ordinal position = lp.history.tail();
     do {
         NW_CHECK(position != lp.committed);
         --position;
-    } while (entry_at(lp, position).event != &event);
+    } while (core_.entry_at(lp, position).event != &event);
     roll_back(group, lp, position);
 }
 
 void Worker::undo_sends(Group& group, LpRecord& lp, History::Ordinal position) {
     for (History::Ordinal p = lp.history.tail(); p != position;) {
-        HistoryEntry& entry = entry_at(lp, --p);
-        if (entry.sent_count > 0) dropped_beyond_end_ -= dropped_sends(entry);
+        HistoryEntry& entry = core_.entry_at(lp, --p);
+        if (entry.sent_count > 0) ending_.take_back_dropped(dropped_sends(entry));
         for (EventRecord* sent = entry.sent; sent != nullptr; sent = sent->next_sent) {
             cancel_here(*sent);
-            ++counters_[Counter::anti_messages];
+            ++core_.counters[Counter::anti_messages];
         }
-        for (const SideEffect* effect = entry.side_effects; effect != nullptr;
-             effect = effect->next) {
-            if (effect->kind != SideEffect::Kind::remote_send) continue;
-            WireEvent anti;
-            std::memcpy(&anti, effect->content(), sizeof anti);
+        for_each_anti_message(entry, [&](const WireEvent& anti) {
             publish(anti, nullptr);
-            ++counters_[Counter::anti_messages];
-        }
-        free_side_effects(group, entry);
+            ++core_.counters[Counter::anti_messages];
+        });
+        free_side_effects(entry, group.heap);
     }
 }
 
 // Puts state, random counter, sequence and last key back to `position`. The entries are still there.
 void Worker::restore_state(Group& group, LpRecord& lp, History::Ordinal position) {
-    const Running interrupted = running_;
+    const RunningCall interrupted = core_.running;
     if (sigsetjmp(undo_guard_.env(), 0) != 0) fail_undoing(leave_crashed_handler(undo_guard_));
     for (History::Ordinal p = lp.history.tail(); p != position;) {
-        HistoryEntry& entry = entry_at(lp, --p);
+        HistoryEntry& entry = core_.entry_at(lp, --p);
         lp.random_counter -= entry.random_used;
         lp.sequence -= entry.sent_count;
-        if (plan_.rollback != Rollback::reverse || entry.event->failed) continue;
-        Context context = make_context(entry.event->time, LpId{lp.id}, plan_.rules.lps,
-                                       Random(plan_.config.seed, lp.id, lp.random_counter));
+        if (core_.plan.rollback != Rollback::reverse || entry.event->failed) continue;
+        Context context = make_context(entry.event->time, LpId{lp.id}, core_.plan.rules.lps,
+                                       Random(core_.plan.config.seed, lp.id, lp.random_counter));
         std::memcpy(&context.control(), entry.undo(), sizeof(std::uint64_t));
-        running_ = {&group, &lp, entry.event, &entry, 0, true, "on_reverse()"};
-        if (!call_handler_of(lp, undo_guard_, failure_,
+        core_.running = {&group, &lp, entry.event, &entry, 0, true, "on_reverse()"};
+        if (!call_handler_of(lp, undo_guard_, core_.failure,
                              [&] { lp.process->on_reverse(context, entry.event->view()); }))
-            fail_undoing(failure_);
+            fail_undoing(core_.failure);
     }
-    if (keeper_.saves_states()) {
-        coast(lp, keeper_.restore_saved_state(lp, position, group.heap), position);
-    } else if (plan_.rollback == Rollback::copy) {
-        keeper_.restore_undo(lp, entry_at(lp, position));
+    if (core_.keeper.saves_states()) {
+        coast(lp, core_.keeper.restore_saved_state(lp, position, group.heap), position);
+    } else if (core_.plan.rollback == Rollback::copy) {
+        core_.keeper.restore_undo(lp, core_.entry_at(lp, position));
     }
     // Keys below the oldest entry kept are below GVT: nothing that can still come is earlier.
     lp.last_key = EventKey{-1, 0, 0, 0};
     lp.failed = false;
     if (position != lp.history.head()) {
-        const EventRecord& last = *entry_at(lp, position - 1).event;
+        const EventRecord& last = *core_.entry_at(lp, position - 1).event;
         lp.last_key = last.key();
         lp.failed = last.failed;
     }
-    running_ = interrupted;
+    core_.running = interrupted;
 }
 
 // Executes entries [from, to) again with sends silenced: same state, same random numbers.
 void Worker::coast(LpRecord& lp, History::Ordinal from, History::Ordinal to) {
     for (History::Ordinal p = from; p != to; ++p) {
-        lp.random_counter -= entry_at(lp, p).random_used;
-        lp.sequence -= entry_at(lp, p).sent_count;
+        lp.random_counter -= core_.entry_at(lp, p).random_used;
+        lp.sequence -= core_.entry_at(lp, p).sent_count;
     }
     for (History::Ordinal p = from; p != to; ++p) {
-        HistoryEntry& entry = entry_at(lp, p);
+        HistoryEntry& entry = core_.entry_at(lp, p);
         EventRecord& event = *entry.event;
         if (event.failed) break;
-        ++counters_[Counter::coasted_events];
-        Context context = make_context(event.time, LpId{lp.id}, plan_.rules.lps,
-                                       Random(plan_.config.seed, lp.id, lp.random_counter));
-        running_ = {nullptr, &lp, &event, &entry, event.generation, true};
+        ++core_.counters[Counter::coasted_events];
+        Context context = make_context(event.time, LpId{lp.id}, core_.plan.rules.lps,
+                                       Random(core_.plan.config.seed, lp.id, lp.random_counter));
+        core_.running = {nullptr, &lp, &event, &entry, event.generation, true};
         const std::uint64_t random_counter = lp.random_counter + entry.random_used;
         const std::uint32_t sequence = lp.sequence + entry.sent_count;
-        if (!call_handler_of(lp, undo_guard_, failure_,
+        if (!call_handler_of(lp, undo_guard_, core_.failure,
                              [&] { lp.process->on_event(context, event.view()); }))
-            fail_undoing(failure_);
+            fail_undoing(core_.failure);
         lp.random_counter = context.random().counter();
         if (lp.random_counter != random_counter || lp.sequence != sequence)
             fail_undoing("it drew or sent something else");
@@ -212,8 +209,8 @@ void Worker::coast(LpRecord& lp, History::Ordinal from, History::Ordinal to) {
 
 // What was running is a handler that went well the first time.
 void Worker::fail_undoing(std::string_view what) {
-    const std::string event = describe_event(*running_.event);
-    if (plan_.rollback == Rollback::reverse)
+    const std::string event = describe_event(*core_.running.event);
+    if (core_.plan.rollback == Rollback::reverse)
         throw ModelError(fmt::format("{}on_reverse(): {}", event, what));
     throw ModelError(
         fmt::format("{}executed again from the same state: {}; legal: handlers that use "
@@ -225,8 +222,8 @@ void Worker::fail_undoing(std::string_view what) {
 
 bool Worker::is_chosen_for_check(const EventRecord& event) const noexcept {
     if (event.rollback_tried) return false;
-    Random dice(plan_.config.seed, event.sender, event.serial);
-    return dice.chance(plan_.config.check_rollback);
+    Random dice(core_.plan.config.seed, event.sender, event.serial);
+    return dice.chance(core_.plan.config.check_rollback);
 }
 
 // What is not as it was, in words; empty if all is.
@@ -234,8 +231,8 @@ std::string Worker::difference_after_rollback(const LpRecord& lp, const Snapshot
                                               std::uint64_t random_counter,
                                               std::uint32_t sequence) const {
     if (!lp.heap->equals(before)) {
-        const std::string where =
-            describe_difference(*lp.heap, before, lp.process, plan_.setup.process.object_bytes);
+        const std::string where = describe_difference(*lp.heap, before, lp.process,
+                                                      core_.plan.setup.process.object_bytes);
         return where.empty() ? "its heap" : where;
     }
     if (lp.random_counter != random_counter)
@@ -257,10 +254,10 @@ void Worker::check_rollback(Group& group, LpRecord& lp, EventRecord& event) {
     if (!lp.failed) {
         roll_back(group, lp, lp.history.tail() - 1);
         cancel_processed();
-        ++counters_[Counter::forced_rollbacks];
+        ++core_.counters[Counter::forced_rollbacks];
         const std::string difference =
             difference_after_rollback(lp, *tried_image_, random_counter, sequence);
-        if (!difference.empty() && plan_.rollback == Rollback::snapshot)
+        if (!difference.empty() && core_.plan.rollback == Rollback::snapshot)
             throw InternalError(describe_event(event) +
                                 "a rollback did not restore the LP's state: " + difference +
                                 " (or the model keeps some of it outside, or runs threads)");

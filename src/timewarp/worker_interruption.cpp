@@ -13,46 +13,47 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "worker/worker.hpp"
+#include "timewarp/worker.hpp"
 
 namespace nw {
 
 RunningHandler Worker::running_handler() const noexcept {
     RunningHandler handler;
-    handler.hook = running_.hook;
+    handler.hook = core_.running.hook;
     handler.certain = true;
-    if (running_.lp != nullptr)
-        handler.lp = running_.lp->id;
-    else if (running_.group != nullptr)  // the one that is being built or destroyed
-        handler.lp = running_.group->lps[running_.group->count].id;
-    if (const EventRecord* event = running_.event) {
+    if (core_.running.lp != nullptr)
+        handler.lp = core_.running.lp->id;
+    else if (core_.running.group != nullptr)  // the one that is being built or destroyed
+        handler.lp = core_.running.group->lps[core_.running.group->count].id;
+    if (const EventRecord* event = core_.running.event) {
         handler.time = event->time;
         handler.lp = event->target;
         handler.sender = event->sender;
         handler.type = event->type;
-        handler.certain =
-            !may_interrupt_ || event->certain || running_.silent || *running_.hook != '\0';
+        handler.certain = !may_interrupt_ || event->certain || core_.running.silent ||
+                          *core_.running.hook != '\0';
     } else {
-        handler.time = end_time_;
+        handler.time = ending_.time();
     }
     return handler;
 }
 
 bool Worker::is_chosen_for_interruption(const EventRecord& event) const noexcept {
     if (event.certain) return false;
-    Random dice(~plan_.config.seed, event.sender, event.serial);  // not those of --check-rollback
-    return dice.chance(plan_.config.check_interrupt);
+    Random dice(~core_.plan.config.seed, event.sender,
+                event.serial);  // not those of --check-rollback
+    return dice.chance(core_.plan.config.check_interrupt);
 }
 
 // Like a handler that failed, but without words: this is never committed.
 void Worker::put_aside_running() {
     drop_sends();
-    EventRecord& event = *running_.event;
+    EventRecord& event = *core_.running.event;
     event.failed = true;
     event.put_aside = true;
-    running_.lp->failed = true;
+    core_.running.lp->failed = true;
     put_aside_.push_back(&event);
-    ++counters_[Counter::interrupted_handlers];
+    ++core_.counters[Counter::interrupted_handlers];
 }
 
 void Worker::forget_put_aside(EventRecord& event) noexcept {
@@ -88,11 +89,11 @@ void Worker::run_what_is_certain(const Contribution& sums) {
     });
 }
 
-// Before groups change their worker (`worker_of`, by group): what is put aside in them is pending again,
+// Before groups change their worker (`new_workers`, by group): what is put aside in them is pending again,
 // and travels so.
-void Worker::give_back_put_aside(const std::vector<std::uint32_t>& worker_of) {
+void Worker::give_back_put_aside(const std::vector<std::uint32_t>& new_workers) {
     take_back_put_aside([&](const EventRecord& event) {
-        return worker_of[plan_.partition.place(event.target).group] != self_.worker;
+        return new_workers[core_.plan.partition.place(event.target).group] != core_.self.worker;
     });
 }
 

@@ -1,0 +1,57 @@
+// Side effects of an executed event (SideEffect, history.hpp) in its history entry: made, counted, freed.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "event/wire_event.hpp"
+#include "lp/history.hpp"
+
+namespace nw {
+
+// Its content is not set yet. They are chained newest first.
+inline SideEffect& add_side_effect(HistoryEntry& entry, SideEffect::Kind kind, std::size_t bytes,
+                                   PlatformHeap& heap) {
+    auto& effect = *static_cast<SideEffect*>(heap.allocate(sizeof(SideEffect) + bytes));
+    effect.next = entry.side_effects;
+    effect.bytes = static_cast<std::uint32_t>(bytes);
+    effect.kind = kind;
+    entry.side_effects = &effect;
+    return effect;
+}
+
+// The anti-message of what the execution sent to another worker, ready to go.
+inline void add_anti_message(HistoryEntry& entry, const EventHeader& event, PlatformHeap& heap) {
+    WireEvent anti{event, 0, WireKind::anti_message, {}};
+    anti.payload_bytes = 0;
+    SideEffect& effect = add_side_effect(entry, SideEffect::Kind::remote_send, sizeof anti, heap);
+    std::memcpy(effect.content(), &anti, sizeof anti);
+}
+
+template <class Take>
+void for_each_anti_message(const HistoryEntry& entry, Take&& take) {
+    for (const SideEffect* effect = entry.side_effects; effect != nullptr; effect = effect->next) {
+        if (effect->kind != SideEffect::Kind::remote_send) continue;
+        WireEvent anti;
+        std::memcpy(&anti, effect->content(), sizeof anti);
+        take(anti);
+    }
+}
+
+inline void free_side_effects(HistoryEntry& entry, PlatformHeap& heap) noexcept {
+    while (SideEffect* effect = entry.side_effects) {
+        entry.side_effects = effect->next;
+        heap.free(effect, effect->total_bytes());
+    }
+}
+
+// What the execution sent beyond the end of the run: all that left no record.
+inline std::uint32_t dropped_sends(const HistoryEntry& entry) noexcept {
+    std::uint32_t dropped = entry.sent_count;
+    for (const EventRecord* sent = entry.sent; sent != nullptr; sent = sent->next_sent) --dropped;
+    for (const SideEffect* effect = entry.side_effects; effect != nullptr; effect = effect->next)
+        if (effect->kind == SideEffect::Kind::remote_send) --dropped;
+    return dropped;
+}
+
+}  // namespace nw

@@ -1,0 +1,385 @@
+#include "timewarp/worker.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.hpp"
+#include "base/prefetch.hpp"
+#include "engine/handler_call.hpp"
+#include "lp/side_effects.hpp"
+
+namespace nw {
+namespace {
+
+// Events between two looks at the mail and the GVT: long enough to hide what a turn costs beside
+// them (some 50 ns), short enough that a straggler does not wait. Unmeasured guess.
+constexpr std::uint32_t batch_events = 128;
+
+// How far ahead in the sorted run things are fetched into the cache; see prefetch_upcoming().
+constexpr std::size_t prefetch_far = 12;
+constexpr std::size_t prefetch_near = 4;
+
+// One execution in so many is timed, for the load of its group: two looks at the clock take some 40 ns.
+constexpr std::uint32_t events_between_timed = 61;
+
+}  // namespace
+
+Worker::Worker(Rank& rank, WorkerId id)
+    : core_(rank, id),
+      may_interrupt_(core_.plan.rollback != Rollback::reverse &&
+                     core_.plan.ranks * core_.plan.workers > 1),
+      draws_interruptions_(may_interrupt_ && core_.plan.config.check_interrupt > 0),
+      draws_rollbacks_(core_.plan.config.check_rollback > 0),
+      until_timed_(rank.rebinding().on() ? events_between_timed : 0) {}
+
+bool Worker::turn(Clock::time_point now) {
+    if (standstill_.is_at_rest()) return false;
+    core_.now = now;
+    trace_turn_.begin(now);
+    if (!core_.plan.config.net_thread) core_.rank.net_step(now, trace_turn_);
+    on_gvt();
+    // A handler followed a bad pointer, divided by zero, …: the stack between is gone, what was
+    // running stands in core_.running. The turn begins again.
+    if (sigsetjmp(core_.guard.env(), 0) != 0) leave_crashed();
+    if (handovers_.is_awaiting()) handovers_.take_over();
+    bool worked = drain_mail();
+    worked |= execute_batch();
+    outboxes_.flush(false);
+    cut();
+    worked |= commit();
+    relieve_memory();
+    if (handovers_.is_leaving() && committer_.is_done()) hand_over();
+    if (committer_.is_done()) standstill_.settle();
+    if (!worked) note_idle();
+    if constexpr (paranoid) check_turn();
+    return worked;
+}
+
+// Only a new GVT (or mail) can change anything here: ask for one now.
+void Worker::note_idle() {
+    ++core_.counters[Counter::idle_turns];
+    core_.rank.gvt().want_round();
+    trace_turn_.mark(TraceKind::idle, 1);
+}
+
+// --- GVT -------------------------------------------------------------------------------------------
+
+void Worker::on_gvt() {
+    if (core_.epochs.seen() == core_.rank.gvt().done()) return;
+    const GvtResult& result = core_.rank.gvt().result();
+    core_.epochs.learn(result.sums);
+    NW_CHECK(result.gvt >= core_.gvt);
+    core_.gvt = result.gvt;
+    run_what_is_certain(result.sums);
+    if (core_.self.worker == 0) report_progress(result);
+    switch (standstill_.phase()) {
+        case Standstill::Phase::running:
+            go_on(result);
+            break;
+        case Standstill::Phase::pausing:
+            pause_on_gvt(result);
+            break;
+        default:
+            standstill_.on_gvt(result.quiesced);
+    }
+}
+
+void Worker::go_on(const GvtResult& result) {
+    outboxes_.on_gvt();
+    throttle_.on_gvt(result);
+    plan_quota(result);
+    const bool is_over = ending_.on_gvt(result, committer_);
+    committer_.begin(ending_.final_bound());
+    if (is_over) {
+        standstill_.begin_end();
+        return;
+    }
+    // With an end condition GVT may be at the end already: then the next round ends the run.
+    if ((result.sums.stop != 0 || result.sums.save != 0) && core_.gvt < core_.plan.until)
+        begin_pause(result);
+    else
+        handovers_.on_gvt();
+}
+
+void Worker::report_progress(const GvtResult& result) {
+    const bool is_first = core_.self.rank == 0;
+    if (is_first) ++core_.counters[Counter::gvt_rounds];
+    const VirtualTime gvt = std::min(core_.gvt, core_.plan.until);
+    LiveProgress& progress = core_.rank.progress();
+    progress.gvt.store(gvt, std::memory_order_relaxed);
+    progress.executed_events.store(result.sums.executed, std::memory_order_relaxed);
+    progress.committed_events.store(result.sums.committed, std::memory_order_relaxed);
+    if (!is_first || !core_.rank.history().is_due(core_.now)) return;
+    core_.rank.history().add(core_.now, {.gvt = gvt,
+                                         .committed_events = result.sums.committed,
+                                         .executed_events = result.sums.executed,
+                                         .rolled_back_events = result.sums.rolled_back,
+                                         .gvt_rounds = core_.counters[Counter::gvt_rounds],
+                                         .resident_bytes = result.sums.resident_bytes,
+                                         .window = result.window});
+}
+
+// Events beyond GVT, where memory is short: as many as the worker that is shortest of it, on any rank, may
+// hold. What one worker executes sends events into the memory of another.
+void Worker::plan_quota(const GvtResult& result) {
+    const std::uint64_t uncommitted = events_uncommitted();
+    memory_relief_.on_gvt(uncommitted, pending_.size());
+    const std::uint32_t held_max =
+        std::min(memory_relief_.events_ahead_max(), result.sums.events_ahead);
+    if (held_max == Throttle::unlimited) [[likely]]
+        return;
+    throttle_.set_quota(held_max -
+                        static_cast<std::uint32_t>(std::min<std::uint64_t>(held_max, uncommitted)));
+}
+
+std::uint64_t Worker::events_uncommitted() const noexcept {
+    const auto ahead = static_cast<std::int64_t>(core_.counters[Counter::executed_events] -
+                                                 core_.counters[Counter::rolled_back_events] -
+                                                 core_.counters[Counter::committed_events]) +
+                       handovers_.uncommitted_taken_over();
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(0, ahead));
+}
+
+void Worker::cut() {
+    const bool open = core_.rank.gvt().opened() != core_.epochs.epoch();
+    if (!open || core_.epochs.epoch() != core_.epochs.seen() || standstill_.nothing_in_flight())
+        return;
+    if (handovers_.is_under_way()) return;
+    outboxes_.flush(true);
+    Contribution& slot = core_.rank.gvt().slot(core_.self.worker);
+    slot = {};
+    const PendingEntry* top = pending_.top();
+    core_.epochs.cut(top != nullptr ? EventBound(top->time, top->generation) : EventBound(), slot);
+    slot.put_aside = first_put_aside();
+    slot.lead = core_.lead;
+    slot.executed = core_.counters[Counter::executed_events];
+    slot.rolled_back = core_.counters[Counter::rolled_back_events] - rolled_back_by_pauses_;
+    slot.committed = core_.counters[Counter::committed_events];
+    if (core_.self.worker == 0) slot.resident_bytes = core_.rank.memory_budget().used_bytes();
+    slot.not_ended = ending_.lps_not_ended();
+    slot.end_key = ending_.last_key();
+    slot.dropped_beyond_end = ending_.dropped_beyond_end();
+    slot.events_ahead = memory_relief_.events_ahead_max();
+    slot.stop = static_cast<std::uint64_t>(core_.rank.stop_signal());
+    slot.save = standstill_.is_save_due() ? 1 : 0;
+    core_.rank.gvt().arrive(core_.self.worker);
+    trace_turn_.mark(TraceKind::cut, 1);
+}
+
+bool Worker::commit() {
+    const bool committed = committer_.step(memory_relief_.is_low());
+    if (committed && committer_.is_done() && memory_look_.is_due(core_.now))
+        memory_look_.look(core_.now, core_.groups, core_.keeper.bytes());
+    trace_turn_.mark(TraceKind::commit, committed ? 1 : 0);
+    return committed;
+}
+
+void Worker::relieve_memory() {
+    const MemoryBudget::Level level = core_.rank.memory_budget().level(core_.now);
+    if (level == MemoryBudget::Level::full) throttle_.stay_at_gvt_for_memory();
+    if (level != MemoryBudget::Level::ample) [[unlikely]]
+        memory_relief_.give_back(level);
+    memory_relief_.trim_mail();
+}
+
+void Worker::hand_over() {
+    const std::vector<std::uint32_t> new_workers = handovers_.new_workers();
+    give_back_put_aside(new_workers);
+    handovers_.hand_over(new_workers);
+}
+
+// --- Mail and events -------------------------------------------------------------------------------
+
+bool Worker::drain_mail() {
+    BottomHalf* mail = core_.rank.ready_list(core_.self.worker).take_all();
+    const bool has_come = mail != nullptr;
+    while (mail != nullptr) {
+        BottomHalf* next = mail->next_ready;  // before drain(): a writer may list it again after
+        if (!(core_.rank.owner(mail->group()) == core_.self)) [[unlikely]] {
+            handovers_.take_over();
+            if (!(core_.rank.owner(mail->group()) == core_.self)) {
+                core_.rank.ready_list_of_group(mail->group()).push(*mail);
+                mail = next;
+                continue;
+            }
+        }
+        Group& group = *core_.rank.group(mail->group());
+        const std::span<const std::byte> events = mail->drain();
+        for_each_wire_event(events.data(), events.size(),
+                            [&](const WireEvent& wire) { receive(wire, group); });
+        mail = next;
+    }
+    trace_turn_.mark(TraceKind::mail, has_come ? 1 : 0);
+    return has_come;
+}
+
+void Worker::receive(const WireEvent& wire, Group& group) {
+    NW_CHECK(wire.time >= core_.gvt);
+    NW_PARANOID(core_.plan.partition.place(wire.target).group == group.mail.group());
+    core_.epochs.receive(wire.epoch);
+    // The end stands: this is beyond it. Taking it back would send further anti-messages, and the
+    // messages in flight would never end.
+    if (standstill_.phase() == Standstill::Phase::draining) return;
+    if (wire.kind == WireKind::anti_message) {
+        receive_anti_message(wire, group, group.lps[core_.plan.partition.place(wire.target).index]);
+        return;
+    }
+    EventRecord& event = new_event(group, wire, wire.payload());
+    event.from_other_worker = true;
+    pending_.push(event.entry());
+}
+
+// A straggler is noticed here, when it comes up as the smallest, and not when it arrives: several of
+// them cost one rollback.
+bool Worker::execute_batch() {
+    if (standstill_.phase() != Standstill::Phase::running) return false;
+    const std::uint64_t executed = core_.counters[Counter::executed_events];
+    const std::uint32_t allowed = throttle_.allowed(batch_events);
+    std::uint32_t left = allowed;
+    for (; left > 0; --left) {
+        const PendingEntry* top = pending_.top();
+        if (top == nullptr || throttle_.holds_back(*top)) break;
+        const PendingEntry entry = *top;
+        pending_.pop();
+        prefetch_upcoming();
+        execute_next(entry);
+    }
+    throttle_.spend(allowed - left);
+    trace_turn_.mark(TraceKind::execute, core_.counters[Counter::executed_events] - executed);
+    return left < allowed;
+}
+
+// What the next events will need, fetched in two steps: first the LP's record and the event, then,
+// with the record at hand, the model's object and the history entry.
+inline void Worker::prefetch_upcoming() {
+    if (const PendingEntry* later = pending_.upcoming(prefetch_far)) {
+        const LpRecord& lp = core_.lp(later->target);
+        prefetch(&lp);
+        prefetch(&lp.history);
+        prefetch(later->event);
+    }
+    if (const PendingEntry* soon = pending_.upcoming(prefetch_near)) {
+        LpRecord& lp = core_.lp(soon->target);
+        prefetch(lp.process);
+        lp.history.prefetch_next(core_.stride);
+    }
+}
+
+void Worker::execute_next(const PendingEntry& entry) {
+    EventRecord& event = *entry.event;
+    const Partition::Place place = core_.plan.partition.place(entry.target);
+    Group& group = *core_.rank.group(place.group);
+    if (event.status == EventStatus::cancelled) {
+        group.heap.free(&event, event.bytes());
+        return;
+    }
+    LpRecord& lp = group.lps[place.index];
+    if (event.from_other_worker && lp.unmatched_anti_messages > 0 && meets_anti(group, lp, event))
+        return;
+    NW_CHECK(event.time >= core_.gvt);
+    if (before(entry, lp.last_key)) roll_back_before(group, lp, entry.key());
+    if (draws_rollbacks_ && is_chosen_for_check(event) && !lp.failed) [[unlikely]] {
+        check_rollback(group, lp, event);
+    } else if (--until_timed_ == 0) {
+        until_timed_ = events_between_timed;
+        const auto start = GvtRounds::Clock::now();
+        execute(group, lp, event);
+        group.load.sample(
+            std::chrono::duration<double, std::nano>(GvtRounds::Clock::now() - start).count());
+    } else {
+        execute(group, lp, event);
+    }
+    if constexpr (paranoid) check_change(lp);
+}
+
+void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
+    HistoryEntry& entry = lp.history.append(core_.stride, group.heap);
+    entry.event = &event;
+    entry.sent = nullptr;
+    entry.side_effects = nullptr;
+    entry.random_used = 0;
+    entry.sent_count = 0;
+    committer_.note_uncommitted(lp);
+    core_.keeper.save(lp, entry, group.heap);
+    event.status = EventStatus::processed;
+    lp.last_key = event.key();
+    core_.lead = event.time;
+    ++core_.counters[Counter::executed_events];
+    if (lp.failed) [[unlikely]] {
+        // An earlier handler failed. Either that is undone, and this with it, or it ends the run.
+        event.failed = true;
+        return;
+    }
+    core_.running = {&group, &lp, &event, &entry, event.generation, false};
+    if (draws_interruptions_ && is_chosen_for_interruption(event)) [[unlikely]] {
+        put_aside_running();
+        return;
+    }
+    if (core_.keeper.wants_event_cost(lp)) [[unlikely]] {
+        const auto start = GvtRounds::Clock::now();
+        call_handler(lp, event, entry);
+        core_.keeper.event_cost(
+            lp, std::chrono::duration<float, std::nano>(GvtRounds::Clock::now() - start).count());
+    } else {
+        call_handler(lp, event, entry);
+    }
+}
+
+void Worker::call_handler(LpRecord& lp, EventRecord& event, HistoryEntry& entry) {
+    Context context = make_context(event.time, LpId{lp.id}, core_.plan.rules.lps,
+                                   Random(core_.plan.config.seed, lp.id, lp.random_counter));
+    const Event view = event.view();
+    const bool well = call_handler_of(lp, core_.guard, core_.failure, [&] {
+        lp.process->on_event(context, view);
+        if (core_.plan.setup.process.has_end_condition) event.lets_end = lp.process->can_end();
+        entry.random_used = detail::blocks_drawn(lp.random_counter, context.random().counter());
+    });
+    if (!well) [[unlikely]] {
+        fail_running(core_.failure);
+        return;
+    }
+    lp.random_counter = context.random().counter();
+    if (core_.plan.rollback == Rollback::reverse)
+        std::memcpy(entry.undo(), &context.control(), sizeof(std::uint64_t));
+    release_sends(entry);
+}
+
+void Worker::leave_crashed() {
+    const std::string what = leave_crashed_handler(core_.guard);
+    drop_tried_image(*core_.running.group);
+    if (core_.guard.was_interrupted())
+        put_aside_running();
+    else
+        fail_running(what);
+}
+
+// What the running handler sent never leaves.
+void Worker::drop_sends() {
+    auto& [group, lp, event, entry, generation, silent, hook] = core_.running;
+    staged_.clear();
+    ending_.take_back_dropped(dropped_sends(*entry));
+    while (EventRecord* sent = entry->sent) {
+        entry->sent = sent->next_sent;
+        const Partition::Place place = core_.plan.partition.place(sent->target);
+        core_.rank.group(place.group)->heap.free(sent, sent->bytes());
+    }
+    free_side_effects(*entry, group->heap);
+    lp->sequence -= entry->sent_count;
+    entry->sent_count = 0;
+    entry->random_used = 0;
+}
+
+// The event stays in the history as failed: undone with its LP's next rollback past it, reported if
+// it is committed.
+void Worker::fail_running(std::string_view what) {
+    drop_sends();
+    core_.running.event->failed = true;
+    core_.running.lp->failed = true;
+    ++core_.counters[Counter::failed_speculations];
+    SideEffect& message = add_side_effect(*core_.running.entry, SideEffect::Kind::failure,
+                                          what.size(), core_.running.group->heap);
+    std::memcpy(message.content(), what.data(), what.size());
+    if constexpr (paranoid) check_change(*core_.running.lp);
+}
+
+}  // namespace nw

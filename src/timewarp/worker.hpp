@@ -1,0 +1,239 @@
+// A worker: one thread's share of a Time Warp run. It owns groups of LPs, their pending events and
+// their pasts, and does everything to them; what comes from and goes to others passes through
+// bottom halves and outboxes.
+//
+// Here it receives events, executes them and rolls them back. The rest of what there is to do belongs to
+// its parts in src/worker/: Outboxes, Throttle, Committer, Ending, Standstill, Handovers,
+// MemoryRelief. What they all need is WorkerCore.
+//
+//     worker.cpp               the turn: GVT, mail, events, the cut
+//     worker_lps.cpp           before the first turn and after the last: LPs are built, started, ended
+//     worker_sends.cpp         from schedule() to the outboxes
+//     worker_rollback.cpp      taking back
+//     worker_interruption.cpp  handlers that run long out of order
+//     worker_saving.cpp        standing still to be saved, and going on
+//     worker_validate.cpp      looking for mistakes of our own
+//
+// Thread: its own; only the constructor runs elsewhere.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/handler_watch.hpp"
+#include "event/pending_set.hpp"
+#include "lp/event_sink.hpp"
+#include "stats/memory_kinds.hpp"
+#include "stats/run_history.hpp"
+#include "worker/committer.hpp"
+#include "worker/ending.hpp"
+#include "worker/handovers.hpp"
+#include "worker/memory_relief.hpp"
+#include "worker/outboxes.hpp"
+#include "worker/standstill.hpp"
+#include "worker/throttle.hpp"
+#include "worker/worker_core.hpp"
+
+namespace nw {
+
+struct SavedPart;
+struct SavedRun;
+class SectionWriter;
+
+class alignas(64) Worker final : private detail::EventSink, public WatchedThread {
+  public:
+    using Clock = WorkerCore::Clock;
+
+    Worker(Rank& rank, WorkerId id);
+
+    // --- before the first turn (worker_lps.cpp) ---
+
+    // Makes ready what belongs to the worker's thread. Thread: its own, before anything else there; and
+    // leave_thread() after all else.
+    void adopt_thread();
+    const AddressRange& stack() const noexcept { return stack_; }  // of that thread
+    // Builds the worker's groups, with pages on the node of the calling thread. All workers' are there
+    // before the first start(). Thread: its own, or one for all (docs/decisions/0016).
+    void build_groups();
+    // Instead of build_groups() and start(): the groups of a saved run.
+    void read_groups(const SavedRun& saved);
+    // Runs on_start of its LPs. `now` is the clock's, or a test's.
+    void start(Clock::time_point now = Clock::now());
+
+    // --- the run ---
+
+    // One turn. It never blocks, so that a test can play many workers and ranks in one thread. Returns
+    // whether anything was done. `now` is the clock's, or a test's.
+    bool turn(Clock::time_point now = Clock::now());
+
+    // The run is over for this worker: everything final is committed, nothing is in flight.
+    bool finished() const noexcept { return standstill_.phase() == Standstill::Phase::finished; }
+
+    // --- the run is saved (worker_saving.cpp) ---
+
+    // The worker stands still: everything before a GVT (with its generation) is committed, nothing
+    // after it has been executed, nothing is in flight. All workers do.
+    bool paused() const noexcept { return standstill_.phase() == Standstill::Phase::paused; }
+    // The first worker of the first rank asks for a pause from then on.
+    void save_at(Clock::time_point time) noexcept { standstill_.save_at(time); }
+    // Requires, like the next two: paused(). Writes the worker's groups. `map`: with the stacks of all
+    // workers.
+    SavedPart save(SectionWriter& file, std::uint32_t file_number, const AddressMap& map);
+    void resume() noexcept;
+    void end_interrupted() noexcept;
+
+    // --- after the last turn (worker_lps.cpp) ---
+
+    // After all workers have stopped because a final event had failed: says so of earlier ones.
+    void report_earlier_failures() { committer_.report_earlier_failures(); }
+    // After all workers have finished: states go back to the last final event.
+    void finalize();
+    // Unless the run was interrupted. `end_time` is what on_end reads as now(). Rows go straight to the
+    // output. Throws ModelError.
+    void run_on_end(LpRecord& lp, VirtualTime end_time);
+    // Calls the model's destructors. Throws ModelError.
+    void destroy_lps();
+
+    // --- what is known of it ---
+
+    LpRecord& lp(std::uint32_t id) const noexcept { return core_.lp(id); }
+    const std::vector<Group*>& groups() const noexcept { return core_.groups; }
+    const Counters& counters() const noexcept { return core_.counters; }
+    const RollbackLengths& rollback_lengths() const noexcept { return rollback_lengths_; }
+    // Events and anti-messages to each other rank, added to `sums` by the rank's number.
+    void add_sent_to(std::vector<std::uint64_t>& sums) const { outboxes_.add_sent_to(sums); }
+    const TraceTrack& trace() const noexcept { return core_.trace; }
+    const MemoryKinds& memory_kinds() const noexcept { return memory_look_.largest(); }
+    void add_digest(Digest& sum) const noexcept;
+    // Those of its LPs that were rolled back most.
+    void add_rollback_spots(std::vector<RollbackSpot>& spots) const;
+    EndReason end_reason() const noexcept { return ending_.reason(); }
+    VirtualTime end_time() const noexcept { return ending_.time(); }
+    VirtualTime last_committed_time() const noexcept { return committer_.last_committed_time(); }
+    std::int64_t balance() const noexcept { return core_.epochs.balance(); }
+
+    // Walks everything that the worker has; throws InternalError where something is wrong. Returns
+    // about how many things it has looked at. Thread: its own, between two turns.
+    std::uint64_t validate() const;
+
+  private:
+    // --- the turn (worker.cpp) ---
+    void on_gvt();
+    void go_on(const GvtResult& result);
+    void report_progress(const GvtResult& result);
+    void plan_quota(const GvtResult& result);
+    std::uint64_t events_uncommitted() const noexcept;
+    bool drain_mail();
+    void receive(const WireEvent& wire, Group& group);
+    bool execute_batch();
+    void prefetch_upcoming();
+    void execute_next(const PendingEntry& entry);
+    void execute(Group& group, LpRecord& lp, EventRecord& event);
+    void call_handler(LpRecord& lp, EventRecord& event, HistoryEntry& entry);
+    void leave_crashed();
+    void drop_sends();
+    void fail_running(std::string_view what);
+    void cut();
+    void note_idle();
+    bool commit();
+    void relieve_memory();
+    void hand_over();
+
+    // --- building, starting, ending LPs (worker_lps.cpp) ---
+    Group& build_group(std::uint32_t g);
+    void run_on_start(Group& group, LpRecord& lp);
+
+    // --- from schedule() to the outboxes (worker_sends.cpp) ---
+    void schedule(Context& context, LpId target, VirtualTime delay, EventType type,
+                  std::span<const std::byte> payload) override;
+    void output(Context& context, std::size_t table, std::span<const OutputValue> row) override;
+    EventRecord& new_event(Group& group, const EventHeader& header, const std::byte* payload);
+    // What a handler sent leaves only now that it has returned.
+    void release_sends(HistoryEntry& entry) {
+        for (EventRecord* sent = entry.sent; sent != nullptr; sent = sent->next_sent)
+            pending_.push(sent->entry());
+        if (!staged_.empty()) publish_staged();
+    }
+    void publish_staged();
+    void publish(const WireEvent& wire, const std::byte* payload);
+
+    // --- taking back (worker_rollback.cpp) ---
+    bool meets_anti(Group& group, LpRecord& lp, const EventRecord& event);
+    static bool take_anti(Group& group, LpRecord& lp, const EventRecord& event);
+    void receive_anti_message(const WireEvent& wire, Group& group, LpRecord& lp);
+    void roll_back_before(Group& group, LpRecord& lp, const EventKey& key);
+    void roll_back(Group& group, LpRecord& lp, History::Ordinal position);
+    void roll_back_to(const EventRecord& event);
+    void undo_sends(Group& group, LpRecord& lp, History::Ordinal position);
+    void restore_state(Group& group, LpRecord& lp, History::Ordinal position);
+    void coast(LpRecord& lp, History::Ordinal from, History::Ordinal to);
+    [[noreturn]] void fail_undoing(std::string_view what);
+    void cancel_here(EventRecord& event);
+    void cancel_processed();
+    bool is_chosen_for_check(const EventRecord& event) const noexcept;
+    std::string difference_after_rollback(const LpRecord& lp, const Snapshot& before,
+                                          std::uint64_t random_counter,
+                                          std::uint32_t sequence) const;
+    void check_rollback(Group& group, LpRecord& lp, EventRecord& event);
+    void drop_tried_image(Group& group) noexcept;
+
+    // --- handlers that run long out of order (worker_interruption.cpp) ---
+    RunningHandler running_handler() const noexcept override;
+    bool is_chosen_for_interruption(const EventRecord& event) const noexcept;
+    void put_aside_running();
+    void forget_put_aside(EventRecord& event) noexcept;
+    EventBound first_put_aside() const noexcept;
+    template <class Condition>
+    void take_back_put_aside(Condition&& is_meant);
+    void run_what_is_certain(const Contribution& sums);
+    void give_back_put_aside(const std::vector<std::uint32_t>& new_workers);
+
+    // --- the run is saved (worker_saving.cpp) ---
+    void begin_pause(const GvtResult& result);
+    void pause_on_gvt(const GvtResult& result);
+    std::vector<std::vector<EventRecord*>> settle_pending();
+
+    // --- in the paranoid preset (worker_validate.cpp; base/paranoid.hpp) ---
+    void check_change(const LpRecord& lp) {
+        core_.check_change(lp, committer_.bound(), !to_cancel_.empty());
+    }
+    void check_turn();
+    void validate_between_turns() const;
+    void validate_lists() const;
+    void validate_uncommitted() const;
+    std::uint64_t validate_groups() const;
+    std::uint64_t validate_group(const Group& group) const;
+    void validate_pending() const;
+
+    WorkerCore core_;
+    PendingSet pending_;
+    Outboxes outboxes_{core_};
+    Throttle throttle_{core_};
+    MemoryRelief memory_relief_{core_};
+    Committer committer_{core_};
+    Ending ending_{core_};
+    Standstill standstill_{core_};
+    Handovers handovers_{core_, pending_, committer_, ending_};
+
+    MailBuffer staged_;                    // what the running handler sends to other workers
+    std::vector<EventRecord*> to_cancel_;  // processed events whose LPs must be rolled back
+    std::vector<EventRecord*> put_aside_;  // in histories, as failed; see worker_interruption.cpp
+    bool may_interrupt_;                   // others may wait, and states come back whole
+    bool draws_interruptions_;             // --check-interrupt
+    bool draws_rollbacks_;                 // --check-rollback
+    std::uint32_t until_timed_;            // events until one is timed for its group's load
+    FaultGuard
+        undo_guard_;  // of handlers called while taking back, perhaps amid the core guard's batch
+    Snapshot* tried_image_ = nullptr;  // of check_rollback(), also when the tried handler crashes
+    std::uint64_t rolled_back_by_pauses_ = 0;  // events
+    RollbackLengths rollback_lengths_;
+    TraceTurn trace_turn_{core_.trace};
+    MemoryLook memory_look_;
+    AddressRange stack_;
+    std::uint32_t walked_at_round_ = 0;  // paranoid
+};
+
+// A rank's, by number.
+using Workers = std::vector<std::unique_ptr<Worker>>;
+
+}  // namespace nw

@@ -1,0 +1,181 @@
+// A worker's LPs before its first turn and after its last: built or read, started, ended, destroyed.
+
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+#include "checkpoint/saved_group.hpp"
+#include "checkpoint/saved_run.hpp"
+#include "engine/handler_call.hpp"
+#include "engine/lp_building.hpp"
+#include "lp/side_effects.hpp"
+#include "numa/handler/warm_up.hpp"
+#include "timewarp/worker.hpp"
+
+namespace nw {
+
+// --- Before ----------------------------------------------------------------------------------------
+
+void Worker::adopt_thread() {
+    warm_up();
+    stack_ = own_stack();
+    core_.guard.adopt_thread();
+    undo_guard_.adopt_thread();
+    WatchedThread::adopt_thread();
+}
+
+void Worker::build_groups() {
+    for (std::uint32_t g = 0; g < core_.plan.partition.groups(); ++g)
+        if (core_.plan.partition.first_owner(g) == core_.self) build_group(g);
+    if (!core_.plan.config.save.on()) return;
+    const AddressMap map({stack_});
+    for (Group* group : core_.groups) note_constructed(*group, map);
+}
+
+Group& Worker::build_group(std::uint32_t g) {
+    Group& group = core_.rank.make_group(g);
+    group.memory.set_home(core_.rank.node_of_worker(core_.self.worker));
+    core_.groups.push_back(&group);
+    core_.running = {&group, nullptr, nullptr, nullptr, 0, false, "its constructor"};
+    build_lps(group, core_.plan, core_.rank.memory_budget(), core_.guard);
+    core_.running = {};
+    return group;
+}
+
+void Worker::start(Clock::time_point now) {
+    // Mail goes out and in on the way, also to and from other ranks, so that it never piles up.
+    constexpr std::uint64_t lps_between_mail = 64;
+    core_.now = now;
+    trace_turn_.begin(core_.now);
+    std::uint64_t started = 0;
+    for (Group* group : core_.groups) {
+        for (std::uint32_t i = 0; i < group->count; ++i) {
+            run_on_start(*group, group->lps[i]);
+            core_.rank.memory_budget().note_started();
+            if (++started % lps_between_mail != 0) continue;
+            outboxes_.flush(false);
+            if (!core_.plan.config.net_thread) core_.rank.net_step(core_.now, trace_turn_);
+            drain_mail();
+        }
+    }
+    outboxes_.flush(true);
+}
+
+void Worker::run_on_start(Group& group, LpRecord& lp) {
+    // What on_start does is final at once; the entry only gathers it.
+    HistoryEntry entry{};
+    core_.running = {&group, &lp, nullptr, &entry, 0, false, "on_start()"};
+    Context context = make_context(0, LpId{lp.id}, core_.plan.rules.lps,
+                                   Random(core_.plan.config.seed, lp.id, lp.random_counter));
+    if (sigsetjmp(core_.guard.env(), 0) != 0) {
+        // First: the compiler makes room for an exception before it looks at what is to be in it.
+        const std::string what = leave_crashed_handler(core_.guard);
+        throw ModelError(
+            fmt::format("LP {} at time 0 in on_start(): {}", core_.running.lp->id, what));
+    }
+    const bool well = call_handler_of(lp, core_.guard, core_.failure, [&] {
+        lp.process->on_start(context);
+        if (core_.plan.setup.process.has_end_condition) lp.ended = lp.process->can_end();
+    });
+    if (!well)
+        throw ModelError(fmt::format("LP {} at time 0 in on_start(): {}", lp.id, core_.failure));
+    lp.random_counter = context.random().counter();
+    release_sends(entry);
+    committer_.take_rows(entry, EventKey{0, 0, lp.id, 0});
+    free_side_effects(entry, group.heap);
+    if (draws_rollbacks_) lp.heap->set_zero_fill();
+    core_.keeper.begin(lp);
+    ending_.add(lp);
+    core_.running = {};
+}
+
+void Worker::read_groups(const SavedRun& saved) {
+    // One is open at a time: a run of very many workers may go on with on few.
+    std::optional<SectionReader> file;
+    std::uint32_t number = 0;
+    for (std::uint32_t g = 0; g < core_.plan.partition.groups(); ++g) {
+        if (!(core_.plan.partition.first_owner(g) == core_.self)) continue;
+        Group& group = build_group(g);
+        const SavedGroup& from = saved.groups[g];
+        if (!file || number != from.file) {
+            number = from.file;
+            file.emplace(saved.folder + "/" + saved.files[number]);
+        }
+        file->open(from.section);
+        for (EventRecord* event : read_group(group, *file)) pending_.push(event->entry());
+        ending_.add(group);
+        for (std::uint32_t i = 0; i < group.count; ++i) {
+            core_.keeper.begin(group.lps[i]);
+            if (draws_rollbacks_) group.lps[i].heap->set_zero_fill();
+            core_.rank.memory_budget().note_started();
+        }
+    }
+    core_.gvt = core_.lead = saved.progress.gvt;
+    ending_.resume_from(saved.progress.gvt);
+    if (core_.self == Partition::Owner{0, 0}) {
+        ending_.resume_sums(saved.progress.end_key, saved.progress.dropped_beyond_end);
+        committer_.resume_from(saved.progress.last_committed_time);
+    }
+}
+
+// --- After -----------------------------------------------------------------------------------------
+
+void Worker::finalize() {
+    memory_look_.look(core_.now, core_.groups, core_.keeper.bytes());
+    for (Group* group : core_.groups) {
+        core_.counters[Counter::mail_spilled_bytes] += group->memory.mail().spilled_bytes();
+        for (std::uint32_t i = 0; i < group->count; ++i) {
+            LpRecord& lp = group->lps[i];
+            if (lp.committed != lp.history.tail()) restore_state(*group, lp, lp.committed);
+        }
+    }
+    core_.counters[Counter::saved_states] = core_.keeper.saved_states();
+    core_.counters[Counter::saved_states_bytes_peak] = core_.keeper.bytes_peak();
+}
+
+void Worker::run_on_end(LpRecord& lp, VirtualTime end_time) {
+    HistoryEntry entry{};
+    Group& group = core_.group_of(lp);
+    core_.running = {&group, &lp, nullptr, &entry, 0, false, "on_end()"};
+    Context context = make_context(end_time, LpId{lp.id}, core_.plan.rules.lps,
+                                   Random(core_.plan.config.seed, lp.id, lp.random_counter));
+    if (sigsetjmp(core_.guard.env(), 0) != 0) {
+        const std::string what =
+            leave_crashed_handler(core_.guard);  // before there is an exception
+        throw ModelError(
+            fmt::format("LP {} at time {} in on_end(): {}", core_.running.lp->id, end_time, what));
+    }
+    const bool well =
+        call_handler_of(lp, core_.guard, core_.failure, [&] { lp.process->on_end(context); });
+    if (!well || entry.sent_count > 0)
+        throw ModelError(fmt::format("LP {} at time {} in on_end(): {}", lp.id, end_time,
+                                     well ? "schedule() when the run is over" : core_.failure));
+    // Behind all rows of events, and among ranks in the order of LPs.
+    committer_.take_rows(entry, EventKey{time_infinity, 0, lp.id, 0});
+    committer_.write_rows();
+    free_side_effects(entry, group.heap);
+    core_.running = {};
+}
+
+// Of a run that has failed LPs have no destructor called: their states are what a failure left.
+void Worker::destroy_lps() {
+    for (Group* group : core_.groups) {
+        core_.running = {group, nullptr, nullptr, nullptr, 0, false, "its destructor"};
+        nw::destroy_lps(*group, core_.guard);
+    }
+    core_.running = {};
+}
+
+void Worker::add_digest(Digest& sum) const noexcept {
+    for (const Group* group : core_.groups)
+        for (std::uint32_t i = 0; i < group->count; ++i)
+            sum += group->lps[i].digest.term(LpId{group->lps[i].id});
+}
+
+void Worker::add_rollback_spots(std::vector<RollbackSpot>& spots) const {
+    for (const Group* group : core_.groups)
+        for (std::uint32_t i = 0; i < group->count; ++i)
+            add_spot(spots, {group->lps[i].rolled_back, group->lps[i].id, core_.self.rank,
+                             core_.self.worker});
+}
+
+}  // namespace nw

@@ -1,0 +1,116 @@
+// Standing still so that the whole run can be saved.
+//
+// A pause begins at a GVT round, like the end of a run does (standstill.hpp). What lies beyond that GVT is
+// taken back at once, so nobody sends anything after its next cut. What differs from the end is that
+// what still arrives is kept.
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "checkpoint/saved_group.hpp"
+#include "timewarp/worker.hpp"
+
+namespace nw {
+
+// --- Pausing ---------------------------------------------------------------------------------------
+
+void Worker::begin_pause(const GvtResult& result) {
+    standstill_.begin_pause({result.gvt, result.generation, 0, 0});
+    const EventKey& bound = standstill_.saved_bound();
+    const std::uint64_t rolled_back = core_.counters[Counter::rolled_back_events];
+    committer_.for_each_uncommitted([&](LpRecord& lp) {
+        History::Ordinal position = lp.history.tail();
+        while (position != lp.committed &&
+               !before(core_.entry_at(lp, position - 1).event->key(), bound))
+            --position;
+        if (position == lp.history.tail()) return;
+        roll_back(core_.group_of(lp), lp, position);
+        cancel_processed();
+    });
+    rolled_back_by_pauses_ += core_.counters[Counter::rolled_back_events] - rolled_back;
+    core_.lead = core_.gvt;
+    // Of all that is left. With an end condition it lags one round behind (ending.hpp).
+    if (core_.plan.setup.process.has_end_condition)
+        ending_.look_at_pause(committer_, bound);
+    else
+        committer_.begin(bound);
+}
+
+void Worker::pause_on_gvt(const GvtResult& result) {
+    if (ending_.on_gvt_while_pausing(result)) {
+        committer_.begin(ending_.final_bound());
+        standstill_.begin_end();
+        return;
+    }
+    if (core_.plan.setup.process.has_end_condition && standstill_.rounds() == 1)
+        committer_.begin(standstill_.saved_bound());
+    standstill_.on_gvt(result.quiesced);
+}
+
+void Worker::resume() noexcept {
+    standstill_.resume();
+    throttle_.resume();
+}
+
+void Worker::end_interrupted() noexcept {
+    standstill_.finish();
+    ending_.end_interrupted(standstill_.saved_bound().time);
+}
+
+// --- Saving ----------------------------------------------------------------------------------------
+
+// The pending events, by group. Those that are cancelled, or whose anti-messages wait for them, go.
+std::vector<std::vector<EventRecord*>> Worker::settle_pending() {
+    std::vector<std::vector<EventRecord*>> pending(core_.plan.partition.groups());
+    std::vector<PendingEntry> dropped;
+    pending_.take_if(
+        [&](const PendingEntry& entry) {
+            EventRecord& event = *entry.event;
+            if (event.status == EventStatus::cancelled) return true;
+            const std::uint32_t g = core_.plan.partition.place(entry.target).group;
+            LpRecord& record = lp(entry.target);
+            if (event.from_other_worker && record.unmatched_anti_messages > 0 &&
+                take_anti(*core_.rank.group(g), record, event))
+                return true;
+            pending[g].push_back(&event);
+            return false;
+        },
+        dropped);
+    for (const PendingEntry& entry : dropped)
+        core_.group_of(lp(entry.target)).heap.free(entry.event, entry.event->bytes());
+    return pending;
+}
+
+SavedPart Worker::save(SectionWriter& file, std::uint32_t file_number, const AddressMap& map) {
+    NW_CHECK(committer_.all_is_final());
+    TraceTurn trace(core_.trace);
+    trace.begin();
+    const std::vector<std::vector<EventRecord*>> pending = settle_pending();
+    for (Group* group : core_.groups) {
+        for (std::uint32_t i = 0; i < group->count; ++i) {
+            NW_CHECK(group->lps[i].committed == group->lps[i].history.tail());
+            core_.forget(*group, group->lps[i]);
+        }
+    }
+    const std::vector<LoadedModule>& modules = core_.plan.config.save.modules;
+    SavedPart part;
+    for (const LoadedModule& module : modules) part.modules_at.push_back(module.begin);
+    for (const Group* group : core_.groups) {
+        const std::uint32_t g = group->mail.group();
+        part.stray.combine(write_group(*group, pending[g], map, modules, file));
+        part.groups.push_back({g, file_number, file.end_section()});
+    }
+    part.progress.gvt = standstill_.saved_bound().time;
+    part.progress.end_key = ending_.last_key();
+    part.progress.dropped_beyond_end = ending_.dropped_beyond_end();
+    part.progress.last_committed_time = committer_.last_committed_time();
+    part.progress.totals = core_.counters;
+    part.progress.totals[Counter::saved_states] = core_.keeper.saved_states();
+    trace.mark(TraceKind::save, core_.groups.size());
+    return part;
+}
+
+}  // namespace nw

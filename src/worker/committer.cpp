@@ -1,0 +1,162 @@
+#include "worker/committer.hpp"
+
+#include "base/check.hpp"
+#include "base/prefetch.hpp"
+#include "engine/handler_call.hpp"
+#include "lp/side_effects.hpp"
+
+namespace nw {
+namespace {
+
+// LPs committed in one turn. Unmeasured guess.
+constexpr std::size_t lps_per_turn = 512;
+
+}  // namespace
+
+void Committer::begin(const EventKey& bound) {
+    bound_ = bound;
+    add_uncommitted(committing_);
+    committing_.clear();
+    committing_.swap(uncommitted_);
+    is_done_ = false;
+}
+
+bool Committer::step(bool keeps_nothing) {
+    if (is_done_) return false;
+    if (core_.plan.setup.process.has_commit) {
+        if (sigsetjmp(core_.guard.env(), 0) != 0) {
+            fail_in_on_commit(leave_crashed_handler(core_.guard));
+            return true;
+        }
+    }
+    commit_batch(keeps_nothing);
+    if (!committing_.empty() || core_.rank.failed()) return true;
+    is_done_ = true;
+    core_.rank.output().hand_over(core_.self.worker, rows_, bound_.time);
+    return true;
+}
+
+void Committer::commit_batch(bool keeps_nothing) {
+    for (std::size_t n = 0; n < lps_per_turn && !committing_.empty(); ++n) {
+        LpRecord& lp = *committing_.back();
+        committing_.pop_back();
+        prefetch_next();
+        commit(core_.group_of(lp), lp, keeps_nothing);
+        if (core_.rank.failed()) return;
+        if (lp.committed == lp.history.tail()) {
+            lp.has_uncommitted = false;
+        } else {
+            uncommitted_.push_back(&lp);
+        }
+    }
+}
+
+// Record, then history entry, then event of the LPs that are committed next.
+inline void Committer::prefetch_next() noexcept {
+    const std::size_t left = committing_.size();
+    if (left > 12) prefetch(&committing_[left - 12]->history);
+    if (left > 8) {
+        committing_[left - 8]->history.prefetch_first(core_.stride);
+        prefetch(committing_[left - 8]->saved_states);
+    }
+    if (left > 4) {
+        LpRecord& lp = *committing_[left - 4];
+        prefetch(core_.entry_at(lp, lp.committed).event);
+        core_.keeper.prefetch_trim(lp);
+    }
+}
+
+void Committer::commit(Group& group, LpRecord& lp, bool keeps_nothing) {
+    const History::Ordinal first = lp.committed;
+    while (lp.committed != lp.history.tail()) {
+        HistoryEntry& entry = core_.entry_at(lp, lp.committed);
+        if (!before(entry.event->key(), bound_)) break;
+        if (!commit_entry(group, lp, entry)) return;
+        ++lp.committed;
+    }
+    group.load.commit(lp.committed - first);
+    if (keeps_nothing && lp.committed == lp.history.tail()) [[unlikely]]
+        core_.forget(group, lp);
+    else if (core_.keeper.worth_trimming(lp))
+        core_.collect_fossils_before(group, lp, core_.keeper.trim(lp, lp.committed, group.heap));
+    if constexpr (paranoid) core_.check_change(lp, bound_);
+}
+
+bool Committer::commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry) {
+    const EventRecord& event = *entry.event;
+    if (event.failed) {
+        report_failure(event, entry);
+        return false;
+    }
+    lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
+    ++core_.counters[Counter::committed_events];
+    last_committed_time_ = std::max(last_committed_time_, event.time);
+    if (core_.plan.setup.process.has_commit && !call_on_commit(group, lp, entry)) return false;
+    if (entry.side_effects != nullptr) {
+        if (!core_.plan.setup.outputs.empty()) take_rows(entry, event.key());
+        free_side_effects(entry, group.heap);
+    }
+    return true;
+}
+
+// Apart, so that commit_entry stays small enough to be inlined.
+[[gnu::noinline]] bool Committer::call_on_commit(Group& group, LpRecord& lp, HistoryEntry& entry) {
+    core_.running = {&group, &lp, entry.event, &entry, 0, false, "on_commit()"};
+    if (call_guarded(core_.guard, nullptr, core_.failure,
+                     [&] { lp.process->on_commit(entry.event->view()); }))
+        return true;
+    fail_in_on_commit(core_.failure);
+    return false;
+}
+
+void Committer::report_failure(const EventRecord& event, const HistoryEntry& entry) {
+    const SideEffect& failure = *entry.side_effects;
+    core_.rank.fail_in_model(
+        event.key(),
+        describe_event(event) +
+            std::string(reinterpret_cast<const char*>(failure.content()), failure.bytes));
+}
+
+void Committer::fail_in_on_commit(const std::string& what) {
+    const EventRecord& event = *core_.running.event;
+    core_.rank.fail_in_model(event.key(), describe_event(event) + "on_commit(): " + what);
+}
+
+// What failed before a final event is final, too, and the cause of what comes later may lie in it.
+void Committer::report_earlier_failures() {
+    const std::optional<EventKey> bound = core_.rank.model_failure_key();
+    if (!bound) return;
+    for (Group* group : core_.groups) {
+        for (std::uint32_t i = 0; i < group->count; ++i) {
+            LpRecord& lp = group->lps[i];
+            for (History::Ordinal p = lp.committed; p != lp.history.tail(); ++p) {
+                const HistoryEntry& entry = core_.entry_at(lp, p);
+                if (!before(entry.event->key(), *bound)) break;
+                if (!entry.event->failed) continue;
+                report_failure(*entry.event, entry);
+                break;
+            }
+        }
+    }
+}
+
+void Committer::take_rows(const HistoryEntry& entry, const EventKey& key) {
+    const auto first = static_cast<std::ptrdiff_t>(rows_.size());
+    for (const SideEffect* effect = entry.side_effects; effect != nullptr; effect = effect->next) {
+        if (effect->kind != SideEffect::Kind::output_row) continue;
+        ++core_.counters[Counter::output_rows];
+        if (core_.rank.output().wanted())
+            rows_.push_back(
+                {key, effect->table, {effect->content(), effect->content() + effect->bytes}});
+    }
+    std::reverse(rows_.begin() + first, rows_.end());  // side effects are chained newest first
+}
+
+void Committer::write_rows() {
+    for (const OutputWriter::Row& row : rows_) core_.rank.output().write(row);
+    rows_.clear();
+}
+
+void Committer::validate() const { NW_CHECK(!is_done_ || committing_.empty()); }
+
+}  // namespace nw

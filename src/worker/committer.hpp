@@ -1,0 +1,89 @@
+// Making final what lies before a bound: hooks, output, digest, and memory given back. A commit takes
+// several turns where it is long, so that it does not delay the next cut.
+//
+// It knows which LPs have executed something that is not final, for everybody who has to look at those.
+//
+// Owner: Worker. Thread: the worker's.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "output/output_writer.hpp"
+#include "worker/worker_core.hpp"
+
+namespace nw {
+
+class Committer {
+  public:
+    explicit Committer(WorkerCore& core) : core_(core) {}
+
+    // Entries before `bound` are final. A commit under way is continued with the new bound.
+    void begin(const EventKey& bound);
+    // Commits some. Returns whether there was anything to do. With `keeps_nothing` LPs whose past is final forget it.
+    bool step(bool keeps_nothing);
+    // Nothing of the commit under way is left.
+    bool is_done() const noexcept { return is_done_; }
+    const EventKey& bound() const noexcept { return bound_; }
+    VirtualTime last_committed_time() const noexcept { return last_committed_time_; }
+    void resume_from(VirtualTime last_committed) noexcept { last_committed_time_ = last_committed; }
+
+    // --- LPs whose history has entries that are not final ---
+
+    // The LP executes something.
+    void note_uncommitted(LpRecord& lp) {
+        if (lp.has_uncommitted) return;
+        lp.has_uncommitted = true;
+        uncommitted_.push_back(&lp);
+    }
+    // They are not to be changed in it, but what they list may be rolled back.
+    template <class Visit>
+    void for_each_uncommitted(Visit&& visit) const {
+        for (LpRecord* lp : uncommitted_) visit(*lp);
+        for (LpRecord* lp : committing_) visit(*lp);
+    }
+    // They leave this list if `is_taken(lp)`. Requires: is_done().
+    template <class Condition>
+    std::vector<LpRecord*> take_uncommitted_if(Condition&& is_taken) {
+        const auto taken = std::stable_partition(uncommitted_.begin(), uncommitted_.end(),
+                                                 [&](LpRecord* lp) { return !is_taken(*lp); });
+        std::vector<LpRecord*> lps(taken, uncommitted_.end());
+        uncommitted_.erase(taken, uncommitted_.end());
+        return lps;
+    }
+    void add_uncommitted(const std::vector<LpRecord*>& lps) {
+        uncommitted_.insert(uncommitted_.end(), lps.begin(), lps.end());
+    }
+    bool all_is_final() const noexcept { return uncommitted_.empty() && committing_.empty(); }
+
+    // --- output rows ---
+
+    // Of an entry that is final; they leave at the end of the commit.
+    void take_rows(const HistoryEntry& entry, const EventKey& key);
+    // All that were taken go to the output now: those of on_end().
+    void write_rows();
+
+    // A final event of this rank has failed, and perhaps another before it: says so.
+    void report_earlier_failures();
+
+    void validate() const;
+
+  private:
+    void commit_batch(bool keeps_nothing);
+    void prefetch_next() noexcept;
+    void commit(Group& group, LpRecord& lp, bool keeps_nothing);
+    bool commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry);
+    bool call_on_commit(Group& group, LpRecord& lp, HistoryEntry& entry);
+    void report_failure(const EventRecord& event, const HistoryEntry& entry);
+    void fail_in_on_commit(const std::string& what);
+
+    WorkerCore& core_;
+    std::vector<LpRecord*> uncommitted_;
+    std::vector<LpRecord*> committing_;  // the same, of the commit under way
+    EventKey bound_{};
+    bool is_done_ = true;
+    VirtualTime last_committed_time_ = 0;
+    std::vector<OutputWriter::Row> rows_;
+};
+
+}  // namespace nw

@@ -1,0 +1,74 @@
+#include "worker/ending.hpp"
+
+#include <algorithm>
+
+namespace nw {
+namespace {
+
+EventKey just_after(EventKey key) noexcept {
+    ++key.sequence;
+    return key;
+}
+
+}  // namespace
+
+std::uint64_t Ending::not_ended(const Group& group) noexcept {
+    return static_cast<std::uint64_t>(std::count_if(group.lps, group.lps + group.count,
+                                                    [](const LpRecord& lp) { return !lp.ended; }));
+}
+
+bool Ending::on_gvt(const GvtResult& result, const Committer& committer) {
+    const VirtualTime until = core_.plan.until;
+    VirtualTime bound = core_.gvt;
+    if (core_.plan.setup.process.has_end_condition) {
+        look(committer, start_of(core_.gvt));
+        bound = std::exchange(previous_gvt_, core_.gvt);
+        if (on_gvt_while_pausing(result)) return true;
+    }
+    if (bound >= until) {
+        const bool ran_dry = bound == time_infinity && result.sums.dropped_beyond_end == 0;
+        return end(ran_dry ? EndReason::no_events : EndReason::until, until,
+                   start_of(time_infinity));
+    }
+    if (result.sums.stop != 0 && !core_.plan.config.save.on())
+        return end(EndReason::interrupted, bound, start_of(bound));
+    final_bound_ = start_of(bound);
+    return false;
+}
+
+bool Ending::on_gvt_while_pausing(const GvtResult& result) {
+    if (!core_.plan.setup.process.has_end_condition || result.sums.not_ended != 0) return false;
+    return end(EndReason::all_can_end, std::max(0.0, result.sums.end_key.time),
+               just_after(result.sums.end_key));
+}
+
+bool Ending::end(EndReason reason, VirtualTime time, const EventKey& bound) noexcept {
+    reason_ = reason;
+    time_ = time;
+    final_bound_ = bound;
+    return true;
+}
+
+void Ending::look_at_pause(const Committer& committer, const EventKey& bound) {
+    look(committer, bound);
+    previous_gvt_ = bound.time;
+}
+
+void Ending::look(const Committer& committer, const EventKey& bound) {
+    committer.for_each_uncommitted([&](LpRecord& lp) { look_at(lp, bound); });
+}
+
+// For the first event after which the LP would let the run end.
+void Ending::look_at(LpRecord& lp, const EventKey& bound) {
+    while (!lp.ended && lp.scanned != lp.history.tail()) {
+        const EventRecord& event = *core_.entry_at(lp, lp.scanned).event;
+        if (!before(event.key(), bound)) break;
+        ++lp.scanned;
+        if (!event.lets_end) continue;
+        lp.ended = true;
+        --lps_not_ended_;
+        if (before(last_key_, event.key())) last_key_ = event.key();
+    }
+}
+
+}  // namespace nw

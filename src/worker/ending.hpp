@@ -1,0 +1,81 @@
+// Whether the run is over, and where it ends.
+//
+// With an end condition (can_end()) commit lags one round behind GVT: what is below GVT is first
+// looked at for can_end(), the next round tells everybody whether all LPs have ended and at which
+// latest event K, and only then it is known that nothing beyond K may be committed.
+//
+// Owner: Worker. Thread: the worker's.
+#pragma once
+
+#include <cstdint>
+
+#include "stats/run_result.hpp"
+#include "worker/committer.hpp"
+#include "worker/worker_core.hpp"
+
+namespace nw {
+
+class Ending {
+  public:
+    explicit Ending(WorkerCore& core) : core_(core) {}
+
+    // A new GVT is known. Returns whether the run ends with it; then all workers are told the same.
+    bool on_gvt(const GvtResult& result, const Committer& committer);
+    // The same while all workers are about to stand still: only an end condition can end the run.
+    bool on_gvt_while_pausing(const GvtResult& result);
+    // Requires: one of the two was called for this round. What is before it may be committed.
+    const EventKey& final_bound() const noexcept { return final_bound_; }
+
+    // All is looked at for can_end() up to `bound`, where a pause begins. Requires: an end condition.
+    void look_at_pause(const Committer& committer, const EventKey& bound);
+
+    // A pause was the end.
+    void end_interrupted(VirtualTime at) noexcept {
+        reason_ = EndReason::interrupted;
+        time_ = at;
+    }
+
+    EndReason reason() const noexcept { return reason_; }
+    VirtualTime time() const noexcept { return time_; }  // up to which the run came
+
+    // --- what a GVT round is told ---
+
+    std::uint64_t lps_not_ended() const noexcept { return lps_not_ended_; }
+    // Of the latest event after which an LP let the run end.
+    const EventKey& last_key() const noexcept { return last_key_; }
+    // Events that were sent beyond the end of the run, and not taken back.
+    std::uint64_t dropped_beyond_end() const noexcept { return dropped_beyond_end_; }
+
+    void note_dropped() noexcept { ++dropped_beyond_end_; }
+    void take_back_dropped(std::uint32_t events) noexcept { dropped_beyond_end_ -= events; }
+
+    // --- LPs that come and go ---
+
+    void add(const LpRecord& lp) noexcept { lps_not_ended_ += lp.ended ? 0 : 1; }
+    void add(const Group& group) noexcept { lps_not_ended_ += not_ended(group); }
+    void remove(const Group& group) noexcept { lps_not_ended_ -= not_ended(group); }
+    // Of a saved run, all workers' together.
+    void resume_from(VirtualTime gvt) noexcept { previous_gvt_ = gvt; }
+    void resume_sums(const EventKey& last_key, std::uint64_t dropped_beyond_end) noexcept {
+        last_key_ = last_key;
+        dropped_beyond_end_ = dropped_beyond_end;
+    }
+
+    static std::uint64_t not_ended(const Group& group) noexcept;
+
+  private:
+    void look(const Committer& committer, const EventKey& bound);
+    void look_at(LpRecord& lp, const EventKey& bound);
+    bool end(EndReason reason, VirtualTime time, const EventKey& bound) noexcept;
+
+    WorkerCore& core_;
+    VirtualTime previous_gvt_ = 0;
+    std::uint64_t lps_not_ended_ = 0;
+    EventKey last_key_{-1.0, 0, 0, 0};
+    std::uint64_t dropped_beyond_end_ = 0;
+    EventKey final_bound_{};
+    EndReason reason_ = EndReason::until;
+    VirtualTime time_ = 0;
+};
+
+}  // namespace nw

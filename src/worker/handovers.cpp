@@ -1,0 +1,104 @@
+#include "worker/handovers.hpp"
+
+#include <algorithm>
+
+#include "lp/side_effects.hpp"
+
+namespace nw {
+
+void Handovers::on_gvt() {
+    if (core_.rank.rebinding().plan().round != core_.epochs.seen()) return;
+    const std::vector<GroupMove>& moves = core_.rank.rebinding().plan().moves;
+    if (core_.self.worker == 0 && !moves.empty()) ++core_.counters[Counter::rebindings];
+    for (const GroupMove& move : moves) {
+        if (move.from == core_.self.worker) leaving_.push_back(move);
+        if (move.to == core_.self.worker) ++awaited_;
+    }
+}
+
+std::vector<std::uint32_t> Handovers::new_workers() const {
+    std::vector<std::uint32_t> worker_of(core_.plan.partition.groups(), core_.self.worker);
+    for (const GroupMove& move : leaving_) worker_of[move.group] = move.to;
+    return worker_of;
+}
+
+void Handovers::hand_over(const std::vector<std::uint32_t>& new_workers) {
+    TraceTurn trace(core_.trace);
+    trace.begin();
+    const auto worker_of_lp = [&](std::uint32_t lp) {
+        return new_workers[core_.plan.partition.place(lp).group];
+    };
+    part_senders(new_workers);
+
+    std::vector<Handover> packed(core_.plan.workers);  // by receiver
+    std::vector<PendingEntry> pending;
+    pending_.take_if(
+        [&](const PendingEntry& entry) { return worker_of_lp(entry.target) != core_.self.worker; },
+        pending);
+    for (const PendingEntry& entry : pending)
+        packed[worker_of_lp(entry.target)].pending.push_back(entry);
+    for (LpRecord* lp : committer_.take_uncommitted_if(
+             [&](const LpRecord& lp) { return worker_of_lp(lp.id) != core_.self.worker; })) {
+        uncommitted_taken_over_ -= lp->history.tail() - lp->committed;
+        packed[worker_of_lp(lp->id)].uncommitted.push_back(lp);
+    }
+    std::erase_if(core_.groups, [&](Group* group) {
+        const std::uint32_t worker = new_workers[group->mail.group()];
+        if (worker == core_.self.worker) return false;
+        packed[worker].groups.push_back(group);
+        ending_.remove(*group);
+        for (std::uint32_t i = 0; i < group->count; ++i) core_.keeper.hand_over(group->lps[i]);
+        return true;
+    });
+    core_.counters[Counter::groups_moved] += leaving_.size();
+    core_.rank.progress().groups_moved.fetch_add(leaving_.size(), std::memory_order_relaxed);
+    trace.mark(TraceKind::handover, leaving_.size());
+    leaving_.clear();
+    for (std::uint32_t worker = 0; worker < packed.size(); ++worker)
+        if (!packed[worker].groups.empty()) core_.rank.hand_over(std::move(packed[worker]), worker);
+}
+
+// Sender and target of an event that part can no longer reach each other through next_sent: the
+// sender keeps an anti-message to send, as if the target had always been elsewhere.
+void Handovers::part_senders(const std::vector<std::uint32_t>& new_workers) {
+    committer_.for_each_uncommitted([&](LpRecord& lp) {
+        const std::uint32_t here = core_.plan.partition.place(lp.id).group;
+        for (History::Ordinal p = lp.committed; p != lp.history.tail(); ++p) {
+            HistoryEntry& entry = core_.entry_at(lp, p);
+            for (EventRecord** link = &entry.sent; *link != nullptr;) {
+                EventRecord& sent = **link;
+                if (new_workers[core_.plan.partition.place(sent.target).group] ==
+                    new_workers[here]) {
+                    link = &sent.next_sent;
+                    continue;
+                }
+                *link = sent.next_sent;
+                sent.from_other_worker = true;
+                add_anti_message(entry, sent, core_.rank.group(here)->heap);
+            }
+        }
+    });
+}
+
+void Handovers::take_over() {
+    TraceTurn trace(core_.trace);
+    trace.begin();
+    std::size_t taken = 0;
+    for (const Handover& handover : core_.rank.take_over(core_.self.worker)) {
+        taken += handover.groups.size();
+        for (Group* group : handover.groups) {
+            core_.groups.push_back(group);
+            group->memory.move_sobj(core_.rank.node_of_worker(core_.self.worker));
+            ending_.add(*group);
+            for (std::uint32_t i = 0; i < group->count; ++i) core_.keeper.take_over(group->lps[i]);
+        }
+        for (const PendingEntry& entry : handover.pending) pending_.push(entry);
+        for (const LpRecord* lp : handover.uncommitted)
+            uncommitted_taken_over_ += lp->history.tail() - lp->committed;
+        committer_.add_uncommitted(handover.uncommitted);
+    }
+    awaited_ -= static_cast<std::int64_t>(taken);
+    trace.mark(TraceKind::takeover, taken);
+}
+
+}  // namespace nw

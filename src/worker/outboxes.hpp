@@ -1,0 +1,50 @@
+// What a worker sends to others, from the moment it is said to be sent until it lies in a bottom half of
+// this rank or in a batch for another one.
+//
+// Owner: Worker. Thread: the worker's.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "event/mail_buffer.hpp"
+#include "worker/worker_core.hpp"
+
+namespace nw {
+
+class Outboxes {
+  public:
+    explicit Outboxes(WorkerCore& core) : core_(core), to_workers_(core.plan.workers) {}
+
+    // The event or anti-message belongs to the epoch that is open from now on. Returns whether this was the last that
+    // the worker may send to other ranks before it learns a new GVT.
+    [[nodiscard]] bool send(WireEvent wire, const std::byte* payload);
+
+    // Everything for workers of this rank leaves, and batches for other ranks that are old enough, or all.
+    void flush(bool everything);
+
+    void on_gvt() noexcept { messages_since_gvt_ = 0; }
+
+    // Events and anti-messages to each other rank, added to `sums` by the rank's number.
+    void add_sent_to(std::vector<std::uint64_t>& sums) const;
+
+    // What waits here belongs to the epoch that is open: the next cut sends it off.
+    void validate() const;
+
+  private:
+    struct ToRank {
+        MailBuffer mail;
+        WorkerCore::Clock::time_point opened;  // when the first event went in
+        std::uint64_t events_sent = 0;         // so far
+    };
+
+    bool send_to_rank(std::uint32_t rank, const WireEvent& wire, const std::byte* payload);
+    void close_batch(std::uint32_t rank);
+
+    WorkerCore& core_;
+    std::vector<MailBuffer> to_workers_;    // by worker of this rank
+    std::vector<ToRank> to_ranks_;          // by rank; grows to the highest spoken to
+    std::uint32_t messages_since_gvt_ = 0;  // to other ranks
+};
+
+}  // namespace nw

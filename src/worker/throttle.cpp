@@ -1,0 +1,39 @@
+#include "worker/throttle.hpp"
+
+#include <cmath>
+
+#include "base/check.hpp"
+
+namespace nw {
+
+void Throttle::on_gvt(const GvtResult& result) noexcept {
+    // Strictly ahead of GVT even where adding the window is lost in rounding.
+    horizon_ = std::min(core_.plan.until, std::max(core_.gvt + result.window,
+                                                   std::nextafter(core_.gvt, time_infinity)));
+    generations_ = result.generations;
+    generation_limit_ = result.generation + result.generations;
+    quota_ = unlimited;
+}
+
+void Throttle::set_quota(std::uint32_t events) noexcept {
+    quota_ = events;
+    if (events == 0) stay_at_gvt_for_memory();
+}
+
+bool Throttle::stay_at_gvt() noexcept {
+    const VirtualTime end = std::nextafter(core_.gvt, time_infinity);
+    if (horizon_ <= end) return false;
+    horizon_ = end;
+    return true;
+}
+
+void Throttle::stay_at_gvt_for_memory() noexcept {
+    quota_ = unlimited;
+    if (stay_at_gvt()) ++core_.counters[Counter::memory_stops];
+}
+
+void Throttle::resume() noexcept { horizon_ = std::nextafter(core_.gvt, time_infinity); }
+
+void Throttle::validate() const { NW_CHECK(horizon_ <= core_.plan.until); }
+
+}  // namespace nw

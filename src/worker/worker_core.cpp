@@ -1,0 +1,67 @@
+#include "worker/worker_core.hpp"
+
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+#include "base/prefetch.hpp"
+#include "numa/handler/heap_scope.hpp"
+
+namespace nw {
+
+WorkerCore::WorkerCore(Rank& shared, WorkerId id)
+    : rank(shared),
+      plan(shared.plan()),
+      self{static_cast<std::uint16_t>(index(shared.id())), static_cast<std::uint16_t>(index(id))},
+      stride(plan.state_keeping.entry_stride),
+      keeper(plan.state_keeping),
+      trace(shared.trace_spans_max()) {}
+
+void WorkerCore::collect_fossils_before(Group& group, LpRecord& lp,
+                                        History::Ordinal needed) noexcept {
+    while (lp.history.head() != needed) {
+        // The events lie where they were made, long ago for the cache. (Beyond the last one kept the
+        // ring holds an older entry: a useless hint at worst.)
+        prefetch(entry_at(lp, lp.history.head() + 4).event);
+        EventRecord* event = entry_at(lp, lp.history.head()).event;
+        group.heap.free(event, event->bytes());
+        lp.history.drop_first();
+    }
+}
+
+void WorkerCore::forget(Group& group, LpRecord& lp) {
+    collect_fossils_before(group, lp, lp.committed);
+    lp.history.release(stride, group.heap);
+    keeper.forget(lp, group.heap);
+}
+
+LpFacts WorkerCore::facts(const EventKey& final_before, bool is_cancelling) const noexcept {
+    return {.keeping = keeper.rules(),
+            .payload_bytes_max = static_cast<std::uint32_t>(plan.rules.payload_bytes_max),
+            .has_end_condition = plan.setup.process.has_end_condition,
+            .gvt = gvt,
+            .final_before = final_before,
+            .is_cancelling = is_cancelling};
+}
+
+// The words of a check that fails say which LP it was.
+void WorkerCore::check_change(const LpRecord& lp, const EventKey& final_before,
+                              bool is_cancelling) {
+    const PlatformScope platform;
+    ErrorContext& here = error_context();
+    here.lp = lp.id;
+    here.time = lp.last_key.time;
+    const LpFacts known = facts(final_before, is_cancelling);
+    if (walks.count_change())
+        validate_whole(lp, known);
+    else
+        validate_newest(lp, known);
+    here.lp = -1;
+    here.time = 0;
+}
+
+std::string describe_event(const EventRecord& event) {
+    return fmt::format("LP {} at time {}, event of type {} from LP {}: ", event.target, event.time,
+                       event.type, event.sender);
+}
+
+}  // namespace nw

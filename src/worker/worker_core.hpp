@@ -1,0 +1,85 @@
+// What all parts of a worker use: whose it is, what it owns, how far it knows GVT, what the model's
+// code that runs now belongs to. The parts (outboxes, throttle, committer, …) have a reference to it,
+// and each keeps besides what it alone changes.
+//
+// Owner: Worker. Thread: the worker's.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/counters.hpp"
+#include "base/paranoid.hpp"
+#include "gvt/epoch_counts.hpp"
+#include "lp/state_keeping.hpp"
+#include "lp/validate.hpp"
+#include "numa/handler/fault_guard.hpp"
+#include "rank/rank.hpp"
+#include "stats/trace.hpp"
+
+namespace nw {
+
+// What is being executed; null outside handlers. It is kept here and not in locals: a fault in a
+// handler jumps over the stack.
+struct RunningCall {
+    Group* group = nullptr;
+    LpRecord* lp = nullptr;
+    EventRecord* event = nullptr;
+    HistoryEntry* entry = nullptr;
+    std::uint32_t generation = 0;
+    bool silent = false;    // coasting: nothing is sent or written
+    const char* hook = "";  // which of the model's functions, where it is not on_event
+};
+
+struct WorkerCore {
+    using Clock = GvtRounds::Clock;
+
+    WorkerCore(Rank& rank, WorkerId id);
+
+    LpRecord& lp(std::uint32_t id) const noexcept {
+        const Partition::Place place = plan.partition.place(id);
+        return rank.group(place.group)->lps[place.index];
+    }
+    Group& group_of(const LpRecord& lp) const noexcept {
+        return *rank.group(plan.partition.place(lp.id).group);
+    }
+    HistoryEntry& entry_at(LpRecord& lp, History::Ordinal position) const noexcept {
+        return lp.history.at(position, stride);
+    }
+
+    // Fossil collection: frees the events and entries before `needed`.
+    void collect_fossils_before(Group& group, LpRecord& lp, History::Ordinal needed) noexcept;
+    // The LP keeps no past at all. Requires: all that it has executed is final.
+    void forget(Group& group, LpRecord& lp);
+
+    // For the paranoid preset (base/paranoid.hpp): the LP has changed. `final_before`: the bound of the
+    // last commit.
+    void check_change(const LpRecord& lp, const EventKey& final_before, bool is_cancelling = false);
+    LpFacts facts(const EventKey& final_before, bool is_cancelling = false) const noexcept;
+
+    Rank& rank;
+    const RunPlan& plan;
+    const Partition::Owner self;
+    const std::uint32_t stride;  // bytes of a history entry
+
+    std::vector<Group*> groups;
+    VirtualTime gvt = 0;      // as this worker knows it
+    VirtualTime lead = 0;     // of the event that was executed last
+    Clock::time_point now{};  // of this turn
+    StateKeeper keeper;
+    EpochCounts epochs;
+    Counters counters;
+    TraceTrack trace;
+
+    RunningCall running;
+    FaultGuard guard;
+    std::string failure;  // of the handler that failed last
+
+    WalkPace walks;
+};
+
+// "LP 3 at time 2, event of type 1 from LP 4: "
+std::string describe_event(const EventRecord& event);
+
+}  // namespace nw
