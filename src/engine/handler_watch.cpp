@@ -25,10 +25,12 @@ constexpr double certain_times = 4;
 // asked many times in a row, and left where it happens to be outside.
 constexpr std::uint32_t asks_in_a_row = 100;
 constexpr std::chrono::microseconds between_asks{50};
-// One that takes no CPU time waits for something that may never come, and one that is in the library after
-// so many tries will stay there: they are left all the same.
+// One that takes no CPU time waits for something that may never come, and one that is in the library
+// whenever it is asked, for so long, will stay there: they are left all the same. By its CPU time, in which
+// it had as many chances on a busy machine as on a quiet one; and by the clock at last.
 constexpr std::uint32_t waits_max = 5;
-constexpr std::uint32_t tries_max = 100;
+constexpr double tries_cpu_seconds_max = 0.25;
+constexpr double tries_seconds_max = 3;
 
 }  // namespace
 
@@ -90,7 +92,7 @@ void HandlerWatch::look(Watched& watched) {
     if (call == 0 || call != watched.call) {
         if (watched.certain) certain_seconds_ = std::max(certain_seconds_, seconds);
         // One that had to be interrupted says nothing about what is usual.
-        const bool is_usual = watched.call != 0 && watched.tries == 0;
+        const bool is_usual = watched.call != 0 && watched.tried_since == 0;
         watched = {watched.thread,
                    call,
                    now,
@@ -121,20 +123,25 @@ void HandlerWatch::look_at_call(Watched& watched, double seconds, double cpu_sec
     }
     if (handler.certain) {
         if (timeout_seconds_ > 0 && seconds >= timeout_seconds_)
-            leave(watched, ProbeWish::end, cpu_seconds);
+            leave(watched, ProbeWish::end, seconds, cpu_seconds);
         return;
     }
     const double mean = watched.earlier / static_cast<double>(watched.call);
     const double usual = std::max(long_means * mean, certain_times * certain_seconds_);
     if (cpu_seconds >= std::max(long_cpu_seconds, usual) ||
         seconds >= std::max(long_wall_seconds, usual))
-        leave(watched, ProbeWish::interrupt, cpu_seconds);
+        leave(watched, ProbeWish::interrupt, seconds, cpu_seconds);
 }
 
-void HandlerWatch::leave(Watched& watched, ProbeWish wish, double cpu_seconds) {
+void HandlerWatch::leave(Watched& watched, ProbeWish wish, double seconds, double cpu_seconds) {
     watched.waits = cpu_seconds > watched.cpu_seconds + 1e-4 ? 0 : watched.waits + 1;
-    ++watched.tries;
-    const bool by_force = watched.waits > waits_max || watched.tries > tries_max;
+    if (watched.tried_since == 0) {
+        watched.tried_since = seconds;
+        watched.tried_cpu_since = cpu_seconds;
+    }
+    const bool by_force = watched.waits > waits_max ||
+                          cpu_seconds - watched.tried_cpu_since >= tries_cpu_seconds_max ||
+                          seconds - watched.tried_since >= tries_seconds_max;
     for (std::uint32_t i = 0; i < asks_in_a_row; ++i) {
         if (watched.thread->running_call() != watched.call) return;
         watched.thread->ask(wish, watched.call, by_force);

@@ -101,15 +101,16 @@ class HandlerWatch {
         double next_line = 0;     // of the watchdog's, after so many seconds
         double cpu_seconds = 0;   // that the call had taken at the last look
         std::uint32_t waits = 0;  // looks since it took any
-        std::uint32_t tries = 0;  // to leave it
-        bool asked = false;       // what is running
+        double tried_since = 0;   // to leave it, in seconds of the call; 0: not yet
+        double tried_cpu_since = 0;
+        bool asked = false;  // what is running
         bool certain = false;
     };
 
     void run();
     void look(Watched& watched);
     void look_at_call(Watched& watched, double seconds, double cpu_seconds);
-    void leave(Watched& watched, ProbeWish wish, double cpu_seconds);
+    void leave(Watched& watched, ProbeWish wish, double seconds, double cpu_seconds);
     void say(const RunningHandler& handler, double seconds);
 
     const double watchdog_seconds_;
