@@ -142,7 +142,9 @@ void HandlerWatch::leave(Watched& watched, ProbeWish wish, double seconds, doubl
     const bool by_force = watched.waits > waits_max ||
                           cpu_seconds - watched.tried_cpu_since >= tries_cpu_seconds_max ||
                           seconds - watched.tried_since >= tries_seconds_max;
-    for (std::uint32_t i = 0; i < asks_in_a_row; ++i) {
+    // Who waits is where it was.
+    const std::uint32_t asks = watched.waits > 0 ? 1 : asks_in_a_row;
+    for (std::uint32_t i = 0; i < asks; ++i) {
         if (watched.thread->running_call() != watched.call) return;
         watched.thread->ask(wish, watched.call, by_force);
         std::this_thread::sleep_for(between_asks);
