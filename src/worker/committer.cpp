@@ -66,23 +66,7 @@ inline void Committer::prefetch_next() noexcept {
     }
 }
 
-void Committer::commit(Group& group, LpRecord& lp, bool keeps_nothing) {
-    const History::Ordinal first = lp.committed;
-    while (lp.committed != lp.history.tail()) {
-        HistoryEntry& entry = core_.entry_at(lp, lp.committed);
-        if (!before(entry.event->key(), bound_)) break;
-        if (!commit_entry(group, lp, entry)) return;
-        ++lp.committed;
-    }
-    group.load.commit(lp.committed - first);
-    if (keeps_nothing && lp.committed == lp.history.tail()) [[unlikely]]
-        core_.forget(group, lp);
-    else if (core_.keeper.worth_trimming(lp))
-        core_.collect_fossils_before(group, lp, core_.keeper.trim(lp, lp.committed, group.heap));
-    if constexpr (paranoid) core_.check_change(lp, bound_);
-}
-
-bool Committer::commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry) {
+inline bool Committer::commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry) {
     const EventRecord& event = *entry.event;
     if (event.failed) {
         report_failure(event, entry);
@@ -97,6 +81,22 @@ bool Committer::commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry) {
         free_side_effects(entry, group.heap);
     }
     return true;
+}
+
+void Committer::commit(Group& group, LpRecord& lp, bool keeps_nothing) {
+    const History::Ordinal first = lp.committed;
+    while (lp.committed != lp.history.tail()) {
+        HistoryEntry& entry = core_.entry_at(lp, lp.committed);
+        if (!before(entry.event->key(), bound_)) break;
+        if (!commit_entry(group, lp, entry)) return;
+        ++lp.committed;
+    }
+    group.load.commit(lp.committed - first);
+    if (keeps_nothing && lp.committed == lp.history.tail()) [[unlikely]]
+        core_.forget(group, lp);
+    else if (core_.keeper.worth_trimming(lp))
+        core_.collect_fossils_before(group, lp, core_.keeper.trim(lp, lp.committed, group.heap));
+    if constexpr (paranoid) core_.check_change(lp, bound_);
 }
 
 // Apart, so that commit_entry stays small enough to be inlined.

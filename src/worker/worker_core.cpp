@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
-#include "base/prefetch.hpp"
 #include "numa/handler/heap_scope.hpp"
 
 namespace nw {
@@ -15,18 +14,6 @@ WorkerCore::WorkerCore(Rank& shared, WorkerId id)
       stride(plan.state_keeping.entry_stride),
       keeper(plan.state_keeping),
       trace(shared.trace_spans_max()) {}
-
-void WorkerCore::collect_fossils_before(Group& group, LpRecord& lp,
-                                        History::Ordinal needed) noexcept {
-    while (lp.history.head() != needed) {
-        // The events lie where they were made, long ago for the cache. (Beyond the last one kept the
-        // ring holds an older entry: a useless hint at worst.)
-        prefetch(entry_at(lp, lp.history.head() + 4).event);
-        EventRecord* event = entry_at(lp, lp.history.head()).event;
-        group.heap.free(event, event->bytes());
-        lp.history.drop_first();
-    }
-}
 
 void WorkerCore::forget(Group& group, LpRecord& lp) {
     collect_fossils_before(group, lp, lp.committed);
