@@ -20,6 +20,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.hpp"
+#include "file/disk.hpp"
 #include "stats/stopwatch.hpp"
 
 namespace nw {
@@ -262,11 +263,7 @@ void SavedRunFolder::complete(const SavedRun& run) {
                          {"wall_seconds", run.progress.wall_seconds}};
     const fs::path temporary = folder / latest_file;
     write_file(temporary, latest.dump(2) + "\n");
-    std::error_code error;
-    fs::rename(temporary, directory / latest_file, error);
-    if (error)
-        throw MachineError(fmt::format("{} cannot be written: {}",
-                                       (directory / latest_file).string(), error.message()));
+    replace_file((directory / latest_file).string(), temporary.string());
     latest_ = std::exchange(new_name_, {});  // not to be abandoned any more
     is_synced_ = false;
     sync_folder(directory_);

@@ -1,27 +1,36 @@
 #include "file/appended_file.hpp"
 
 #include <cerrno>
-#include <cstring>
 #include <system_error>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/check.hpp"
-#include "file/section_file.hpp"
+#include "file/disk.hpp"
 
 namespace nw {
 namespace {
 
 constexpr std::size_t buffer_bytes = 64 * 1024;
 
+int flags_for(AppendedFile::Open how) noexcept {
+    switch (how) {
+        case AppendedFile::Open::empty:
+            return O_CREAT | O_TRUNC;
+        case AppendedFile::Open::new_name:
+            return O_CREAT | O_EXCL;
+        case AppendedFile::Open::as_it_is:
+            break;
+    }
+    return 0;
+}
+
 }  // namespace
 
 AppendedFile::AppendedFile(std::string path, Open how)
     : path_(std::move(path)),
-      descriptor_(open(path_.c_str(),
-                       O_RDWR | O_CLOEXEC | (how == Open::empty ? O_CREAT | O_TRUNC : 0), 0666)) {
+      descriptor_(open(path_.c_str(), O_RDWR | O_CLOEXEC | flags_for(how), 0666)) {
     if (descriptor_ < 0) throw std::system_error(errno, std::generic_category());
     // A device has no end to go to.
     if (const off_t end = lseek(descriptor_, 0, SEEK_END); end > 0)
@@ -39,38 +48,34 @@ AppendedFile::~AppendedFile() {
 }
 
 void AppendedFile::append(std::string_view bytes) {
-    buffer_ += bytes;
-    if (buffer_.size() >= buffer_bytes) flush();
+    if (buffer_.size() + bytes.size() > buffer_bytes) flush();
+    if (bytes.size() <= buffer_bytes)
+        buffer_ += bytes;
+    else if (write_out(bytes) < bytes.size())
+        fail_with_errno(path_, "written");
 }
 
 void AppendedFile::flush() {
-    std::size_t done = 0;
-    while (done < buffer_.size()) {
-        const ssize_t count = write(descriptor_, buffer_.data() + done, buffer_.size() - done);
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) {
-            const int reason = errno;
-            buffer_.erase(0, done);
-            errno = reason;
-            fail("writing");
-        }
-        done += static_cast<std::size_t>(count);
-        written_bytes_ += static_cast<std::size_t>(count);
-    }
-    buffer_.clear();
+    buffer_.erase(0, write_out(buffer_));
+    if (!buffer_.empty()) fail_with_errno(path_, "written");
+}
+
+std::size_t AppendedFile::write_out(std::string_view bytes) noexcept {
+    const std::size_t done = write_all(descriptor_, bytes);
+    written_bytes_ += done;
+    return done;
 }
 
 void AppendedFile::sync() {
     flush();
-    // EINVAL: a pipe or a device, which holds nothing back.
-    if (sync_descriptor(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail("writing");
+    if (!sync_descriptor(descriptor_)) fail_with_errno(path_, "written");
 }
 
 void AppendedFile::truncate(std::uint64_t bytes) {
     flush();
     const auto end = static_cast<off_t>(bytes);
     if (ftruncate(descriptor_, end) != 0 || lseek(descriptor_, end, SEEK_SET) != end)
-        fail("truncating");
+        fail_with_errno(path_, "cut");
     written_bytes_ = bytes;
 }
 
@@ -81,7 +86,7 @@ std::string AppendedFile::read(std::uint64_t from, std::size_t count) const {
         const ssize_t got =
             pread(descriptor_, bytes.data() + done, count - done, static_cast<off_t>(from + done));
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) fail("reading");
+        if (got < 0) fail_with_errno(path_, "read");
         if (got == 0) break;
         done += static_cast<std::size_t>(got);
     }
@@ -90,11 +95,7 @@ std::string AppendedFile::read(std::uint64_t from, std::size_t count) const {
 }
 
 void AppendedFile::make_nameless() {
-    if (unlink(path_.c_str()) != 0) fail("removing the name of");
-}
-
-void AppendedFile::fail(const char* what) const {
-    throw MachineError(fmt::format("{} {} failed: {}", what, path_, std::strerror(errno)));
+    if (unlink(path_.c_str()) != 0) fail_with_errno(path_, "removed");
 }
 
 }  // namespace nw

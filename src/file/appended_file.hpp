@@ -13,7 +13,8 @@ namespace nw {
 
 class AppendedFile {
   public:
-    enum class Open { empty, as_it_is };
+    // Emptied, or made; gone on with, where it must be there; or made where nothing has that name.
+    enum class Open { empty, as_it_is, new_name };
 
     // Throws std::system_error.
     AppendedFile(std::string path, Open open);
@@ -37,7 +38,8 @@ class AppendedFile {
     void make_nameless();
 
   private:
-    [[noreturn]] void fail(const char* what) const;
+    // How many of them were written, past the buffer; if not all, errno says why.
+    std::size_t write_out(std::string_view bytes) noexcept;
 
     std::string path_;
     int descriptor_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 #include <vector>
 
 #include <fcntl.h>
@@ -13,24 +14,27 @@
 #include <numawarp/model.hpp>
 
 #include "base/check.hpp"
+#include "file/disk.hpp"
 
 namespace nw {
 namespace {
 
-[[noreturn]] void fail_writing(const std::string& path) {
-    throw MachineError(fmt::format("{} cannot be written: {}", path, std::strerror(errno)));
+AppendedFile new_file(const std::string& path) {
+    try {
+        return {path, AppendedFile::Open::new_name};
+    } catch (const std::system_error& error) {
+        errno = error.code().value();
+        fail_with_errno(path, "written");
+    }
 }
 
 }  // namespace
 
-SectionWriter::SectionWriter(std::string path)
-    : path_(std::move(path)), file_(std::fopen(path_.c_str(), "wbx")) {
-    if (file_ == nullptr) fail_writing(path_);
-}
+SectionWriter::SectionWriter(const std::string& path) : file_(new_file(path)) {}
 
 void SectionWriter::write(const void* bytes, std::size_t size) {
     if (size == 0) return;  // there may be no bytes to point to; likewise in read()
-    if (std::fwrite(bytes, 1, size, file_.get()) != size) fail_writing(path_);
+    file_.append({static_cast<const char*>(bytes), size});
     checksum_.append(bytes, size);
     section_.bytes += size;
 }
@@ -43,10 +47,7 @@ Section SectionWriter::end_section() {
     return ended;
 }
 
-void SectionWriter::finish() {
-    if (std::fflush(file_.get()) != 0 || sync_descriptor(fileno(file_.get())) != 0)
-        fail_writing(path_);
-}
+void SectionWriter::finish() { file_.sync(); }
 
 detail::OpenFile detail::open_to_read(const std::string& path) noexcept {
     const int descriptor = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -100,24 +101,6 @@ void SectionReader::read(void* bytes, std::size_t size) {
 void SectionReader::refuse() const {
     throw SetupError(
         fmt::format("--restart: {} is damaged; legal: a checkpoint that is whole", path_));
-}
-
-int sync_descriptor(int descriptor) noexcept {
-    int status = 0;
-    do {
-        status = fsync(descriptor);
-    } while (status != 0 && errno == EINTR);
-    return status;
-}
-
-void sync_folder(const std::string& path) {
-    const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) fail_writing(path);
-    const int status = sync_descriptor(folder);
-    // Some network file systems sync folders by themselves, and say that one cannot.
-    const bool failed = status != 0 && errno != EINVAL;
-    close(folder);
-    if (failed) fail_writing(path);
 }
 
 }  // namespace nw

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/checksum.hpp"
+#include "file/appended_file.hpp"
 
 namespace nw {
 
@@ -33,8 +34,9 @@ OpenFile open_to_read(const std::string& path) noexcept;
 
 class SectionWriter {
   public:
-    // Throws MachineError, as all do here, with the file's name and what the kernel says.
-    explicit SectionWriter(std::string path);
+    // Throws MachineError, as all do here, with the file's name and what the kernel says. There must be no
+    // file of that name.
+    explicit SectionWriter(const std::string& path);
 
     // Appends to the section under way.
     void write(const void* bytes, std::size_t size);
@@ -44,8 +46,7 @@ class SectionWriter {
     void finish();
 
   private:
-    std::string path_;
-    detail::OpenFile file_;
+    AppendedFile file_;
     Checksum checksum_;
     Section section_;
 };
@@ -67,11 +68,5 @@ class SectionReader {
     std::string path_;
     detail::OpenFile file_;
 };
-
-// As fsync(), but that it is not interrupted: file systems in user space may be, by any signal.
-int sync_descriptor(int descriptor) noexcept;
-
-// Throws MachineError. What stands in the folder under a name is then on the disk under that name.
-void sync_folder(const std::string& path);
 
 }  // namespace nw

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
+#include "file/part_file.hpp"
 #include "results/output_files.hpp"
-#include "results/part_file.hpp"
 
 namespace nw {
 

@@ -5,10 +5,9 @@
 #include <system_error>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "base/check.hpp"
-#include "file/section_file.hpp"
+#include "file/disk.hpp"
 
 namespace nw {
 namespace {
@@ -163,8 +162,7 @@ void OutputWriter::finish() {
     write_waiting(time_infinity);
     flush();
     for (const auto& file : files_) file->sync();
-    // A folder that one may write to but not read cannot be synced.
-    if (!files_.empty() && access(directory_.c_str(), R_OK) == 0) sync_folder(directory_);
+    if (!files_.empty()) sync_folder(directory_);
 }
 
 void OutputWriter::flush() {

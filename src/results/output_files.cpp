@@ -6,18 +6,19 @@
 #include <charconv>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <random>
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/check.hpp"
+#include "file/disk.hpp"
 
 namespace nw {
 
@@ -25,12 +26,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Creates or empties the file. 0, or what errno says.
+// Creates or empties the file; -1 and errno if that cannot be.
+int create(const std::string& path) {
+    return open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+}
+
+// 0, or what errno says.
 int try_to_create(const std::string& path) {
-    errno = 0;
-    const std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    if (file) return 0;
-    return errno != 0 ? errno : EIO;
+    const int descriptor = create(path);
+    if (descriptor < 0) return errno;
+    close(descriptor);
+    return 0;
 }
 
 // A device or a pipe; -1 and errno if it cannot be opened. Who reads from a pipe may come a little later,
@@ -153,29 +159,16 @@ WholeFile::~WholeFile() {
 
 void WholeFile::write(const std::string& text) {
     if (path_.empty()) return;
-    const int trouble = descriptor_ >= 0 ? write_to_descriptor(text) : write_to_part(text);
-    if (trouble != 0)
-        throw MachineError(
-            fmt::format("--{} {}: cannot be written: {}", option_, path_, std::strerror(trouble)));
-    if (part_) part_->complete();
+    if (part_) descriptor_ = create(part_->path());
+    if (descriptor_ < 0 || write_all(descriptor_, text) < text.size()) fail();
+    if (!part_) return;
+    if (close(std::exchange(descriptor_, -1)) != 0) fail();
+    part_->complete();
 }
 
-int WholeFile::write_to_descriptor(const std::string& text) const {
-    for (std::string_view rest = text; !rest.empty();) {
-        const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
-        if (written < 0 && errno != EINTR) return errno;
-        if (written > 0) rest.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return 0;
-}
-
-int WholeFile::write_to_part(const std::string& text) const {
-    errno = 0;
-    std::ofstream file(part_->path(), std::ios::binary | std::ios::trunc);
-    file << text;
-    file.close();
-    if (!file.fail()) return 0;
-    return errno != 0 ? errno : EIO;
+void WholeFile::fail() const {
+    throw MachineError(
+        fmt::format("--{} {}: cannot be written: {}", option_, path_, std::strerror(errno)));
 }
 
 }  // namespace nw

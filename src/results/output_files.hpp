@@ -8,8 +8,8 @@
 
 #include <numawarp/model.hpp>
 
+#include "file/part_file.hpp"
 #include "options/option_table.hpp"
-#include "results/part_file.hpp"
 
 namespace nw {
 
@@ -41,9 +41,7 @@ class WholeFile {
 
   private:
     int prepare();  // 0, or what errno says
-    // 0, or what errno says.
-    int write_to_descriptor(const std::string& text) const;
-    int write_to_part(const std::string& text) const;
+    [[noreturn]] void fail() const;
 
     std::string option_;
     std::string path_;              // as the user wrote it

@@ -1,4 +1,4 @@
-#include "results/part_file.hpp"
+#include "file/part_file.hpp"
 
 #include <cerrno>
 
@@ -14,8 +14,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "base/check.hpp"
-#include "file/section_file.hpp"
+#include "file/disk.hpp"
 
 namespace nw {
 
@@ -58,14 +57,15 @@ void remove_leftovers(const fs::path& target) {
     }
 }
 
-// 0, or what errno says.
-int sync_file(const std::string& path) {
+// False, with errno, if it is not on the disk.
+bool sync_file(const std::string& path) noexcept {
     const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (file < 0) return errno;
-    // Some file systems say that there is nothing to do.
-    const int trouble = sync_descriptor(file) != 0 && errno != EINVAL && errno != EROFS ? errno : 0;
+    if (file < 0) return false;
+    const bool is_synced = sync_descriptor(file);
+    const int reason = errno;
     close(file);
-    return trouble;
+    errno = reason;
+    return is_synced;
 }
 
 }  // namespace
@@ -81,12 +81,9 @@ PartFile::~PartFile() {
 }
 
 void PartFile::complete() {
-    std::error_code error(sync_file(path_), std::generic_category());
-    if (!error) fs::rename(path_, target_, error);
-    if (error) throw MachineError(fmt::format("writing {} failed: {}", target_, error.message()));
-    // A folder that one may write to but not read cannot be synced either.
-    const std::string folder = folder_of(target_);
-    if (access(folder.c_str(), R_OK) == 0) sync_folder(folder);
+    if (!sync_file(path_)) fail_with_errno(target_, "written");
+    replace_file(target_, path_);
+    sync_folder(folder_of(target_));
 }
 
 std::string PartFile::name_for(const std::string& target, int pid) {
