@@ -12,7 +12,7 @@
 #include "event/event_key.hpp"
 #include "file/section_file.hpp"
 #include "numa/os/modules.hpp"
-#include "output/output_writer.hpp"
+#include "output/csv_tables.hpp"
 #include "plan/partition.hpp"
 #include "plan/save_options.hpp"
 

@@ -9,6 +9,7 @@
 #include "lp/group.hpp"
 #include "net/rank_group.hpp"
 #include "numa/region/memory_source.hpp"
+#include "output/csv_tables.hpp"
 #include "output/output_writer.hpp"
 #include "plan/run_plan.hpp"
 #include "stats/live_progress.hpp"

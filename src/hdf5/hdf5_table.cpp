@@ -9,7 +9,7 @@
 #include "base/version.hpp"
 #include "hdf5/hdf5_handle.hpp"
 #include "output/column_kinds.hpp"
-#include "results/csv_rows.hpp"
+#include "output/csv.hpp"
 
 namespace nw {
 

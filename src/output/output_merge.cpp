@@ -43,14 +43,7 @@ void send_rows(RankGroup& ranks, RowSpool& own) {
     } while (!chunk.empty());
 }
 
-}  // namespace
-
-void merge_output(RankGroup& ranks, RowSpool& own, OutputWriter* tables) {
-    if (!ranks.is_first()) {
-        send_rows(ranks, own);
-        return;
-    }
-    NW_CHECK(tables != nullptr);
+void receive_and_merge(RankGroup& ranks, RowSpool& own, CsvTables& tables) {
     std::vector<std::unique_ptr<Source>> sources;
     sources.push_back(std::make_unique<Source>([&own] { return own.read_some(chunk_bytes); }));
     for (std::uint32_t r = 1; r < ranks.ranks(); ++r)
@@ -67,11 +60,23 @@ void merge_output(RankGroup& ranks, RowSpool& own, OutputWriter* tables) {
     while (!next.empty()) {
         const std::size_t s = next.top();
         next.pop();
-        tables->write(sources[s]->row());
+        tables.write(sources[s]->row());
         sources[s]->advance();
         if (!sources[s]->at_end()) next.push(s);
     }
-    tables->finish();
+}
+
+}  // namespace
+
+void merge_output(RankGroup& ranks, RowSpool& own, CsvTables* tables) {
+    own.finish();
+    if (ranks.is_first()) {
+        NW_CHECK(tables != nullptr);
+        receive_and_merge(ranks, own, *tables);
+    } else {
+        send_rows(ranks, own);
+    }
+    own.begin_anew();
 }
 
 }  // namespace nw

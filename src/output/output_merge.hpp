@@ -3,13 +3,13 @@
 #pragma once
 
 #include "net/rank_group.hpp"
-#include "output/output_writer.hpp"
+#include "output/csv_tables.hpp"
 #include "output/row_spool.hpp"
 
 namespace nw {
 
-// Collective, after the run. `tables` is used on the first rank only, and finished there. Memory: some
-// 64 KiB a rank on the first, 64 KiB on the others. Throws MachineError.
-void merge_output(RankGroup& ranks, RowSpool& own, OutputWriter* tables);
+// Collective, while no worker runs. `tables` is used on the first rank only. The spools are empty
+// afterwards. Memory: some 64 KiB a rank on the first, 64 KiB on the others. Throws MachineError.
+void merge_output(RankGroup& ranks, RowSpool& own, CsvTables* tables);
 
 }  // namespace nw

@@ -1,30 +1,11 @@
 #include "output/output_row.hpp"
 
 #include <cstring>
-#include <iterator>
 
 #include <fmt/format.h>
 
-#include "base/utf8.hpp"
-#include "output/column_kinds.hpp"
-
 namespace nw {
 namespace {
-
-void append_quoted(std::string& line, std::string_view text) {
-    if (text.find_first_of(",\"\n\r") == std::string_view::npos) {
-        append_utf8(line, text);
-        return;
-    }
-    line += '"';
-    for (std::size_t quote; (quote = text.find('"')) != std::string_view::npos;) {
-        append_utf8(line, text.substr(0, quote));
-        line += "\"\"";
-        text.remove_prefix(quote + 1);
-    }
-    append_utf8(line, text);
-    line += '"';
-}
 
 void read_pages_of(std::string_view text) noexcept {
     constexpr std::size_t page = 4096;
@@ -53,22 +34,6 @@ std::size_t text_bytes(const OutputTable& table, const OutputValue& value) {
     }
     read_pages_of(value.text);
     return value.text.size();
-}
-
-void append_real(std::string& line, std::uint64_t word) {
-    double real;
-    std::memcpy(&real, &word, sizeof real);
-    fmt::format_to(std::back_inserter(line), "{}", real);
-}
-
-std::uint8_t append_integer(std::string& line, OutputValue::Kind kind, std::uint64_t word) {
-    const bool beyond = static_cast<std::int64_t>(word) < 0;
-    if (kind == OutputValue::Kind::integer && beyond) {
-        fmt::format_to(std::back_inserter(line), "{}", static_cast<std::int64_t>(word));
-        return saw_negative;
-    }
-    fmt::format_to(std::back_inserter(line), "{}", word);
-    return beyond ? saw_large : saw_integer;
 }
 
 }  // namespace
@@ -106,38 +71,6 @@ void encode_row(std::span<const OutputValue> row, std::byte* to) noexcept {
         std::memcpy(to, text.data(), text.size());
         to += text.size();
     }
-}
-
-void append_csv(std::string& text, std::span<const std::byte> values,
-                std::vector<std::uint8_t>& kinds_seen) {
-    const std::byte* at = values.data();
-    const std::byte* const end = at + values.size();
-    for (std::size_t column = 0; at < end; ++column) {
-        if (column > 0) text += ',';
-        const auto kind = static_cast<OutputValue::Kind>(*at++);
-        std::uint64_t word;
-        std::memcpy(&word, at, sizeof word);
-        at += sizeof word;
-        if (kind == OutputValue::Kind::text) {
-            kinds_seen[column] |= word > 0 ? saw_text : saw_blank;
-            append_quoted(text, {reinterpret_cast<const char*>(at), word});
-            at += word;
-        } else if (kind == OutputValue::Kind::real) {
-            kinds_seen[column] |= saw_real;
-            append_real(text, word);
-        } else {
-            kinds_seen[column] |= append_integer(text, kind, word);
-        }
-    }
-    text += '\n';
-}
-
-void append_csv_header(std::string& text, const std::vector<std::string>& columns) {
-    for (std::size_t column = 0; column < columns.size(); ++column) {
-        if (column > 0) text += ',';
-        append_quoted(text, columns[column]);
-    }
-    text += '\n';
 }
 
 }  // namespace nw

@@ -22,6 +22,16 @@ struct OutputRow {
     std::vector<std::byte> values;
 };
 
+// Where committed rows go, in the order of events. Thread: one at a time.
+class RowSink {
+  public:
+    // Throws MachineError if the disk is full.
+    virtual void write(const OutputRow& row) = 0;
+
+  protected:
+    ~RowSink() = default;
+};
+
 // Of one text of a row. A longer one is taken for a length that is wrong, before it fills the memory.
 inline constexpr std::size_t output_text_bytes_max = std::size_t{16} << 20;
 
@@ -32,11 +42,5 @@ inline constexpr std::size_t output_text_bytes_max = std::size_t{16} << 20;
 std::size_t encoded_row_bytes(const std::vector<OutputTable>& tables, std::size_t table,
                               std::span<const OutputValue> row);
 void encode_row(std::span<const OutputValue> row, std::byte* to) noexcept;
-
-// Appends the row as a line of CSV, and adds to the columns' kinds what it holds.
-void append_csv(std::string& text, std::span<const std::byte> values,
-                std::vector<std::uint8_t>& kinds_seen);
-// The same for a line of column names.
-void append_csv_header(std::string& text, const std::vector<std::string>& columns);
 
 }  // namespace nw

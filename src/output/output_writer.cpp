@@ -2,12 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <system_error>
-
-#include <fmt/format.h>
-
-#include "base/check.hpp"
-#include "file/disk.hpp"
 
 namespace nw {
 namespace {
@@ -15,94 +9,12 @@ namespace {
 // A merge of everything that waits is worth its cost from this many rows on. Unmeasured guess.
 constexpr std::size_t rows_worth_writing = 4096;
 
-// What is kept of a file's end to know it again: some rows.
-constexpr std::size_t end_bytes = 256;
-
-std::string end_of(const AppendedFile& file, std::uint64_t bytes) {
-    const std::uint64_t count = std::min<std::uint64_t>(bytes, end_bytes);
-    return file.read(bytes - count, count);
-}
-
 }  // namespace
 
-OutputWriter::OutputWriter(RowSpool& spool, std::uint32_t workers)
-    : spool_(&spool),
+OutputWriter::OutputWriter(RowSink* sink, std::uint32_t workers)
+    : sink_(sink),
       bounds_(std::make_unique<std::atomic<VirtualTime>[]>(workers)),
       workers_(workers) {}
-
-OutputWriter::OutputWriter(const std::vector<OutputTable>& tables, const std::string& directory,
-                           std::uint32_t workers)
-    : OutputWriter(tables, directory, workers, nullptr) {}
-
-OutputWriter::OutputWriter(const std::vector<OutputTable>& tables, const std::string& directory,
-                           std::uint32_t workers, const OutputPosition& from)
-    : OutputWriter(tables, directory, workers, &from) {}
-
-OutputWriter::OutputWriter(const std::vector<OutputTable>& tables, const std::string& directory,
-                           std::uint32_t workers, const OutputPosition* from)
-    : directory_(directory),
-      bounds_(std::make_unique<std::atomic<VirtualTime>[]>(workers)),
-      workers_(workers) {
-    if (directory.empty()) return;
-    if (from == nullptr)
-        begin_tables(tables);
-    else
-        resume(tables, *from);
-}
-
-void OutputWriter::begin_tables(const std::vector<OutputTable>& tables) {
-    for (const OutputTable& table : tables) {
-        files_.push_back(open(table, AppendedFile::Open::empty));
-        kinds_.emplace_back(table.columns.size());
-        line_.clear();
-        append_csv_header(line_, table.columns);
-        files_.back()->append(line_);
-    }
-    flush();
-}
-
-void OutputWriter::resume(const std::vector<OutputTable>& tables, const OutputPosition& from) {
-    NW_CHECK(from.table_bytes.size() == tables.size());
-    NW_CHECK(from.table_ends.size() == tables.size());
-    NW_CHECK(from.column_kinds.size() == tables.size());
-    for (std::size_t t = 0; t < tables.size(); ++t) {
-        files_.push_back(open(tables[t], AppendedFile::Open::as_it_is));
-        const AppendedFile& file = *files_.back();
-        const std::uint64_t wanted = from.table_bytes[t];
-        const auto refuse = [&](const std::string& what) {
-            throw SetupError(fmt::format(
-                "--output {}: {} {}; legal: the folder and files that the saved run has "
-                "left",
-                directory_, file.path(), what));
-        };
-        if (file.bytes() < wanted)
-            refuse(fmt::format("has {} bytes, and had {} when the run was saved", file.bytes(),
-                               wanted));
-        if (end_of(file, wanted) != from.table_ends[t])
-            refuse("is not the file that the saved run has written");
-    }
-    cut_to_ = from.table_bytes;
-    kinds_ = from.column_kinds;
-}
-
-void OutputWriter::begin() {
-    for (std::size_t t = 0; t < cut_to_.size(); ++t) files_[t]->truncate(cut_to_[t]);
-    cut_to_.clear();
-}
-
-std::unique_ptr<AppendedFile> OutputWriter::open(const OutputTable& table,
-                                                 AppendedFile::Open how) const {
-    const std::string path = directory_ + "/" + table.name + ".csv";
-    try {
-        return std::make_unique<AppendedFile>(path, how);
-    } catch (const std::system_error& error) {
-        const bool anew = how == AppendedFile::Open::empty;
-        throw SetupError(fmt::format("--output {}: cannot {} {}: {}; legal: {}", directory_,
-                                     anew ? "write" : "go on with", path, error.code().message(),
-                                     anew ? "a directory that can be written"
-                                          : "the folder and files that the saved run has left"));
-    }
-}
 
 void OutputWriter::hand_over(std::uint32_t worker, std::vector<Row>& rows, VirtualTime bound) {
     if (rows.empty() || !wanted()) {
@@ -135,39 +47,9 @@ void OutputWriter::write_waiting(VirtualTime bound) {
 }
 
 void OutputWriter::write(const Row& row) {
-    if (spool_ != nullptr) {
-        spool_->write(row);
-    } else if (wanted()) {
-        line_.clear();
-        append_csv(line_, row.values, kinds_[row.table]);
-        files_[row.table]->append(line_);
-    }
+    if (sink_ != nullptr) sink_->write(row);
 }
 
-OutputPosition OutputWriter::sync(VirtualTime bound) {
-    NW_CHECK(written_below_ <= bound);
-    write_waiting(bound);
-    flush();
-    OutputPosition position;
-    for (const auto& file : files_) {
-        file->sync();
-        position.table_bytes.push_back(file->bytes());
-        position.table_ends.push_back(end_of(*file, file->bytes()));
-    }
-    position.column_kinds = kinds_;
-    return position;
-}
-
-void OutputWriter::finish() {
-    write_waiting(time_infinity);
-    flush();
-    for (const auto& file : files_) file->sync();
-    if (!files_.empty()) sync_folder(directory_);
-}
-
-void OutputWriter::flush() {
-    if (spool_ != nullptr) spool_->finish();
-    for (const auto& file : files_) file->flush();
-}
+void OutputWriter::finish() { write_waiting(time_infinity); }
 
 }  // namespace nw

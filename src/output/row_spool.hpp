@@ -17,13 +17,13 @@
 
 namespace nw {
 
-class RowSpool {
+class RowSpool final : public RowSink {
   public:
     // Throws SetupError if the file cannot be made. The others throw MachineError if the disk is full
     // or broken.
     RowSpool(const std::string& directory, std::uint32_t rank);
 
-    void write(const OutputRow& row);
+    void write(const OutputRow& row) override;
     // What was written can be read. More may be written later, but not while it is being read.
     void finish();
 

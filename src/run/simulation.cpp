@@ -101,12 +101,14 @@ std::unique_ptr<MemorySource> open_memory(Os& os, const RunPlan& plan,
     return std::make_unique<MemorySource>(os, MemoryMode::libc, groups, config.huge_pages);
 }
 
-std::unique_ptr<OutputWriter> open_tables(const Setup& setup, const Config& config,
-                                          std::uint32_t workers) {
+// The first rank's; null elsewhere, and without --output.
+std::unique_ptr<CsvTables> open_tables(const RankGroup& ranks, const Setup& setup,
+                                       const Config& config) {
     const std::string& folder = config.output_directory;
-    return config.restart_from ? std::make_unique<OutputWriter>(setup.outputs, folder, workers,
-                                                                config.restart_from->output)
-                               : std::make_unique<OutputWriter>(setup.outputs, folder, workers);
+    if (folder.empty() || !ranks.is_first()) return nullptr;
+    return config.restart_from
+               ? std::make_unique<CsvTables>(setup.outputs, folder, config.restart_from->output)
+               : std::make_unique<CsvTables>(setup.outputs, folder);
 }
 
 // Whether memory and libraries are where a saved run needs them.
@@ -193,7 +195,6 @@ void run_engine(EngineRun& run) {
             run_timewarp(run);
             break;
     }
-    run.output.finish();
 }
 
 }  // namespace
@@ -238,33 +239,29 @@ RunResult simulate(Model& model, const Setup& setup, const Config& config, RankG
                 "--net-thread: every core has a worker; legal, but slower than --net-thread off or "
                 "one worker fewer");
         check_saving(config, memory, result.notices);
-        const bool spooled = ranks.ranks() > 1 && !config.output_directory.empty();
-        if (!spooled) {
-            const auto output = open_tables(setup, config, where.workers);
-            const auto sync = [&] { return output->sync(time_infinity); };
-            const auto begin = [&] { output->begin(); };
-            EngineRun run{model,    plan,        memory, *output, ranks, places,
-                          progress, stop_signal, result, sync,    begin};
-            run_engine(run);
-            result.column_kinds = output->column_kinds();
-        } else {
-            RowSpool spool(config.output_directory, index(ranks.rank()));
-            OutputWriter rows(spool, where.workers);
-            const auto tables = ranks.is_first() ? open_tables(setup, config, 1) : nullptr;
-            const auto sync = [&] {
-                rows.sync(time_infinity);
-                merge_output(ranks, spool, tables.get());
-                spool.begin_anew();
-                return tables ? tables->sync(time_infinity) : OutputPosition{};
-            };
-            const auto begin = [&] {
-                if (tables) tables->begin();
-            };
-            EngineRun run{model,    plan,        memory, rows, ranks, places,
-                          progress, stop_signal, result, sync, begin};
-            run_engine(run);
-            merge_output(ranks, spool, tables.get());
-            if (tables) result.column_kinds = tables->column_kinds();
+        std::optional<RowSpool> spool;
+        if (ranks.ranks() > 1 && !config.output_directory.empty())
+            spool.emplace(config.output_directory, index(ranks.rank()));
+        const auto tables = open_tables(ranks, setup, config);
+        OutputWriter output(spool ? static_cast<RowSink*>(&*spool) : tables.get(), where.workers);
+        const auto collect = [&] {
+            output.finish();
+            if (spool) merge_output(ranks, *spool, tables.get());
+        };
+        const auto sync = [&] {
+            collect();
+            return tables ? tables->sync() : OutputPosition{};
+        };
+        const auto begin = [&] {
+            if (tables) tables->begin();
+        };
+        EngineRun run{model,    plan,        memory, output, ranks, places,
+                      progress, stop_signal, result, sync,   begin};
+        run_engine(run);
+        collect();
+        if (tables) {
+            tables->finish();
+            result.column_kinds = tables->column_kinds();
         }
     } catch (const std::bad_alloc&) {
         throw MachineError(

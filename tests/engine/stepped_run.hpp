@@ -104,9 +104,10 @@ class SteppedRun {
         if (machine.memory_used > 0) memory_.set_memory_cap(memory_cap);
         for (std::uint32_t r = 0; r < machine.ranks; ++r) {
             transports_.push_back(std::make_unique<WatchedTransport>(network_.rank(r)));
+            if (!directories.empty())
+                tables_.push_back(std::make_unique<CsvTables>(setup.outputs, directories[r]));
             outputs_.push_back(std::make_unique<OutputWriter>(
-                setup.outputs, directories.empty() ? std::string() : directories[r],
-                machine.workers));
+                directories.empty() ? nullptr : tables_[r].get(), machine.workers));
             ranks_.push_back(std::make_unique<Rank>(plan_, *transports_[r], memory_, *outputs_[r],
                                                     progress_, stop_signal_));
         }
@@ -176,7 +177,7 @@ class SteppedRun {
             Worker& worker = *workers_[owner.rank * machine_.workers + owner.worker];
             worker.run_on_end(worker.lp(lp), end_time());
         }
-        for (const auto& output : outputs_) output->finish();
+        for (const auto& tables : tables_) tables->finish();
     }
 
     std::string digest() const {
@@ -288,6 +289,7 @@ class SteppedRun {
     std::atomic<int> stop_signal_{0};
     InProcessNetwork network_;
     std::vector<std::unique_ptr<WatchedTransport>> transports_;
+    std::vector<std::unique_ptr<CsvTables>> tables_;
     std::vector<std::unique_ptr<OutputWriter>> outputs_;
     std::vector<std::unique_ptr<Rank>> ranks_;
     Workers workers_;

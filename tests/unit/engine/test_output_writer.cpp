@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "output/csv.hpp"
+#include "output/csv_tables.hpp"
 #include "output/output_merge.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -39,6 +41,23 @@ std::vector<OutputRow> rows_between(int from, int to) {
     return rows;
 }
 
+// Tables, and who writes them in order for two workers.
+struct Output {
+    template <class... From>
+    explicit Output(const TemporaryFolder& folder, const From&... from)
+        : csv(tables, folder.path(), from...) {}
+    void finish() {
+        writer.finish();
+        csv.finish();
+    }
+    OutputPosition sync() {
+        writer.finish();
+        return csv.sync();
+    }
+    CsvTables csv;
+    OutputWriter writer{&csv, 2};
+};
+
 void hand_over_all(OutputWriter& writer, int from, int to) {
     // Out of order, as from several workers.
     std::vector<OutputRow> late = rows_between((from + to) / 2, to);
@@ -54,15 +73,15 @@ std::filesystem::path path_in(const TemporaryFolder& folder, const char* file) {
 // What one process writes for the times [0, to).
 std::vector<std::string> whole_run(int to) {
     const TemporaryFolder folder;
-    OutputWriter writer(tables, folder.path(), 2);
-    hand_over_all(writer, 0, to);
-    writer.finish();
+    Output output(folder);
+    hand_over_all(output.writer, 0, to);
+    output.finish();
     return {folder.read("cars.csv"), folder.read("ends.csv")};
 }
 
 std::string refusal(const TemporaryFolder& folder, const OutputPosition& from) {
     try {
-        const OutputWriter writer(tables, folder.path(), 2, from);
+        const CsvTables gone_on(tables, folder.path(), from);
     } catch (const SetupError& error) {
         return error.what();
     }
@@ -71,9 +90,9 @@ std::string refusal(const TemporaryFolder& folder, const OutputPosition& from) {
 
 TEST_CASE("OutputWriter: rows are in order of events, quoted where CSV wants it") {
     const TemporaryFolder folder;
-    OutputWriter writer(tables, folder.path(), 2);
-    hand_over_all(writer, 0, 4);
-    writer.finish();
+    Output output(folder);
+    hand_over_all(output.writer, 0, 4);
+    output.finish();
     CHECK(folder.read("cars.csv") ==
           "time,name,count\n0.25,\"a \"\"car\"\", red\",0\n1.25,car 1,1\n2.25,car 2,2\n"
           "3.25,\"a \"\"car\"\", red\",3\n");
@@ -114,6 +133,33 @@ TEST_CASE("output rows: a char is text, and what is no UTF-8 is made so") {
                                              saw_text, saw_blank, saw_text});
 }
 
+TEST_CASE("CsvRows: gives back what the engine has written") {
+    const std::vector<std::vector<std::string>> rows{
+        {"1", "", "a,b"}, {"", "", ""}, {"\"", "line\nline\r", "\"\""}, {"x", "y z", ","}};
+    std::string text;
+    for (const auto& row : rows) append_csv_header(text, row);
+    const TemporaryFolder folder;
+    std::ofstream(path_in(folder, "t.csv"), std::ios::binary) << text;
+    CsvRows reader(path_in(folder, "t.csv"));
+    std::vector<std::string> cells(3);
+    for (const auto& row : rows) {
+        REQUIRE(reader.next(cells));
+        CHECK(cells == row);
+    }
+    CHECK(!reader.next(cells));
+}
+
+TEST_CASE("CsvRows: a line of too few or too many cells, or without an end, is no row") {
+    for (const char* text : {"1\n", "1,2,3\n", "1,2", "1,\"2\n", "1,\"2\"x\n"}) {
+        INFO(text);
+        const TemporaryFolder folder;
+        std::ofstream(path_in(folder, "t.csv"), std::ios::binary) << text;
+        std::vector<std::string> cells(2);
+        CHECK_THROWS_AS(CsvRows(path_in(folder, "t.csv")).next(cells), MachineError);
+    }
+    CHECK_THROWS_AS(CsvRows("/nowhere/t.csv"), MachineError);
+}
+
 TEST_CASE("column_type: the type that holds all that was seen, or text") {
     CHECK(column_type(saw_integer) == ColumnType::integer);
     CHECK(column_type(saw_integer | saw_negative) == ColumnType::integer);
@@ -138,18 +184,33 @@ TEST_CASE("output rows: a text that is too long is refused before it is read") {
     CHECK(encoded_row_bytes(tables, 0, longest) == output_text_bytes_max + 27);
 }
 
-TEST_CASE("OutputWriter: after sync the rows below the bound are in the files, no others") {
+TEST_CASE("OutputWriter: what lies below the bounds of all workers is written, and nothing else") {
     const TemporaryFolder folder;
-    OutputWriter writer(tables, folder.path(), 2);
-    hand_over_all(writer, 0, 20);
-    const OutputPosition position = writer.sync(12);
-    CHECK(folder.read("cars.csv") == whole_run(12)[0]);
+    Output output(folder);
+    std::vector<OutputRow> rows = rows_between(0, 6'000);
+    output.writer.promise(1, 5'000);
+    output.writer.hand_over(0, rows, 6'000);
+    CHECK(rows.empty());
+    const OutputPosition position = output.csv.sync();
+    CHECK(folder.read("cars.csv") == whole_run(5'000)[0]);
     CHECK(position.table_bytes[0] == std::filesystem::file_size(path_in(folder, "cars.csv")));
     CHECK(position.column_kinds == ColumnKinds{{saw_real, saw_text, saw_integer}, {saw_text}});
+    output.finish();
+    CHECK(folder.read("cars.csv") == whole_run(6'000)[0]);
+}
+
+TEST_CASE("OutputWriter: without a sink nothing is wanted, and rows are dropped") {
+    OutputWriter writer(nullptr, 2);
+    CHECK(!writer.wanted());
+    std::vector<OutputRow> rows = rows_between(0, 10);
+    writer.hand_over(0, rows, 10);
+    CHECK(rows.empty());
+    writer.write(row(1, 1, {"x"}));
+    writer.finish();
 }
 
 TEST_CASE(
-    "OutputWriter: a run that is killed and goes on from where it was saved writes the files of "
+    "CsvTables: a run that is killed and goes on from where it was saved writes the files of "
     "one that was not") {
     const std::vector<std::string> whole = whole_run(10'000);
     // Killed right after, some buffered rows later, and many written rows later.
@@ -157,44 +218,44 @@ TEST_CASE(
         const TemporaryFolder folder;
         OutputPosition position;
         {
-            OutputWriter writer(tables, folder.path(), 2);
-            hand_over_all(writer, 0, 6'000);
-            position = writer.sync(6'000);
-            hand_over_all(writer, 6'000, killed_at);
-            writer.finish();
+            Output output(folder);
+            hand_over_all(output.writer, 0, 6'000);
+            position = output.sync();
+            hand_over_all(output.writer, 6'000, killed_at);
+            output.finish();
         }
-        OutputWriter writer(tables, folder.path(), 2, position);
+        Output output(folder, position);
         CHECK(std::filesystem::file_size(path_in(folder, "cars.csv")) >= position.table_bytes[0]);
-        writer.begin();
+        output.csv.begin();
         CHECK(std::filesystem::file_size(path_in(folder, "cars.csv")) == position.table_bytes[0]);
-        hand_over_all(writer, 6'000, 10'000);
-        writer.finish();
+        hand_over_all(output.writer, 6'000, 10'000);
+        output.finish();
         CHECK(folder.read("cars.csv") == whole[0]);
         CHECK(folder.read("ends.csv") == whole[1]);
-        CHECK(writer.column_kinds() == position.column_kinds);
+        CHECK(output.csv.column_kinds() == position.column_kinds);
     }
 }
 
-TEST_CASE("OutputWriter: what another process may go on from is what this one goes on from") {
+TEST_CASE("CsvTables: what another process may go on from is what this one goes on from") {
     const TemporaryFolder folder;
-    OutputWriter writer(tables, folder.path(), 2);
+    Output output(folder);
     for (int t = 0; t < 10'000; t += 1'000) {
-        hand_over_all(writer, t, t + 1'000);
-        writer.sync(t + 1'000);
+        hand_over_all(output.writer, t, t + 1'000);
+        output.sync();
     }
-    writer.finish();
+    output.finish();
     CHECK(folder.read("cars.csv") == whole_run(10'000)[0]);
 }
 
-TEST_CASE("OutputWriter: does not go on with files that are not those of the saved run") {
+TEST_CASE("CsvTables: does not go on with files that are not those of the saved run") {
     const TemporaryFolder folder;
     OutputPosition position;
     {
-        OutputWriter writer(tables, folder.path(), 2);
-        hand_over_all(writer, 0, 100);
-        position = writer.sync(100);
-        hand_over_all(writer, 100, 200);
-        writer.finish();
+        Output output(folder);
+        hand_over_all(output.writer, 0, 100);
+        position = output.sync();
+        hand_over_all(output.writer, 100, 200);
+        output.finish();
     }
     const std::string cars = folder.read("cars.csv");
 
@@ -213,10 +274,10 @@ TEST_CASE("OutputWriter: does not go on with files that are not those of the sav
     CHECK(folder.read("cars.csv") == cars);
 }
 
-TEST_CASE("OutputWriter: a full disk is said with the file's name") {
+TEST_CASE("CsvTables: a full disk is said with the file's name") {
     const TemporaryFolder folder;
     std::filesystem::create_symlink("/dev/full", path_in(folder, "cars.csv"));
-    CHECK_THROWS_AS(OutputWriter(tables, folder.path(), 2), MachineError);
+    CHECK_THROWS_AS(CsvTables(tables, folder.path()), MachineError);
 }
 
 TEST_CASE("RowSpool: is emptied for the rows after a merge, and leaves no file") {
@@ -224,15 +285,14 @@ TEST_CASE("RowSpool: is emptied for the rows after a merge, and leaves no file")
     SingleProcess alone;
     {
         RowSpool spool(folder.path(), 0);
-        OutputWriter writer(spool, 2);
-        OutputWriter merged(tables, folder.path(), 1);
+        OutputWriter writer(&spool, 2);
+        CsvTables merged(tables, folder.path());
         OutputPosition position;
         for (int t = 0; t < 9'000; t += 3'000) {
             hand_over_all(writer, t, t + 3'000);
-            CHECK(writer.sync(t + 3'000).table_bytes.empty());
+            writer.finish();
             merge_output(alone, spool, &merged);
-            spool.begin_anew();
-            position = merged.sync(t + 3'000);
+            position = merged.sync();
             CHECK(position.table_bytes[0] ==
                   std::filesystem::file_size(path_in(folder, "cars.csv")));
         }

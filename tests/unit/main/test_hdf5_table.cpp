@@ -9,8 +9,6 @@
 
 #include "base/check.hpp"
 #include "output/column_kinds.hpp"
-#include "output/output_row.hpp"
-#include "results/csv_rows.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -39,31 +37,6 @@ std::string trouble_with(const std::string& text, std::uint8_t kind, const std::
 
 bool has(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
-}
-
-TEST_CASE("CsvRows: gives back what the engine has written") {
-    const std::vector<std::vector<std::string>> rows{
-        {"1", "", "a,b"}, {"", "", ""}, {"\"", "line\nline\r", "\"\""}, {"x", "y z", ","}};
-    std::string text;
-    for (const auto& row : rows) append_csv_header(text, row);
-    const Csv csv(text);
-    CsvRows reader(csv.path);
-    std::vector<std::string> cells(3);
-    for (const auto& row : rows) {
-        REQUIRE(reader.next(cells));
-        CHECK(cells == row);
-    }
-    CHECK(!reader.next(cells));
-}
-
-TEST_CASE("CsvRows: a line of too few or too many cells, or without an end, is no row") {
-    for (const char* text : {"1\n", "1,2,3\n", "1,2", "1,\"2\n", "1,\"2\"x\n"}) {
-        INFO(text);
-        const Csv csv(text);
-        std::vector<std::string> cells(2);
-        CHECK_THROWS_AS(CsvRows(csv.path).next(cells), MachineError);
-    }
-    CHECK_THROWS_AS(CsvRows("/nowhere/t.csv"), MachineError);
 }
 
 TEST_CASE("write_hdf5_table: says which file it could not write, and why") {
