@@ -25,7 +25,7 @@
 #include "base/utf8.hpp"
 #include "base/version.hpp"
 #include "checkpoint/saved_run.hpp"
-#include "hdf5/hdf5_output.hpp"
+#include "formats/kept_tables.hpp"
 #include "main/exit_codes.hpp"
 #include "main/fingerprint.hpp"
 #include "main/long_runs.hpp"
@@ -280,6 +280,10 @@ class RankRun {
         return agreement.exit_code;
     }
 
+    KeptTables kept_tables() const {
+        return {setup_.outputs, settings_.config.output_directory, *settings_.output_format};
+    }
+
     bool asks_for_text() const { return settings_.help || settings_.version; }
 
     void prepare() {
@@ -303,11 +307,11 @@ class RankRun {
         if (ranks_.ranks() > 1) check_run(setup_, settings_.config, ranks_.ranks());
         if (!settings_.config.output_directory.empty())
             prepare_folder("output", settings_.config.output_directory);
-        check_hdf5_output(setup_, settings_);
+        kept_tables().check();
         settings_.config.trace = !settings_.trace_file.empty();
         if (settings_.config.trace && settings_.config.engine != EngineKind::timewarp)
             throw SetupError("--trace: only --engine timewarp writes one; must be left out here");
-        check_different_files(setup_, settings_);
+        check_different_files(kept_tables(), settings_);
         if (!ranks_.is_first()) return;
         if (settings_.config.restart_from && !restart_lock_)
             throw SetupError(
@@ -359,14 +363,14 @@ class RankRun {
         // A run that goes on later goes on with its CSV files.
         if (!saved)
             attempts.make([&] {
-                write_hdf5_output(setup_, settings_, result.column_kinds,
-                                  {model_.name(), settings_.config.seed, result.digest.hex()});
+                kept_tables().make(result.column_kinds,
+                                   {model_.name(), settings_.config.seed, result.digest.hex()});
             });
         const RunFacts facts{model_, settings_, *table_, result};
         // Who sees them believes that the tables are there, and does not go on from a checkpoint.
         if (attempts.all_well()) attempts.make([&] { stats_file_->write(statistics_json(facts)); });
         if (!saved && attempts.all_well())
-            attempts.make([&] { remove_unwanted_csv(setup_, settings_); });
+            attempts.make([&] { kept_tables().remove_unwanted_csv(); });
         if (!settings_.quiet) attempts.make([&] { print(report_text(facts)); });
     }
 

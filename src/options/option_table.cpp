@@ -23,8 +23,6 @@ constexpr Word<HugePages> huge_page_words[] = {
     {"auto", HugePages::automatic}, {"on", HugePages::on}, {"off", HugePages::off}};
 constexpr Word<ProgressMode> progress_words[] = {
     {"auto", ProgressMode::automatic}, {"on", ProgressMode::on}, {"off", ProgressMode::off}};
-constexpr Word<OutputFormat> output_format_words[] = {
-    {"csv", OutputFormat::csv}, {"hdf5", OutputFormat::hdf5}, {"both", OutputFormat::both}};
 constexpr Word<bool> switch_words[] = {{"on", true}, {"off", false}};
 
 void add_engine(OptionBuilder& table, Config& config) {
@@ -189,8 +187,15 @@ void add_output(OptionBuilder& table, Settings& settings) {
     table.add_text("stats", "FILE", settings.stats_file, "write the statistics as JSON");
     table.add_text("output", "DIR", settings.config.output_directory,
                    "write the model's committed output");
-    table.add_words("output-format", settings.output_format, output_format_words,
-                    "of its tables when the run is over; hdf5 has typed columns");
+    std::vector<std::string> formats;
+    for (const FormatChoice& choice : format_choices()) formats.emplace_back(choice.word);
+    OptionSpec& format =
+        table.add("output-format", bars(formats), std::string(settings.output_format->word),
+                  "of its tables when the run is over; hdf5 has typed columns");
+    format.set = [&settings, formats](std::string_view text) {
+        settings.output_format = &format_choices()[parse_choice(text, formats)];
+    };
+    format.value = [&settings] { return json(settings.output_format->word); };
     table.add_text("trace", "FILE", settings.trace_file,
                    "write what each worker did when, for Perfetto and chrome://tracing");
     table.add_words(
@@ -236,8 +241,5 @@ std::vector<std::string> OptionTable::names() const {
 
 std::string_view word_for(EngineKind kind) noexcept { return word_of(engine_words, kind); }
 std::string_view word_for(Rollback rollback) noexcept { return word_of(rollback_words, rollback); }
-std::string_view word_for(OutputFormat format) noexcept {
-    return word_of(output_format_words, format);
-}
 
 }  // namespace nw

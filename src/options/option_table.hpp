@@ -13,12 +13,12 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "formats/output_format.hpp"
 #include "plan/config.hpp"
 
 namespace nw {
 
 enum class ProgressMode : std::uint8_t { automatic, on, off };
-enum class OutputFormat : std::uint8_t { csv, hdf5, both };
 
 // All that the user chose, but for the model's own parameters.
 struct Settings {
@@ -28,7 +28,7 @@ struct Settings {
     std::string restart_directory;  // empty: from the beginning
     std::string config_file;        // empty: none
     ProgressMode progress = ProgressMode::automatic;
-    OutputFormat output_format = OutputFormat::csv;
+    const FormatChoice* output_format = &format_choices().front();
     bool quiet = false;
     bool verbose = false;
     bool help = false;
@@ -74,6 +74,5 @@ class OptionTable {
 // The words that stand for these values on the command line, in messages and in the statistics.
 std::string_view word_for(EngineKind kind) noexcept;
 std::string_view word_for(Rollback rollback) noexcept;
-std::string_view word_for(OutputFormat format) noexcept;
 
 }  // namespace nw

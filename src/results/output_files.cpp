@@ -99,12 +99,7 @@ void prepare_folder(std::string_view option, const std::string& path) {
                                      path, error.message()));
 }
 
-std::string table_file(const OutputTable& table, const Settings& settings,
-                       std::string_view ending) {
-    return (fs::path(settings.config.output_directory) / table.name).string() + std::string(ending);
-}
-
-void check_different_files(const Setup& setup, const Settings& settings) {
+void check_different_files(const KeptTables& tables, const Settings& settings) {
     std::map<fs::path, std::string> options;  // by what they write to
     const auto add = [&](const std::string& option, const fs::path& path) {
         std::error_code error;
@@ -116,12 +111,7 @@ void check_different_files(const Setup& setup, const Settings& settings) {
                 fmt::format("--{} {}: --{} is written there, too; must be a file of its own",
                             option, path.string(), other->second));
     };
-    if (!settings.config.output_directory.empty())
-        for (const OutputTable& table : setup.outputs) {
-            add("output", table_file(table, settings, ".csv"));  // on the way to HDF5, too
-            if (settings.output_format != OutputFormat::csv)
-                add("output", table_file(table, settings, ".h5"));
-        }
+    for (const std::string& file : tables.files()) add("output", file);
     add("stats", settings.stats_file);
     add("trace", settings.trace_file);
 }

@@ -6,9 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include <numawarp/model.hpp>
-
 #include "file/part_file.hpp"
+#include "formats/kept_tables.hpp"
 #include "options/option_table.hpp"
 
 namespace nw {
@@ -17,11 +16,8 @@ namespace nw {
 // at a time. `option` is what error messages call it. Throws SetupError.
 void prepare_folder(std::string_view option, const std::string& path);
 
-// DIR/<table><ending>, where --output DIR is given.
-std::string table_file(const OutputTable& table, const Settings& settings, std::string_view ending);
-
 // Throws SetupError where --stats or --trace would be written over each other, or over a table.
-void check_different_files(const Setup& setup, const Settings& settings);
+void check_different_files(const KeptTables& tables, const Settings& settings);
 
 // A file that is there as a whole or not at all, also after a power cut: written beside its place and
 // renamed into it. A symbolic link keeps its place, and what it leads to is written. Devices, pipes and

@@ -23,7 +23,7 @@ ROOMS = [
     "src/event", "src/net", "src/lp", "src/gvt", "src/plan", "src/output", "src/stats", "src/checkpoint",
     "src/engine", "src/inorder", "src/rank", "src/worker", "src/timewarp", "src/run",
     "mpi", "models",
-    "src/options", "src/results", "src/hdf5", "src/main",
+    "src/formats", "src/options", "src/results", "src/main",
 ]
 FLOORS = {room: floor for floor, room in enumerate(ROOMS)}
 
@@ -76,9 +76,9 @@ FOREIGN = {
     "src/run": ["fmt/*", "unistd.h"],
     "mpi": ["fmt/*", "mpi.h", "signal.h", "sys/ioctl.h", "sys/stat.h", "unistd.h"],
     "models": ["fmt/*", "toml++/toml.h"],
+    "src/formats": ["fmt/*", "hdf5.h"],
     "src/options": ["fmt/*", "CLI/*", "nlohmann/*", "toml++/toml.h", "fcntl.h", "poll.h", "unistd.h"],
     "src/results": ["fmt/*", "nlohmann/*", "fcntl.h", "signal.h", "unistd.h"],
-    "src/hdf5": ["fmt/*", "hdf5.h"],
     "src/main": ["fmt/*", "nlohmann/*", "fcntl.h", "signal.h", "sys/ioctl.h", "sys/personality.h",
                  "sys/stat.h", "time.h", "unistd.h"],
 }
@@ -201,8 +201,8 @@ PLANTED = [
     ("numa/README.md", "## `numa/os/`\n`os`", None),
     ("numa/os/os.cpp", "#include <sys/mman.h>", None),
     ("src/odd.hpp", "", "in no room"),
-    *((f"src/hdf5/file_{i}.hpp", "", "does not name it") for i in range(FILES_MAX + 1)),
-    ("src/hdf5", None, "files: at most"),
+    *((f"src/formats/file_{i}.hpp", "", "does not name it") for i in range(FILES_MAX + 1)),
+    ("src/formats", None, "files: at most"),
 ]
 
 

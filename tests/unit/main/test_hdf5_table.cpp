@@ -1,6 +1,6 @@
 // The way from CSV to HDF5. That the values are alike is seen by tests/system/output_formats.py; here
 // is what goes wrong.
-#include "hdf5/hdf5_table.hpp"
+#include "formats/hdf5_table.hpp"
 
 #include <cstdint>
 #include <fstream>
@@ -27,8 +27,8 @@ struct Csv {
 std::string trouble_with(const std::string& text, std::uint8_t kind, const std::string& to) {
     const Csv csv(text);
     try {
-        write_hdf5_table(to.empty() ? csv.folder.path() + "/t.h5" : to, csv.path, {"t", {"a"}},
-                         {kind}, {"model", 1, "digest"});
+        write_hdf5_table(to.empty() ? csv.folder.path() + "/t.h5" : to,
+                         {{"t", {"a"}}, csv.path, {kind}, {"model", 1, "digest"}});
     } catch (const MachineError& error) {
         return error.what();
     }

@@ -12,25 +12,16 @@
 // memory is some MiB whatever the table has, and the types are known before the first value.
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <vector>
 
-#include <numawarp/model.hpp>
+#include "formats/output_format.hpp"
 
 namespace nw {
 
-// What a table says of the run that it comes from.
-struct TableOrigin {
-    std::string model;
-    std::uint64_t seed = 0;
-    std::string digest;
-};
+// Of names that HDF5 cannot have: as OutputFormat::refusal.
+std::string hdf5_refusal(const OutputTable& table);
 
-// Writes the file at `path`, which has no other reader or writer, from the CSV file. `kinds`: of the
-// columns, each a sum of KindSeen. Throws MachineError; the file is then useless.
-void write_hdf5_table(const std::string& path, const std::string& csv_path,
-                      const OutputTable& table, const std::vector<std::uint8_t>& kinds,
-                      const TableOrigin& origin);
+// As OutputFormat::write.
+void write_hdf5_table(const std::string& path, const WholeTable& table);
 
 }  // namespace nw

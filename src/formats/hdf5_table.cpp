@@ -1,13 +1,16 @@
-#include "hdf5/hdf5_table.hpp"
+#include "formats/hdf5_table.hpp"
 
 #include <charconv>
 #include <limits>
+#include <set>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/check.hpp"
 #include "base/version.hpp"
-#include "hdf5/hdf5_handle.hpp"
+#include "formats/hdf5_handle.hpp"
 #include "output/column_kinds.hpp"
 #include "output/csv.hpp"
 
@@ -196,9 +199,20 @@ void copy_rows(const std::string& csv_path, std::vector<Column>& columns) {
 
 }  // namespace
 
-void write_hdf5_table(const std::string& path, const std::string& csv_path,
-                      const OutputTable& table, const std::vector<std::uint8_t>& kinds,
-                      const TableOrigin& origin) {
+std::string hdf5_refusal(const OutputTable& table) {
+    if (table.name == ".") return "a table must not be called .";
+    std::set<std::string_view> names;
+    for (const std::string& name : table.columns)
+        if (name.empty() || name == "." || name.find('/') != std::string::npos ||
+            !names.insert(name).second)
+            return fmt::format(
+                "column \"{}\" of table {}: HDF5 wants names that differ, with no / in them", name,
+                table.name);
+    return {};
+}
+
+void write_hdf5_table(const std::string& path, const WholeTable& whole) {
+    const OutputTable& table = whole.table;
     prepare_hdf5();
     const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, path);
     // Parallel file systems often have no locks, and nobody else knows this file.
@@ -206,12 +220,12 @@ void write_hdf5_table(const std::string& path, const std::string& csv_path,
     Hdf5Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, path);
     Hdf5Handle group(H5Gcreate2(file, table.name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
                      H5Gclose, path);
-    write_attributes(group, table, origin, path);
+    write_attributes(group, table, whole.origin, path);
     std::vector<Column> columns;
     columns.reserve(table.columns.size());
     for (std::size_t c = 0; c < table.columns.size(); ++c)
-        columns.emplace_back(group, table.columns[c], column_type(kinds[c]), path);
-    copy_rows(csv_path, columns);
+        columns.emplace_back(group, table.columns[c], column_type(whole.kinds[c]), path);
+    copy_rows(whole.csv_path, columns);
     for (Column& column : columns) column.close();
     group.close(path);
     file.close(path);

@@ -1,4 +1,4 @@
-#include "hdf5/hdf5_handle.hpp"
+#include "formats/hdf5_handle.hpp"
 
 #include <string_view>
 
