@@ -319,8 +319,7 @@ class RankRun {
                             "time in a folder",
                             settings_.restart_directory));
         stats_file_.emplace("stats", settings_.stats_file);
-        // Only to find out beforehand that it can be written.
-        const WholeFile trace_file("trace", settings_.trace_file);
+        trace_file_.emplace("trace", settings_.trace_file);
     }
 
     int simulate_and_report() {
@@ -335,7 +334,8 @@ class RankRun {
         Attempts attempts;
         if (ranks_.is_first()) write_results(result, saved, attempts);
         if (settings_.config.trace)
-            attempts.make([&] { write_trace(ranks_, settings_.trace_file, result); });
+            attempts.make(
+                [&] { write_trace(ranks_, trace_file_ ? &*trace_file_ : nullptr, result); });
         if (!saved || !ranks_.is_first()) {
             attempts.rethrow_first_failure();
         } else {
@@ -386,6 +386,7 @@ class RankRun {
     std::unique_ptr<FolderLock> restart_lock_;     // the first rank's
     std::unique_ptr<FolderLock> checkpoint_lock_;  // the first rank's
     std::optional<WholeFile> stats_file_;          // the first rank's
+    std::optional<WholeFile> trace_file_;          // the first rank's
 };
 
 }  // namespace

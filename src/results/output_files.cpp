@@ -147,10 +147,13 @@ WholeFile::~WholeFile() {
     if (descriptor_ >= 0) close(descriptor_);
 }
 
-void WholeFile::write(const std::string& text) {
+void WholeFile::append(std::string_view text) {
     if (path_.empty()) return;
-    if (part_) descriptor_ = create(part_->path());
+    if (descriptor_ < 0) descriptor_ = create(part_->path());
     if (descriptor_ < 0 || write_all(descriptor_, text) < text.size()) fail();
+}
+
+void WholeFile::complete() {
     if (!part_) return;
     if (close(std::exchange(descriptor_, -1)) != 0) fail();
     part_->complete();

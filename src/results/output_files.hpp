@@ -26,14 +26,20 @@ void check_different_files(const KeptTables& tables, const Settings& settings);
 class WholeFile {
   public:
     // `option` is what error messages call it. Throws SetupError if it cannot be written. An empty
-    // path is no file: write() then does nothing. A FIFO blocks until somebody reads it.
+    // path is no file: the others then do nothing. A FIFO blocks until somebody reads it.
     WholeFile(std::string option, std::string path);
     ~WholeFile();
     WholeFile(const WholeFile&) = delete;
     WholeFile& operator=(const WholeFile&) = delete;
 
-    // Once. Throws MachineError.
-    void write(const std::string& text);
+    // Throw MachineError. Requires of complete(): once, and something was appended.
+    void append(std::string_view text);
+    void complete();
+    // Both.
+    void write(std::string_view text) {
+        append(text);
+        complete();
+    }
 
   private:
     int prepare();  // 0, or what errno says

@@ -1,13 +1,10 @@
 #include "results/trace_file.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
+#include <exception>
 #include <iterator>
 #include <limits>
 #include <string>
@@ -193,7 +190,7 @@ class RankPart {
 
 }  // namespace
 
-void write_trace(RankGroup& ranks, const std::string& path, const RunResult& result) {
+void write_trace(RankGroup& ranks, WholeFile* file, const RunResult& result) {
     const std::int64_t origin = common_origin_ns(ranks, result);
     if (!ranks.is_first()) {
         const auto send = [&](const std::string& text) { ranks.send(RankId{0}, text); };
@@ -201,11 +198,15 @@ void write_trace(RankGroup& ranks, const std::string& path, const RunResult& res
         send({});  // the end
         return;
     }
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    int trouble = 0;  // what errno said when it first failed
+    // The others wait until what they send is taken, also where it cannot be written.
+    std::exception_ptr trouble;
     const auto write = [&](std::string_view text) {
-        file << text;
-        if (!file && trouble == 0) trouble = errno != 0 ? errno : EIO;
+        if (trouble) return;
+        try {
+            file->append(text);
+        } catch (const MachineError&) {
+            trouble = std::current_exception();
+        }
     };
     write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
     RankPart(0, result, origin, write);
@@ -216,14 +217,8 @@ void write_trace(RankGroup& ranks, const std::string& path, const RunResult& res
     // No comma behind the last one.
     write(R"({"ph":"M","pid":1,"name":"process_labels","args":{"labels":"numawarp"}})"
           "\n]}\n");
-    file.close();
-    if (!file && trouble == 0) trouble = errno != 0 ? errno : EIO;
-    if (trouble != 0) {
-        std::error_code ignored;
-        if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
-        throw MachineError(
-            fmt::format("--trace {}: cannot be written: {}", path, std::strerror(trouble)));
-    }
+    if (trouble) std::rethrow_exception(trouble);
+    file->complete();
 }
 
 }  // namespace nw

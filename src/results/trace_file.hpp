@@ -3,15 +3,14 @@
 // what is remote are counters.
 #pragma once
 
-#include <string>
-
 #include "net/rank_group.hpp"
+#include "results/output_files.hpp"
 #include "stats/run_result.hpp"
 
 namespace nw {
 
 // Collective, after the run: each rank's part goes to the first, one after the other, which appends it.
-// `path` is written on the first rank only. Throws MachineError.
-void write_trace(RankGroup& ranks, const std::string& path, const RunResult& result);
+// `file` is used on the first rank only. Throws MachineError.
+void write_trace(RankGroup& ranks, WholeFile* file, const RunResult& result);
 
 }  // namespace nw

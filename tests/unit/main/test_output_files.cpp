@@ -61,6 +61,24 @@ TEST_CASE(
     CHECK(folder.files() == 1);
 }
 
+TEST_CASE("output files: what comes in pieces is not there before it is complete") {
+    const TemporaryFolder folder;
+    std::ofstream(folder / "t.json") << "old";
+    {
+        nw::WholeFile cut_off("trace", folder / "t.json");
+        cut_off.append("half");
+    }
+    CHECK(text_of(folder / "t.json") == "old");
+    CHECK(folder.files() == 1);
+    nw::WholeFile file("trace", folder / "t.json");
+    file.append("one, ");
+    file.append("two");
+    CHECK(text_of(folder / "t.json") == "old");
+    file.complete();
+    CHECK(text_of(folder / "t.json") == "one, two");
+    CHECK(folder.files() == 1);
+}
+
 TEST_CASE("output files: what a killed run has left beside its file goes, and nothing else") {
     const TemporaryFolder folder;
     const std::string target = folder / "s.json";
