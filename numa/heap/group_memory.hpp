@@ -7,7 +7,7 @@
 #include <numawarp/ids.hpp>
 
 #include "numa/heap/lp_heap.hpp"
-#include "numa/heap/map_move.hpp"
+#include "numa/heap/group_home.hpp"
 #include "numa/heap/platform_heap.hpp"
 #include "numa/heap/state_spans.hpp"
 #include "numa/region/mail_pages.hpp"
@@ -29,13 +29,13 @@ class GroupMemory {
     const StateSpans& spans() const noexcept { return spans_; }
     MailPages& mail() noexcept { return mail_; }
     const MailPages& mail() const noexcept { return mail_; }
-    MapMove& map_move() noexcept { return map_move_; }
-    const MapMove& map_move() const noexcept { return map_move_; }
+    GroupHome& home() noexcept { return home_; }
+    const GroupHome& home() const noexcept { return home_; }
 
     // The owner says where it runs: at set-up, before any page is touched.
-    void set_home(NodeId node) noexcept { map_move_.set_home(node); }
+    void set_home(NodeId node) noexcept { home_.set(node); }
     // The group's new owner, once it is the owner, asks for all pages. Cheap: pagemigd does the work.
-    void move_sobj(NodeId node) noexcept { map_move_.post(node); }
+    void request_migration(NodeId node) noexcept { home_.request_migration(node); }
 
     // A heap for one more LP of this group, in the group's memory; lives as long as the group.
     // Throws std::bad_alloc.
@@ -48,7 +48,7 @@ class GroupMemory {
     PlatformHeap platform_;
     StateSpans spans_;
     MailPages mail_;
-    MapMove map_move_;
+    GroupHome home_;
 };
 
 }  // namespace nw

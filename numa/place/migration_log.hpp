@@ -21,7 +21,7 @@ struct MigrationFigures {
     std::uint64_t pages_busy = 0;     // in use by somebody just then
     std::uint64_t pages_no_room = 0;  // on the node they were to go to
     std::uint64_t pages_failed = 0;   // for any other reason
-    std::uint64_t groups_served = 0;  // requests of move_sobj that are done, every page of them
+    std::uint64_t groups_served = 0;  // requests of owners that are done, every page of them
     std::uint64_t passes = 0;         // of one thread over its groups
     std::uint64_t busy_ns = 0;        // CPU time of these
 };

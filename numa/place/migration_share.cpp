@@ -38,11 +38,11 @@ void MigrationShare::pass(const std::stop_token& stop) {
 
 void MigrationShare::visit(Member& member, const std::stop_token& stop) {
     GroupMemory& group = *member.group;
-    const bool moving = group.map_move().need_move();
+    const bool moving = group.home().needs_move();
     const std::uint32_t growths = group.mail().growths();
     if (!moving && member.mail_in_place && growths == member.growths_seen) return;
     Visit& visit = visits_.emplace_back(
-        Visit{&member, group.map_move().request(), moving, growths, false, Outcome::done});
+        Visit{&member, group.home().requested(), moving, growths, false, Outcome::done});
     const NodeId target = visit.request.target;
     if (index(target) < 0) return;
 
@@ -181,7 +181,7 @@ void MigrationShare::conclude(const Visit& visit) {
     member.mail_in_place = visit.outcome == Outcome::given_up ||
                            (visit.outcome == Outcome::done && !visit.mail_untouched);
     if (!visit.moving || visit.outcome == Outcome::again) return;
-    member.group->map_move().finish(visit.request);
+    member.group->home().finish(visit.request);
     if (visit.outcome == Outcome::done) add_to(log_.counters.groups_served, 1);
 }
 

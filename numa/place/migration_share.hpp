@@ -1,6 +1,6 @@
 // One thread's share of page migration: its groups, and what it does for them once a period (a pass).
 //
-// A group whose move was asked for (map_move.hpp) has all its pages looked up; those on another node
+// A group whose move was asked for (group_home.hpp) has all its pages looked up; those on another node
 // are moved, and the request stands until the last of them has arrived. Mail is looked after without
 // being asked, because pages of mail are first touched by whoever sends: whenever some are new, they
 // are moved to the group's home ("NUMA Time Warp", Pellegrini and Quaglia, PADS 2015, §3.4).
@@ -21,8 +21,8 @@
 
 #include <numawarp/ids.hpp>
 
+#include "numa/heap/group_home.hpp"
 #include "numa/heap/group_memory.hpp"
-#include "numa/heap/map_move.hpp"
 #include "numa/os/os.hpp"
 #include "numa/place/migration_log.hpp"
 
@@ -55,7 +55,7 @@ class MigrationShare {
 
     struct Visit {
         Member* member;
-        MapMove::Request request;
+        GroupHome::Request request;
         bool moving;  // all of the group, and not its mail alone
         std::uint32_t growths;
         bool mail_untouched = false;  // some of it is about to be touched: look again

@@ -137,7 +137,7 @@ Placement probe_placement(Os& os, std::span<const GroupMemory* const> groups,
         groups, [&](const GroupMemory& group, PageKind kind, std::byte* base, std::size_t bytes) {
             result.kinds[static_cast<std::size_t>(kind)].pages += bytes / page_bytes;
             sampler.pass_range(bytes / page_bytes, [&](std::uint64_t page) {
-                inquiry.add(base + page * page_bytes, kind, group.map_move().home());
+                inquiry.add(base + page * page_bytes, kind, group.home().node());
             });
         });
     inquiry.ask();

@@ -20,6 +20,7 @@ INSTEAD = {
     r"\bhopeless": "infeasible",
     r"learn_gvt|take_in\b|wind_up|mind_memory|plan_ahead|spend_ahead|thrift": "what docs/glossary.md says",
     r"[Ww]hereabouts": "error context",
+    r"\bMapMove|\bmove_sobj\(": "GroupHome, request_migration",
 }
 # It speaks of the words; they read statistics of the first format.
 EXCEPT = {"tests/checks/words.py", "jobs/report_page/load.py", "tests/system/report_page.py"}

@@ -55,10 +55,10 @@ TEST_CASE("Linux: a group follows its home over real nodes, with small and with 
     share.add(group);
     std::uint64_t moved = 0;
     for (const NodeId home : {nodes[0], nodes[1], nodes[0]}) {
-        group.move_sobj(home);
+        group.request_migration(home);
         // A page that somebody else looks at just now is busy.
-        for (int pass = 0; pass < 10 && group.map_move().need_move(); ++pass) share.pass();
-        CHECK_FALSE(group.map_move().need_move());
+        for (int pass = 0; pass < 10 && group.home().needs_move(); ++pass) share.pass();
+        CHECK_FALSE(group.home().needs_move());
         const Placement placement = probe(group);
         REQUIRE(placement.status == 0);
         CHECK(placement.remote_share() == 0);

@@ -39,12 +39,12 @@ TEST_CASE("MigrationShare: a move takes the touched pages of all segments, and o
     auto* other = m.groups.add_segment(1, 3, n0, 3);
     CHECK(m.pass().pages_moved == 0);
 
-    m.groups[0].move_sobj(n2);
+    m.groups[0].request_migration(n2);
     const MigrationFigures figures = m.pass();
     CHECK(figures.pages_moved == 37);
     CHECK(figures.groups_served == 1);
     CHECK(figures.passes == 2);
-    CHECK_FALSE(m.groups[0].map_move().need_move());
+    CHECK_FALSE(m.groups[0].home().needs_move());
     CHECK(m.groups.nodes_of(a, 5) == std::vector<int>{2, 2, 2, 2, -1});
     CHECK(m.groups.nodes_of(b, 33) == std::vector<int>(33, 2));
     CHECK(m.groups.nodes_of(other, 3) == std::vector<int>(3, 0));
@@ -62,44 +62,44 @@ TEST_CASE("MigrationShare: nothing asked for, nothing asked of the kernel") {
 TEST_CASE("MigrationShare: a group that is moved twice ends where it was sent last") {
     Machine4 m;
     auto* a = m.groups.add_segment(0, 4, n0, 4);
-    m.groups[0].move_sobj(n1);
-    m.groups[0].move_sobj(n2);
+    m.groups[0].request_migration(n1);
+    m.groups[0].request_migration(n2);
     CHECK(m.pass().pages_moved == 4);
     CHECK(m.groups.nodes_of(a, 4) == std::vector<int>(4, 2));
-    m.groups[0].move_sobj(n1);
+    m.groups[0].request_migration(n1);
     CHECK(m.pass().pages_moved == 8);
     CHECK(m.groups.nodes_of(a, 4) == std::vector<int>(4, 1));
     CHECK(m.log.figures().groups_served == 2);
 }
 
 TEST_CASE("MigrationShare: a request that is posted while another is served stands") {
-    MapMove map;
-    map.set_home(n0);
-    map.post(n1);
-    const MapMove::Request first = map.request();
-    map.post(n2);
-    map.finish(first);
-    REQUIRE(map.need_move());
-    CHECK(map.request().target == n2);
-    map.finish(map.request());
-    CHECK_FALSE(map.need_move());
-    CHECK(map.home() == n2);
+    GroupHome home;
+    home.set(n0);
+    home.request_migration(n1);
+    const GroupHome::Request first = home.requested();
+    home.request_migration(n2);
+    home.finish(first);
+    REQUIRE(home.needs_move());
+    CHECK(home.requested().target == n2);
+    home.finish(home.requested());
+    CHECK_FALSE(home.needs_move());
+    CHECK(home.node() == n2);
 }
 
 TEST_CASE("MigrationShare: busy pages are fetched in the next pass") {
     Machine4 m;
     auto* a = m.groups.add_segment(0, 6, n0, 6);
     m.os.set_busy(a + page_bytes);
-    m.groups[0].move_sobj(n1);
+    m.groups[0].request_migration(n1);
     MigrationFigures figures = m.pass();
     CHECK(figures.pages_moved == 5);
     CHECK(figures.pages_busy == 1);
     CHECK(figures.groups_served == 0);
-    CHECK(m.groups[0].map_move().need_move());
+    CHECK(m.groups[0].home().needs_move());
     figures = m.pass();
     CHECK(figures.pages_moved == 6);
     CHECK(figures.groups_served == 1);
-    CHECK_FALSE(m.groups[0].map_move().need_move());
+    CHECK_FALSE(m.groups[0].home().needs_move());
     CHECK(m.log.notices().empty());
 }
 
@@ -108,8 +108,8 @@ TEST_CASE("MigrationShare: a group waits until its node has room, others do not 
     auto* large = m.groups.add_segment(0, 40, n0, 40);
     auto* small = m.groups.add_segment(1, 4, n0, 4);
     m.os.set_free_bytes(n1, 10 * page_bytes);
-    m.groups[0].move_sobj(n1);
-    m.groups[1].move_sobj(n1);
+    m.groups[0].request_migration(n1);
+    m.groups[1].request_migration(n1);
     MigrationFigures figures = m.pass();
     CHECK(figures.pages_no_room == 40);
     CHECK(figures.pages_moved == 4);
@@ -133,11 +133,11 @@ TEST_CASE("MigrationShare: a node that is full in spite of its figures is tried 
     auto* a = m.groups.add_segment(0, 4, n0, 4);
     SECTION("for one page") { m.os.set_immovable(a + page_bytes, -ENOMEM); }
     SECTION("for the whole call") { m.os.fail_next(FakeOs::Call::move_pages, ENOMEM); }
-    m.groups[0].move_sobj(n1);
+    m.groups[0].request_migration(n1);
     const MigrationFigures figures = m.pass();
     CHECK(figures.pages_no_room >= 1);
     CHECK(figures.pages_moved + figures.pages_no_room == 4);
-    CHECK(m.groups[0].map_move().need_move());
+    CHECK(m.groups[0].home().needs_move());
     CHECK(m.log.notices().size() == 1);
 }
 
@@ -145,13 +145,13 @@ TEST_CASE("MigrationShare: a page that can never be moved is counted, and the gr
     Machine4 m;
     auto* a = m.groups.add_segment(0, 4, n0, 4);
     m.os.set_immovable(a, GENERATE(-EFAULT, -EACCES, -EIO));
-    m.groups[0].move_sobj(n1);
+    m.groups[0].request_migration(n1);
     m.pass();
     const MigrationFigures figures = m.pass();
     CHECK(figures.pages_moved == 3);
     CHECK(figures.pages_failed == 1);
     CHECK(figures.groups_served == 1);
-    CHECK_FALSE(m.groups[0].map_move().need_move());
+    CHECK_FALSE(m.groups[0].home().needs_move());
 }
 
 TEST_CASE("MigrationShare: a node that is not there is said once and not tried again") {
@@ -160,9 +160,9 @@ TEST_CASE("MigrationShare: a node that is not there is said once and not tried a
     m.groups.add_segment(0, 4, n0, 4);
     m.groups.add_segment(1, 4, n0, 4);
     auto* good = m.groups.add_segment(2, 4, n0, 4);
-    m.groups[0].move_sobj(NodeId{9});
-    m.groups[1].move_sobj(NodeId{9});
-    m.groups[2].move_sobj(n1);
+    m.groups[0].request_migration(NodeId{9});
+    m.groups[1].request_migration(NodeId{9});
+    m.groups[2].request_migration(n1);
     m.pass();
     const std::size_t calls = m.os.count(FakeOs::Call::move_pages);
     const MigrationFigures figures = m.pass();
@@ -181,12 +181,12 @@ TEST_CASE("MigrationShare: a permission that is taken away ends all attempts, wi
     const Status refusal = GENERATE(EPERM, ENOSYS);
     const auto call = GENERATE(FakeOs::Call::move_pages, FakeOs::Call::query_pages);
     m.os.fail_next(call, refusal, 1);
-    m.groups[0].move_sobj(n1);
-    m.groups[1].move_sobj(n2);
+    m.groups[0].request_migration(n1);
+    m.groups[1].request_migration(n2);
     m.pass();
     CHECK(m.log.refused());
     const std::size_t before = m.os.records().size();
-    m.groups[0].move_sobj(n2);
+    m.groups[0].request_migration(n2);
     m.pass();
     CHECK(m.os.records().size() == before);
     CHECK(m.log.notices().size() == 1);
@@ -199,14 +199,14 @@ TEST_CASE("MigrationShare: pages of many groups share a call, and large groups t
     MigrationShare share(os, log);
     for (std::size_t g = 0; g < 100; ++g) {
         groups.add_segment(g, 10, n0, 10);
-        groups[g].move_sobj(n1);
+        groups[g].request_migration(n1);
         share.add(groups[g]);
     }
     share.pass();
     CHECK(os.count(FakeOs::Call::move_pages) == 1);
     CHECK(log.figures().groups_served == 100);
     groups.add_segment(7, 10'000, n0, 10'000);
-    groups[7].move_sobj(n1);
+    groups[7].request_migration(n1);
     share.pass();
     CHECK(os.count(FakeOs::Call::move_pages) == 4);
     CHECK(log.figures().pages_moved == 11'000);
@@ -235,7 +235,7 @@ TEST_CASE("MigrationShare: mail that others touched first is brought home withou
         CHECK(m.pass().pages_moved == 6);
     }
     SECTION("and moves with the group") {
-        m.groups[1].move_sobj(n1);
+        m.groups[1].request_migration(n1);
         CHECK(m.pass().pages_moved == 8);
         CHECK(m.groups.nodes_of(mail, 3) == std::vector<int>(3, 1));
     }
@@ -272,12 +272,12 @@ TEST_CASE("MigrationShare: a group without a home is left where it is") {
 TEST_CASE("MigrationShare: a stop cuts a pass short, and the requests stand") {
     Machine4 m;
     m.groups.add_segment(0, 4, n0, 4);
-    m.groups[0].move_sobj(n1);
+    m.groups[0].request_migration(n1);
     std::stop_source stop;
     stop.request_stop();
     m.share.pass(stop.get_token());
     CHECK(m.log.figures().pages_moved == 0);
-    CHECK(m.groups[0].map_move().need_move());
+    CHECK(m.groups[0].home().needs_move());
 }
 
 // Goal: the table may change in the owner's thread at any moment of a pass; ThreadSanitizer watches.
@@ -301,14 +301,14 @@ TEST_CASE("MigrationShare: segments come and go while their group is moved") {
                 bases[step % bases.size()] = bases.back();
                 bases.pop_back();
             }
-            if (step % 100 == 0) groups[0].move_sobj(step % 200 == 0 ? n1 : n0);
+            if (step % 100 == 0) groups[0].request_migration(step % 200 == 0 ? n1 : n0);
         }
         table.validate();
         done = true;
     });
     while (!done) share.pass();
     owner.join();
-    groups[0].move_sobj(n1);
+    groups[0].request_migration(n1);
     share.pass();
     CHECK(groups.nodes_of(kept, 8) == std::vector<int>(8, 1));
     CHECK(groups[0].segments().entries().size() == 1001);

@@ -37,7 +37,7 @@ TEST_CASE("PageMigrationDaemon: moves what was asked for, and brings mail home")
     PageMigrationDaemon daemon(os, options(3, 0.001));
     CHECK(daemon.threads() == 3);
     daemon.serve(groups.all());
-    for (std::size_t g = 0; g < 10; ++g) groups[g].move_sobj(NodeId{1});
+    for (std::size_t g = 0; g < 10; ++g) groups[g].request_migration(NodeId{1});
     while (daemon.figures().groups_served < 10) std::this_thread::yield();
     daemon.stop();
     for (std::size_t g = 0; g < 10; ++g) {
