@@ -37,6 +37,7 @@ guest    numactl              command numactl                     shows nodes, b
 guest    zstd                 command zstd                        unpacks kernel modules of Ubuntu
 pictures librsvg2-bin         command rsvg-convert                pictures of a network
 pictures chromium             command chromium                    pictures of a report
+pictures python3-pil          python PIL                          counts their colours
 hosts    iproute2             command ip                          gives hosts on this machine addresses
 slurm    slurm-wlm            command srun                        schedules jobs over hosts
 slurm    munge                command munge                       lets its daemons trust each other

@@ -8,10 +8,8 @@ import json
 import os
 import re
 import shutil
-import struct
 import subprocess
 import sys
-import zlib
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
@@ -19,6 +17,7 @@ from pathlib import Path
 root = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(root / "tests/support"))
 sys.path.insert(0, str(root / "jobs"))
+from colours import colours_of  # noqa: E402
 from programs import Programs  # noqa: E402
 from report_page import advice, load, page  # noqa: E402
 
@@ -349,46 +348,14 @@ for arguments in [[], ["absent.json"], ["text.json"], ["list.json"], ["other.jso
 
 # --- in a browser ----------------------------------------------------------------------------------
 
-def colours(picture):
-    """How many points of an 8-bit RGB or RGBA PNG have which colour."""
-    data, at, packed = picture.read_bytes(), 8, b""
-    while at < len(data):
-        length, kind = struct.unpack(">I4s", data[at:at + 8])
-        content = data[at + 8:at + 8 + length]
-        if kind == b"IHDR":
-            width, height, depth, colour = struct.unpack(">IIBB", content[:10])
-            size = {(8, 2): 3, (8, 6): 4}[depth, colour]
-        if kind == b"IDAT":
-            packed += content
-        at += 12 + length
-    raw, stride = zlib.decompress(packed), size * width
-    found, above = Counter(), bytearray(stride)
-    for y in range(height):
-        method, line = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
-        for i in range(stride):
-            left, up = (line[i - size] if i >= size else 0), above[i]
-            corner = above[i - size] if i >= size else 0
-            if method == 1:
-                line[i] = (line[i] + left) & 255
-            elif method == 2:
-                line[i] = (line[i] + up) & 255
-            elif method == 3:
-                line[i] = (line[i] + (left + up) // 2) & 255
-            elif method == 4:
-                near = min((left, up, corner), key=lambda value: abs(left + up - corner - value))
-                line[i] = (line[i] + near) & 255
-        found.update(bytes(line[i:i + 3]).hex() for i in range(0, stride, size))
-        above = line
-    return found
-
-
 browser = shutil.which("chromium")
+if not browser:
+    print("skipped  no chromium here: nobody has looked at the page")
+if programs.failures or not browser:
+    programs.leave()
 for name, options, page_colour, bar_colour in [
         ("light", [], "f6f6f3", "2a78d6"),
         ("dark", ["--blink-settings=preferredColorScheme=0"], "14161a", "4a90e2")]:
-    if not browser:
-        print(f"skipped  no chromium here: nobody has looked at the {name} page")
-        continue
     picture = programs.work / "page.png"
     shown = subprocess.run(
         [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -396,7 +363,7 @@ for name, options, page_colour, bar_colour in [
          f"--user-data-dir={programs.work / 'browser'}", "--window-size=700,900",
          f"--screenshot={picture}", (programs.work / "agreed.html").as_uri()],
         capture_output=True, timeout=120)
-    seen = colours(picture) if shown.returncode == 0 and picture.exists() else Counter()
+    seen = colours_of(picture) if shown.returncode == 0 and picture.exists() else Counter()
     programs.expect(seen[page_colour] > 10_000 and seen[bar_colour] > 500 and len(seen) > 50,
                     f"Chromium shows the page in {name} colours, with bars: {seen.most_common(4)}")
 
