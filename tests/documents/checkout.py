@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from document import CHECKOUT
+from programs import CHECKOUT
 
 INTERRUPTED = 128 + signal.SIGINT
 SECONDS_TO_STOP = 60
@@ -52,7 +52,7 @@ class Checkout:
             **os.environ, "HOME": str(self.home), "NUMAWARP_GUEST_CACHE": str(caches),
             "NUMAWARP_DOCUMENTS_PATH": os.environ["PATH"],
             "NUMAWARP_DOCUMENTS_CHECKOUT": str(self.folder),
-            "PATH": f"{Path(__file__).resolve().parent}/stand_ins:{os.environ['PATH']}"}
+            "PATH": f"{CHECKOUT}/tests/documents/stand_ins:{os.environ['PATH']}"}
         # Inside a job of SLURM the same lines would mean other things.
         for variable in [name for name in self.environment if name.startswith("SLURM")]:
             del self.environment[variable]

@@ -3,7 +3,7 @@
 made for it (checkout.py); a model is interrupted after some seconds. A line that is neither run here
 nor in the tables below with the test that runs it makes this test fail: so a new one does.
 
-usage: commands.py here|guest|hosts FOLDER-OF-PROGRAMS
+usage: commands.py FOLDER-OF-PROGRAMS here|guest|hosts
 
 here   lines for this machine
 guest  lines for a guest with several NUMA nodes, and those for a machine that has them
@@ -12,13 +12,10 @@ hosts  lines for several hosts"""
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 from checkout import Checkout
 from document import documents
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from programs import Programs  # noqa: E402
+from programs import CHECKOUT, Programs
 
 # Lines that take too long or need what no test has: (the line, the test that does it).
 ELSEWHERE = [
@@ -80,7 +77,7 @@ def shorter(line):
 def prepared(line, checkout):
     """The line as this test runs it."""
     line = shorter(line) or line
-    ours = f"--ro {checkout.folder}/build/ --ro {Path(__file__).resolve().parent.parent.parent}"
+    ours = f"--ro {checkout.folder}/build/ --ro {CHECKOUT}"
     if line.startswith("mpirun "):
         line = f"./jobs/run guest n4 -- {line}"
         ours += " --env OMPI_ALLOW_RUN_AS_ROOT=1 --env OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
@@ -136,8 +133,8 @@ def check_tables(every):
                         f"some document has a line '{pattern}'")
 
 
-kind = sys.argv.pop(1)
 programs = Programs()
+kind = sys.argv[2]
 seen = set()  # a line in backticks is run once
 pages = [page for page in documents() if page.name != "docs/tutorial.md"]  # tutorial.py follows it
 lines = {page: lines_of(page) for page in pages}

@@ -7,9 +7,8 @@ for output, layouts and formulas)."""
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
-CHECKOUT = Path(__file__).resolve().parent.parent.parent
+from programs import CHECKOUT
 
 LANGUAGES = {"sh", "text", "cpp", "cmake", "toml", "python", "r", "json"}
 

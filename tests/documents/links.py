@@ -5,7 +5,8 @@ page can be reached from the README, and blocks keep to the rule that the other 
 import re
 import sys
 
-from document import CHECKOUT, LANGUAGES, Document, documents
+from document import LANGUAGES, Document, documents
+from programs import CHECKOUT
 
 pages = documents()
 failures = []

@@ -9,10 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from document import CHECKOUT, documents
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from programs import Programs  # noqa: E402
+from document import documents
+from programs import CHECKOUT, Programs
 
 NOT_OURS = {
     "of MPI": ["--allow-run-as-root", "--bind-to", "--hostfile", "--map-by", "--mca",

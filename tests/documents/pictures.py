@@ -5,13 +5,9 @@ that are there are looked at."""
 
 import subprocess
 import sys
-from pathlib import Path
 
-from document import CHECKOUT
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from colours import colours_of  # noqa: E402
-from programs import Programs  # noqa: E402
+from colours import colours_of
+from programs import CHECKOUT, Programs
 
 PICTURES = ["report.png", "traffic.png"]
 # Lines, text and their edges have hundreds of shades; a page that failed to load some.

@@ -5,14 +5,12 @@ figures are those of the results file that it names."""
 import re
 import subprocess
 import sys
-from pathlib import Path
 
-from document import CHECKOUT, Document
+from document import Document
+from programs import CHECKOUT, Programs
 
-here = Path(__file__).resolve().parent
-sys.path[:0] = [str(here.parent / "support"), str(here.parent / "bench")]
+sys.path.insert(0, str(CHECKOUT / "tests/bench"))
 import readme_table  # noqa: E402
-from programs import Programs  # noqa: E402
 
 programs = Programs()
 document = Document(CHECKOUT / "README.md")

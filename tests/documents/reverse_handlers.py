@@ -3,14 +3,9 @@
 sequential digest, and passes --check-rollback; with the mistake that the page speaks of
 (reverse_mistake) --check-rollback finds it."""
 
-import json
-import sys
-from pathlib import Path
 
-from document import CHECKOUT, Document
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from programs import Programs  # noqa: E402
+from document import Document
+from programs import CHECKOUT, Programs
 
 programs = Programs()
 page = CHECKOUT / "docs/how-to/reverse-handlers.md"

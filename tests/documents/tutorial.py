@@ -7,13 +7,10 @@ import csv
 import json
 import re
 import sys
-from pathlib import Path
 
 from checkout import Checkout
-from document import CHECKOUT, Document, commands_of
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from programs import Programs  # noqa: E402
+from document import Document, commands_of
+from programs import CHECKOUT, Programs
 
 FILES = {"cmake": "CMakeLists.txt", "cpp": "main.cpp"}
 SECONDS = 120

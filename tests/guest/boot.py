@@ -19,7 +19,6 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from initramfs import Initramfs
 from topology import qemu_arguments
 
 HERE = Path(__file__).resolve().parent
@@ -95,15 +94,13 @@ class _Boot:
         self._job = job
         self._console = work / "console"
         self._report = b""
-        initramfs = work / "initramfs"
-        initramfs.write_bytes(_pack(images, job))
         self._qemu = [
             # A guest must not outlive us, whatever we die of.
             "setpriv", "--pdeathsig", "KILL", *images.qemu,
             "-machine", "q35", "-cpu", "max,la57=off", "-accel", ACCELERATORS[job.accelerator],
             "-nodefaults", "-display", "none", "-no-reboot",
             *qemu_arguments(topology),
-            "-kernel", str(images.kernel), "-initrd", str(initramfs), "-append", KERNEL_OPTIONS,
+            "-kernel", str(images.kernel), "-initrd", str(_pack(images, job, work)), "-append", KERNEL_OPTIONS,
             "-serial", f"file:{self._console}", *_export("host", Path("/"), "on"),
         ]
         for number, folder in enumerate(job.writable):
@@ -174,23 +171,27 @@ def _export(tag, folder, readonly):
             "-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"]
 
 
-def _pack(images, job):
-    """The initramfs of this boot; init.sh says what stands where."""
-    archive = Initramfs()
-    for folder in ("bin", "modules", "guest"):
-        archive.add_folder(folder)
-    archive.add_file("bin/busybox", images.busybox.read_bytes())
-    for applet in APPLETS:
-        archive.add_link(f"bin/{applet}", "busybox")
-    for module in images.modules:
-        archive.add_file(f"modules/{module.name}", module.read_bytes())
-    archive.add_file("init", (HERE / "init.sh").read_bytes())
-    archive.add_file("guest/session.sh", (HERE / "session.sh").read_bytes())
-    archive.add_file("guest/command.sh", _command_script(job).encode())
+def _pack(images, job, work):
+    """The initramfs of this boot, so that the command travels in it; init.sh says what stands where."""
+    files = {"bin/busybox": images.busybox.read_bytes(), "init": (HERE / "init.sh").read_bytes(),
+             "guest/session.sh": (HERE / "session.sh").read_bytes(),
+             "guest/command.sh": _command_script(job).encode()}
+    files |= {f"modules/{module.name}": module.read_bytes() for module in images.modules}
     for name, lines in [("writable", job.writable), ("visible", job.visible),
                         ("sysctls", [f"{key}={value}" for key, value in job.sysctls.items()])]:
-        archive.add_file(f"guest/{name}", "".join(f"{line}\n" for line in lines).encode())
-    return archive.packed()
+        files[f"guest/{name}"] = "".join(f"{line}\n" for line in lines).encode()
+    tree, packed = work / "tree", work / "initramfs"
+    for name, content in files.items():
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_bytes(content)
+        (tree / name).chmod(0o755)
+    for applet in APPLETS:
+        (tree / "bin" / applet).symlink_to("busybox")
+    names = "".join(f"{path.relative_to(tree)}\n" for path in sorted(tree.rglob("*")))
+    with open(packed, "wb") as archive:
+        subprocess.run([images.busybox, "cpio", "-o", "-H", "newc", "-R", "0:0"], cwd=tree, check=True,
+                       input=names.encode(), stdout=archive, stderr=subprocess.DEVNULL)
+    return packed
 
 
 def _command_script(job):

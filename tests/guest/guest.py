@@ -5,10 +5,10 @@ import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
-RUN = Path(__file__).resolve().parent / "run.py"
-CHECKOUT = RUN.parents[2]
+from programs import CHECKOUT
+
+RUN = CHECKOUT / "tests/guest/run.py"
 UNAVAILABLE = 77
 
 

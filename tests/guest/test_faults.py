@@ -5,13 +5,9 @@ overcommit, no locked memory, a node that is full, and system calls that a conta
 
 import errno
 import re
-import sys
-from pathlib import Path
 
-here = Path(__file__).resolve().parent
-sys.path[:0] = [str(here), str(here.parent / "support")]
-import guest  # noqa: E402
-from programs import Programs  # noqa: E402
+import guest
+from programs import Programs
 
 programs = Programs()
 

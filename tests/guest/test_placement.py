@@ -3,17 +3,15 @@
 4 and 8 nodes, one with different ways there and back, and one with a node of memory alone.
 
 What first touch can do must be right without the daemon: the LPs' state and the engine's own memory
-of a group. Mail is first touched by whoever sends, on whatever node; that is the daemon's to mend.
+of a group. Mail is first touched by whoever sends, on whatever node; that is the daemon's to mend, and
+is waited for (until_local.py).
 With --memory libc nothing is placed, and the same probe shows it (the figure is printed)."""
 
 import sys
-from pathlib import Path
 
-here = Path(__file__).resolve().parent
-sys.path[:0] = [str(here), str(here.parent / "support")]
-import guest  # noqa: E402
-import topology  # noqa: E402
-from programs import Programs  # noqa: E402
+import guest
+import topology
+from programs import CHECKOUT, Programs
 
 programs = Programs()
 
@@ -27,25 +25,27 @@ def remote_of(result, kind):
     return ((result.numa.get("placement") or {}).get(kind) or {}).get("remote_share")
 
 
-def run_with_daemon(name):
-    """Interrupted when what a pass found has been moved: by the end of the third, and later on a slower
-    host."""
-    for seconds in (4, 8, 16, 32):
-        batch = guest.Batch(programs, name, f"daemon-{seconds}")
-        batch.add("daemon", *MODEL, "--until", 1e9, "--pagemigd", "1@0.25", seconds=seconds)
-        daemon = batch.run()["daemon"]
-        if daemon.numa.get("pagemigd", {}).get("passes", 0) >= 4:
-            break
-    return daemon
+def default(count):
+    """The distances that the kernel takes where the machine names none."""
+    return [[10 if i == j else 20 for j in range(count)] for i in range(count)]
+
+
+def seen(result):
+    """Cores and distances of each node of the machine."""
+    return [(node["cores"], node["distances"]) for node in result.numa.get("topology", [])]
 
 
 def check(name):
-    nodes = topology.parse(name).nodes
+    machine = topology.parse(name)
+    nodes = machine.nodes
     workers = sum(node.cpus for node in nodes)
     batch = guest.Batch(programs, name)
     batch.add("sequential", *MODEL, "--until", 10, "--engine", "sequential")
     batch.add("touched", *MODEL, "--until", 10, "--pagemigd", "off")
     batch.add("libc", *MODEL, "--until", 10, "--memory", "libc", "--pagemigd", "off")
+    if len(nodes) > 1:
+        batch.add("daemon", *MODEL, "--until", 1e9, "--pagemigd", "1@0.25",
+                  through=[sys.executable, CHECKOUT / "tests/guest/until_local.py"])
     results = batch.run()
     touched, libc = results["touched"], results["libc"]
 
@@ -57,13 +57,16 @@ def check(name):
     programs.expect(touched.stats.get("workers") == workers
                     and touched.numa.get("nodes") == sum(node.cpus > 0 for node in nodes),
                     f"{name}: {workers} workers on all nodes with cores")
+    programs.expect(seen(touched) == [(node.cpus, distances) for node, distances
+                                      in zip(nodes, machine.distances or default(len(nodes)))],
+                    f"{name}: cores and distances {seen(touched)}")
     if len(nodes) == 1:
         return
     for kind in ("state", "engine"):
         remote = remote_of(touched, kind)
         programs.expect(remote is not None and remote <= LOCAL,
                         f"{name}: first touch leaves {remote} of {kind} remote")
-    daemon = run_with_daemon(name)
+    daemon = results["daemon"]
     guest.expect_ended(programs, f"{name}, daemon", daemon, exit_code=130)
     for kind in ("state", "engine", "mail"):
         remote = remote_of(daemon, kind)

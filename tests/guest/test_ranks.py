@@ -8,17 +8,14 @@ same probe shows what is remote, so the test can fail."""
 
 import sys
 from collections import Counter
-from pathlib import Path
 
-here = Path(__file__).resolve().parent
-sys.path[:0] = [str(here), str(here.parent / "support")]
-import guest  # noqa: E402
-import topology  # noqa: E402
-from programs import Programs  # noqa: E402
+import guest
+import topology
+from programs import CHECKOUT, Programs
 
 programs = Programs()
 
-LAUNCH = [sys.executable, here.parent.parent / "jobs/lib/launch.py"]
+LAUNCH = [sys.executable, CHECKOUT / "jobs/lib/launch.py"]
 MODEL = ["phold", "--lps", 4096, "--state", 4096, "--touch", 64, "--lps-per-group", 16,
          "--remote", 0.3, "--until", 10]
 LOCAL = 0.01

@@ -6,13 +6,8 @@ pages are on a foreign node, and of mail's as well; without the daemon they stay
 the test can fail. Then the model that rebinding is for: traffic on 1024 objects, where groups move
 because loads differ; its digest stays that of the sequential engine."""
 
-import sys
-from pathlib import Path
-
-here = Path(__file__).resolve().parent
-sys.path[:0] = [str(here), str(here.parent / "support")]
-import guest  # noqa: E402
-from programs import Programs  # noqa: E402
+import guest
+from programs import Programs
 
 programs = Programs()
 

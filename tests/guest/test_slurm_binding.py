@@ -8,17 +8,15 @@ by mpirun, where SLURM has no PMIx."""
 
 import json
 import shlex
-import shutil
 import sys
 from collections import Counter
-from pathlib import Path
 
-here = Path(__file__).resolve().parent
-sys.path[:0] = [str(here), str(here.parent / "support"), str(here.parent / "hosts")]
-import guest  # noqa: E402
-import topology  # noqa: E402
-from checkout import make_checkout  # noqa: E402
-from programs import Programs  # noqa: E402
+import guest
+import topology
+from programs import CHECKOUT, Programs
+
+sys.path.insert(0, str(CHECKOUT / "tests/hosts"))
+from checkout import make_checkout, mute_srun  # noqa: E402
 from slurm import need_slurm  # noqa: E402
 
 need_slurm()
@@ -32,31 +30,24 @@ LOCAL = 0.01
 SHOW = '''#!/bin/sh
 echo "task $SLURM_PROCID: $(numactl --show | tr '\\n' ' ')"
 '''
-# Of a SLURM without PMIx, as far as a script can see.
-MUTE_SRUN = f'''#!/bin/sh
-[ "$*" = --mpi=list ] && echo pmi2 && exit
-exec {shutil.which("srun")} "$@"
-'''
 
 
 def checkout(name):
     """With what the jobs below run beside our programs."""
     folder = make_checkout(programs, name)
-    (folder / "mute").mkdir()
-    for file, text in [("show", SHOW), ("mute/srun", MUTE_SRUN)]:
-        (folder / file).write_text(text)
-        (folder / file).chmod(0o755)
+    (folder / "show").write_text(SHOW)
+    (folder / "show").chmod(0o755)
     return folder
 
 
 def run(folder, cores_of_a_socket, jobs):
     """Jobs one after the other: each is called by its --job-name and leaves a log and results of it."""
     words = [shlex.join(map(str, ["--output=%x.out", *job])) for job in jobs]
-    options = ["--rw", folder, "--ro", programs.bin, "--ro", guest.CHECKOUT,
+    options = ["--rw", folder, "--ro", programs.bin, "--ro", CHECKOUT,
                "--env", "OMPI_ALLOW_RUN_AS_ROOT=1", "--env", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
                # There is but one, and mpirun overlooks it under SLURM.
                "--env", "OMPI_MCA_oob_tcp_if_include=lo"]
-    done = guest.run("n4", sys.executable, here / "slurm_job.py", cores_of_a_socket, *words,
+    done = guest.run("n4", sys.executable, CHECKOUT / "tests/guest/slurm_job.py", cores_of_a_socket, *words,
                      options=options, folder=folder)
     programs.expect(done.returncode == 0, f"{len(jobs)} jobs: exit code {done.returncode}")
     if done.returncode != 0:
@@ -99,7 +90,7 @@ def expect_local(folder, name, ranks):
 reference = programs.statistics_of(*MODEL, "--engine", "sequential")
 
 four = checkout("four-sockets")
-mute = f"--export=ALL,PATH={four}/mute:/usr/bin:/bin"
+mute = f"--export=ALL,PATH={mute_srun(four / 'mute')}"
 run(four, 2, [
     ["--job-name=show-node", "jobs/slurm/node.sbatch", "./show"],
     ["--job-name=show-one", "jobs/slurm/numa-node.sbatch", "./show"],

@@ -16,6 +16,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+# Of a model: each host believes that it has the cores for itself.
+SHARED_CORES = ["--workers", 1, "--pin", "off"]
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "mpi"))
 from ranks import ENVIRONMENT, Launch, Ranks, joined, skip  # noqa: E402

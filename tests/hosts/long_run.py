@@ -4,7 +4,7 @@ A job that goes back into the queue waits there for two minutes, by which SLURM 
 gone from everywhere; here it is told to start in some seconds. (In the same second it would fail: hosts
 refuse a job that they have just been told to end.)"""
 
-from checkout import SHARED_CORES
+from hosts import SHARED_CORES
 
 RANKS = 3
 

@@ -7,16 +7,20 @@ import os
 import signal
 import time
 
-from hosts import HostRanks
+from hosts import SHARED_CORES, HostRanks
 
 from ranks import MODELS
 
 SECONDS_CUT_OFF = 3
 FOR_EVER = 1e12
-# Each host believes that it has the cores for itself.
-OPTIONS = ["--workers", 1, "--pin", "off"]
 
 ranks = HostRanks()
+
+
+def sent_again(hosts):
+    """How many segments TCP has sent again on the first host."""
+    names, values = (line.split() for line in hosts.run("n1", "grep", "^Tcp:", "/proc/net/snmp").splitlines())
+    return int(values[names.index("RetransSegs")])
 
 
 def compare(name, run, reference):
@@ -32,11 +36,11 @@ references = {model: ranks.statistics_of(model, "--engine", "sequential", *optio
 
 with ranks.hosts as hosts:
     for model, options in MODELS.items():
-        compare(f"{model} over TCP", ranks.statistics_over(3, model, *options, *OPTIONS),
+        compare(f"{model} over TCP", ranks.statistics_over(3, model, *options, *SHARED_CORES),
                 references[model])
 
     own_folder = "/tmp/output"
-    ranks.statistics_over(3, "traffic", *MODELS["traffic"], *OPTIONS, "--output", own_folder)
+    ranks.statistics_over(3, "traffic", *MODELS["traffic"], *SHARED_CORES, "--output", own_folder)
     ranks.statistics_of("traffic", *MODELS["traffic"], "--engine", "sequential",
                         "--output", ranks.work / "sequential")
     table = hosts.run("n1", "cat", f"{own_folder}/roads.csv")
@@ -45,19 +49,26 @@ with ranks.hosts as hosts:
     ranks.expect(not hosts.run("n2", "ls", "-A", own_folder), "and nothing left on the others")
 
     hosts.set_links(delay_ms=2, loss=0.01)
+    before = sent_again(hosts)
     for model, options in MODELS.items():
-        compare(f"{model} with 2 ms delay and 1 % loss",
-                ranks.statistics_over(3, model, *options, *OPTIONS), references[model])
+        run = ranks.statistics_over(3, model, *options, *SHARED_CORES)
+        compare(f"{model} with 2 ms delay and 1 % loss", run, references[model])
+        round_ms = 1000 * run["wall_seconds"] / run["gvt_rounds"]
+        ranks.expect(round_ms > 2, f"    and {round_ms:.1f} ms a GVT round, which is there and back")
     hosts.set_links()
+    lost = sent_again(hosts) - before
+    ranks.expect(lost > 0, f"{lost} segments were lost and sent again")
 
     # Without end until a signal says so: however fast the machine is, the cut falls into the run.
     model = ["--lps", 256, "--remote", 0.3]
     stats = ranks.work / "cut.json"
-    with ranks.start(ranks.part(3, "phold", *model, *OPTIONS, "--until", FOR_EVER, "--quiet",
+    with ranks.start(ranks.part(3, "phold", *model, *SHARED_CORES, "--until", FOR_EVER, "--quiet",
                                 "--stats", stats)) as launch:
         launch.wait_until_under_way(3)
+        before = sent_again(hosts)
         hosts.cut("n2")
         time.sleep(SECONDS_CUT_OFF)
+        ranks.expect(sent_again(hosts) > before, "cut off: what it is sent is not answered")
         hosts.heal("n2")
         time.sleep(1)
         os.kill(launch.pids()[0], signal.SIGINT)

@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
-"""A batch job of SLURM on three nodes, its own srun and mpirun in it, and what ./jobs/run makes of it:
-one digest. What goes wrong on one rank ends a job under srun as it does under mpirun."""
+"""The scripts of jobs/slurm, submitted as a user does it, and a line of a user's own in a job: each job ends
+COMPLETED, and what it leaves has the digest of a sequential run. What goes wrong makes a job FAILED; what
+goes wrong on one rank ends all of them under srun as it does under mpirun.
+
+Nothing is changed in the scripts for these hosts. SLURM does not bind here, since all have the same
+cores; tests/guest/test_slurm_binding.py shows that."""
 
 import json
 import os
@@ -9,66 +13,92 @@ import signal
 import sys
 import time
 
-from hosts import HERE, HostRanks
+from checkout import ROOT, Checkout, mute_srun
+from hosts import SHARED_CORES, HostRanks
 from slurm import Slurm, need_slurm
 
-from ranks import MODELS, SHARED_CORES, skip
-
-SECONDS_TO_END = 10
-# Each node believes that it has the cores for itself.
-OPTIONS = ["--workers", 1, "--pin", "off"]
+from ranks import MODELS, skip
 
 need_slurm()
 ranks = HostRanks()
-SRUN = ["srun", "--mpi=pmix", "--kill-on-bad-exit"]
-MPIRUN = ["mpirun", *SHARED_CORES]
-JOBS_RUN = [sys.executable, HERE.parent.parent / "jobs/lib/launch.py", "3"]
-
-# (how it is called here, the words of the launcher, the model)
-RUNS = [*((f"{model} by srun", SRUN, model) for model in MODELS),
-        *((f"{model} by mpirun", MPIRUN, model) for model in MODELS),
-        ("phold by jobs/run", JOBS_RUN, "phold")]
-
-
-def stats_of(name):
-    return ranks.work / (name.replace("/", " ") + ".json")
-
-
-def job_script():
-    """All runs one after another, as in a user's job."""
-    lines = ["#!/bin/sh"]
-    for name, words, model in RUNS:
-        command = [*words, ranks.bin / model, *MODELS[model], *OPTIONS, "--quiet", "--stats",
-                   stats_of(name)]
-        lines.append(shlex.join(map(str, command)))
-    script = ranks.work / "job.sh"
-    script.write_text("\n".join(lines) + "\n")
-    return script
+SECONDS_TO_END = 10
+THREE = ["--nodes=3", "--ntasks=3", "--cpus-per-task=2"]
+TRAFFIC = ["build/bin/traffic", *MODELS["traffic"], *SHARED_CORES]
+# (how it is called here, script, words for sbatch, hosts)
+JOBS = [("a NUMA node", "numa-node", [], 1),
+        ("a machine", "node", [], 1),
+        ("two machines", "nodes", [], 2),
+        ("three machines", "nodes", ["--nodes=3"], 3)]
+# The lines of sweep.sbatch, and a fifth that it does not have.
+SWEEP = [["--remote", 0.01], ["--remote", 0.1], ["--remote", 0.1, "--lookahead", 0.5],
+         ["--remote", 0.5]]
+PHOLD = ["--lps", 256, "--until", 20]
 
 
-references = {model: ranks.statistics_of(model, "--engine", "sequential", *options)
-              for model, options in MODELS.items()}
+def expect_completed(name, job, log):
+    ranks.expect(job["JobState"] == "COMPLETED", f"{name}: {job['JobState']} {job['ExitCode']}")
+    if job["JobState"] != "COMPLETED":
+        print(log)
 
-with ranks.hosts as hosts, Slurm(hosts) as slurm:
-    with slurm.start(ranks.work, "srun", "--mpi=list") as launch:
-        ended = launch.wait()
-    if "pmix" not in ended.stdout + ended.stderr:
-        skip("this SLURM does not speak PMIx")
 
-    size = ["--nodes=3", "--ntasks=3", "--cpus-per-task=2"]
-    with slurm.start(ranks.work, "sbatch", "--wait", *size, "--output=job.out",
-                     job_script()) as launch:
-        ended = launch.wait()
-    ranks.expect(ended.exit_code == 0, f"the job: exit code {ended.exit_code} after "
-                                       f"{ended.seconds:.0f} s")
-    print((ranks.work / "job.out").read_text(), end="")
-    for name, _, model in RUNS:
-        stats = stats_of(name)
-        run = json.loads(stats.read_text()) if stats.exists() else {}
-        ranks.expect(run.get("ranks") == 3 and run["digest"] == references[model]["digest"],
-                     f"{name}: digest {run.get('digest')}")
+def expect_results(name, run, wanted_ranks, reference):
+    ranks.expect((run.get("ranks"), run.get("digest")) == (wanted_ranks, reference["digest"]),
+                 f"{name}: {run.get('ranks')} ranks, digest {run.get('digest')}")
 
-    srun = [*SRUN, *size]
+
+def check_scripts():
+    for name, script, words, wanted_ranks in JOBS:
+        number = checkout.submit(script, *words, *TRAFFIC)
+        job = slurm.wait_for_job(number)
+        expect_completed(name, job, checkout.log(f"{script}-{number}"))
+        expect_results(name, checkout.statistics(f"{script}-{number}"), wanted_ranks, reference)
+
+    number = checkout.sbatch("jobs/slurm/nodes.sbatch", *TRAFFIC,
+                             through=["env", f"PATH={mute_srun(ranks.work / 'mute')}"])
+    job = slurm.wait_for_job(number)
+    expect_completed("by mpirun", job, checkout.log(f"nodes-{number}"))
+    expect_results("by mpirun", checkout.statistics(f"nodes-{number}"), 2, reference)
+
+
+def check_sweep():
+    number = checkout.sbatch("jobs/slurm/sweep.sbatch", "phold", *PHOLD, *SHARED_CORES)
+    for task, options in enumerate(SWEEP, 1):
+        job = slurm.wait_for_job(f"{number}_{task}")
+        expect_completed(f"task {task}", job, checkout.log(f"sweep-{number}-{task}"))
+        expect_results(f"task {task}", checkout.statistics(f"sweep-{number}-{task}"), 1,
+                       ranks.statistics_of("phold", *PHOLD, *options, "--engine", "sequential"))
+    collect = checkout.log(f"sweep-{number}-1").splitlines()[0].partition("of all tasks: ")[2]
+    slurm.run(checkout.folder, "sh", "-c", collect)
+    ranks.expect((checkout.folder / f"results/sweep-{number}.html").exists(), collect)
+
+
+def check_own_line():
+    """As ./jobs/run makes it in a job."""
+    stats = ranks.work / "own.json"
+    line = [sys.executable, ROOT / "jobs/lib/launch.py", "3", *TRAFFIC, "--quiet", "--stats", stats]
+    number = checkout.sbatch(*THREE, "--output=own.out", "--wrap", shlex.join(map(str, line)))
+    expect_completed("a line of one's own", slurm.wait_for_job(number), checkout.log("own"))
+    run = json.loads(stats.read_text()) if stats.exists() else {}
+    expect_results("a line of one's own", run, 3, reference)
+
+
+def check_wrong_jobs():
+    for name, words, code, said in [
+            ("a line that is not there", ["--array=5", "jobs/slurm/sweep.sbatch"], "2:0",
+             "legal: 1-4"),
+            ("a wrong option", ["jobs/slurm/node.sbatch", "phold", "--until", "soon"], "2:0",
+             "--until soon"),
+            ("no such program", ["jobs/slurm/node.sbatch", "fold-p"], "2:0",
+             "fold-p: No such file")]:
+        number = checkout.sbatch("--output=wrong-%j.out", *words)
+        job = slurm.wait_for_job(number)
+        log = checkout.log(f"wrong-{number}")
+        ranks.expect(job["JobState"] == "FAILED" and job["ExitCode"] == code and said in log,
+                     f"{name}: {job['JobState']} {job['ExitCode']}: {log.strip()[-200:]}")
+
+
+def check_failing_ranks():
+    srun = ["srun", "--mpi=pmix", "--kill-on-bad-exit", *THREE]
     with slurm.start(ranks.work, *srun, ranks.bin / "rule_breaker", "--workers", 1,
                      "--lps-per-group", 1, "--breach", "past") as launch:
         ended = launch.wait()
@@ -76,7 +106,7 @@ with ranks.hosts as hosts, Slurm(hosts) as slurm:
                  and ended.ours[0].startswith("numawarp: rank 0: "),
                  f"a broken rule: exit code {ended.exit_code}: {ended.ours}")
 
-    with slurm.start(ranks.work, *srun, ranks.bin / "phold", "--until", 1e12, *OPTIONS) as launch:
+    with slurm.start(ranks.work, *srun, ranks.bin / "phold", "--until", 1e12, *SHARED_CORES) as launch:
         launch.wait_until_under_way(3)
         began = time.monotonic()
         os.kill(launch.pids()[1], signal.SIGKILL)
@@ -86,4 +116,15 @@ with ranks.hosts as hosts, Slurm(hosts) as slurm:
                  and "n2: task 1: Killed" in ended.stderr,
                  f"a killed rank: exit code {ended.exit_code} after {took:.1f} s, named by srun")
 
+
+reference = ranks.statistics_of("traffic", *MODELS["traffic"], "--engine", "sequential")
+with ranks.hosts as hosts, Slurm(hosts) as slurm:
+    if "pmix" not in slurm.run("/", "sh", "-c", "srun --mpi=list 2>&1"):
+        skip("this SLURM does not speak PMIx")
+    checkout = Checkout(ranks, slurm)
+    check_scripts()
+    check_sweep()
+    check_own_line()
+    check_wrong_jobs()
+    check_failing_ranks()
 ranks.leave()

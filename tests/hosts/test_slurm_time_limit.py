@@ -5,7 +5,7 @@ ends with the digest and the output of one in one piece. A few minutes: SLURM co
 
 from checkout import Checkout
 from hosts import HostRanks
-from long_run import RANKS, LongRun, Reference
+from long_run import LongRun, Reference
 from slurm import Slurm, need_slurm
 
 need_slurm()

@@ -9,7 +9,7 @@ import signal
 import time
 from pathlib import Path
 
-from hosts import HostRanks
+from hosts import SHARED_CORES, HostRanks
 
 SECONDS_STOPPED = 10
 SECONDS_TO_END = 10
@@ -19,7 +19,7 @@ RESIDENT_MAX_MB = 300
 
 # Stations that make their own jobs never run out of work, whoever else stands still.
 MODEL = ["--stations", 30, "--jobs", 0, "--arrival-rate", 0.02]
-OPTIONS = ["--workers", 1, "--pin", "off", "--until", FOR_EVER, "--quiet"]
+OPTIONS = [*SHARED_CORES, "--until", FOR_EVER, "--quiet"]
 
 ranks = HostRanks()
 

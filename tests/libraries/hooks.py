@@ -2,11 +2,7 @@
 """Model::on_process_start() is called once, before setup(); on_worker_start() on every thread that runs
 handlers. What goes wrong there ends the program with exit code 2 and one line, on every engine."""
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from programs import Programs  # noqa: E402
+from programs import Programs
 
 programs = Programs()
 

@@ -4,10 +4,8 @@ rollbacks, and an end without a word. Called with the folder of the programs and
 could be built here."""
 
 import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from programs import Programs  # noqa: E402
+from programs import Programs
 
 models = sys.argv[2:]
 del sys.argv[2:]

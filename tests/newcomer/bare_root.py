@@ -17,8 +17,6 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
-GIGABYTES = 5
-
 # Processes die with the child: with the first process of their namespace.
 NAMESPACES = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child"]
 
@@ -38,9 +36,9 @@ class Unavailable(Exception):
 
 
 @contextmanager
-def bare_root(suite, gigabytes=GIGABYTES, image=None):
+def bare_root(suite, gigabytes, image):
     """The folder of a bare root, without mounts, that goes away with the context. `suite`: bookworm is
-    Debian 12, trixie 13. `image`: see unpacked()."""
+    Debian 12, trixie 13. `image`: None, or see unpacked()."""
     if os.geteuid() != 0:
         raise Unavailable("a root of its own needs root")
     free = shutil.disk_usage(tempfile.gettempdir()).free / 1e9

@@ -1,12 +1,27 @@
-"""A user who may use sudo, in a bare root, with a fresh checkout of numawarp and nothing else. The checkout is
-HEAD, so that what was not committed is missed here as by everybody else."""
+#!/usr/bin/env python3
+"""A fresh checkout on a bare Debian, and a user who may use sudo, and nothing else. The checkout is HEAD, so
+that what was not committed is missed here as by everybody else.
 
+usage: newcomer.py FOLDER-OF-PROGRAMS path|next_debian     (of this machine no program is used)
+
+path         on Debian 12 the two commands of the README install what they need, build, and do what they say;
+             the tutorial's model is built in a folder of its own against the installed package. Of the tests
+             only the unit tests and those of tutorial and package are run: .ci/run runs them all.
+next_debian  the short set of tests on Debian 13, whose compiler, Open MPI and libraries are newer: nothing may
+             fail there, and be skipped only what says by itself that this machine or Debian cannot do it.
+
+Exit code 77 says why there can be no bare root here."""
+
+import os
+import re
+import signal
 import subprocess
-from pathlib import Path
+import sys
+import time
 
-from bare_root import Unavailable, enter
+from bare_root import Unavailable, bare_root, enter
+from programs import CHECKOUT
 
-checkout = Path(__file__).resolve().parent.parent.parent
 HOME = "/home/newcomer"
 
 # What an administrator has done before: the user, and sudo.
@@ -20,18 +35,68 @@ tar -C /home/newcomer/numawarp -xf /checkout.tar
 chown -R newcomer: /home/newcomer/numawarp
 """
 
+# (Debian, gigabytes, an image of it, what may be skipped, the steps: what it is, the lines of bash, each of
+# which must succeed)
+ROOTS = {
+    "path": ("bookworm", 5, "NUMAWARP_BARE_ROOT", set(), [
+        ("the first command", """
+            ./jobs/run traffic --until 600 | tee /tmp/said
+            grep -q '^ *digest ' /tmp/said
+            grep -q '^picture .*network.svg' /tmp/said
+            test -s results/traffic-*/roads.csv
+            test -s results/traffic-*/network.svg"""),
+        ("the same result on the sequential engine", """
+            build/bin/traffic --until 600 --engine sequential | tee /tmp/sequential
+            test "$(grep '^ *digest ' /tmp/said)" = "$(grep '^ *digest ' /tmp/sequential)" """),
+        ("the second command, its unit tests", "./tests/run -L unit | tee /tmp/said"),
+        ("the tutorial and the installed package", """
+            ./tests/run -R '^(documents_tutorial|check_install)$' | tee /tmp/said
+            grep -q 'tests passed, 0 tests failed out of 2$' /tmp/said"""),
+    ]),
+    # With the packages of Debian 13, and by a user who may not mount anything, these cannot be shown there.
+    "next_debian": ("trixie", 12, "NUMAWARP_BARE_ROOT_13", {"check_format", "system_checkpoint_disk_full"}, [
+        ("the short set of tests", """
+            ./tests/run --short -L 'unit|engine|property|system|mpi' 2>&1 | tee /tmp/said"""),
+    ]),
+}
+
 
 def settle(root):
     """The user is there, and the checkout."""
     with open(root / "checkout.tar", "wb") as file:
-        if subprocess.run(["git", "archive", "HEAD"], cwd=checkout, stdout=file).returncode != 0:
+        if subprocess.run(["git", "archive", "HEAD"], cwd=CHECKOUT, stdout=file).returncode != 0:
             raise Unavailable("no checkout of git")
     if enter(root, "sh", "-e", "-c", PREPARE, timeout=1200) != 0:
         raise Unavailable("apt in the bare root does not work")
 
 
-def as_newcomer(root, lines, timeout):
+def as_newcomer(root, lines):
     """The exit code of lines of bash in the checkout, each of which must succeed."""
     # `tee` must not hide that what is before it failed.
     (root / "step").write_text(f"set -e -o pipefail\ncd {HOME}/numawarp\n{lines}\n")
-    return enter(root, "sudo", "--set-home", "--user=newcomer", "bash", "/step", timeout=timeout)
+    return enter(root, "sudo", "--set-home", "--user=newcomer", "bash", "/step", timeout=10_800)
+
+
+def well(root, name, lines, may_be_skipped):
+    """Whether a step ended so, and no test was skipped that must not be."""
+    began = time.monotonic()
+    code = as_newcomer(root, lines)
+    said = (root / "tmp/said").read_text(errors="replace")
+    skipped = set(re.findall(r"^\s*\d+ - (\S+) \(Skipped\)", said, re.MULTILINE)) - may_be_skipped
+    holds = code == 0 and not skipped
+    print(f"{'ok     ' if holds else 'FAILED '} {name}: {time.monotonic() - began:.0f} s, exit code {code}, "
+          f"skipped: {sorted(skipped)}", flush=True)
+    return holds
+
+
+suite, gigabytes, image, may_be_skipped, steps = ROOTS[sys.argv[2]]
+# As an exception, so that what was made is taken away.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+try:
+    with bare_root(suite, gigabytes, os.environ.get(image)) as root:
+        settle(root)
+        # The steps after a failed one are not tried.
+        sys.exit(not all(well(root, *step, may_be_skipped) for step in steps))
+except Unavailable as reason:
+    print(f"skipped: {reason}")
+    sys.exit(77)

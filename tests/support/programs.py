@@ -10,11 +10,14 @@ import tempfile
 from pathlib import Path
 
 
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
 class Programs:
     """The programs of one build, and a folder for what they write that goes away with the test."""
 
     def __init__(self):
-        if len(sys.argv) != 2:
+        if len(sys.argv) < 2:
             sys.exit(f"usage: {sys.argv[0]} FOLDER-OF-PROGRAMS")
         self.bin = Path(sys.argv[1]).resolve()
         self._work = tempfile.TemporaryDirectory(prefix="numawarp-test-")

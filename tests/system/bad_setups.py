@@ -3,11 +3,7 @@
 what setup() returns, is the model's fault: exit code 2, or 3 when the run is over, and one line that
 names the model and the hook. No crash of it is ours."""
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from refusals import Refusals  # noqa: E402
+from refusals import Refusals
 
 programs = Refusals()
 

@@ -6,11 +6,8 @@ or a crash, and nothing that is written already is lost."""
 import json
 import os
 import resource
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from refusals import Refusals  # noqa: E402
+from refusals import Refusals
 
 programs = Refusals()
 SHORT = ["--lps", 16, "--until", 2, "--workers", 2]

@@ -10,11 +10,9 @@ import shutil
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from checkpoints import latest, result, unfinished  # noqa: E402
-from programs import Programs  # noqa: E402
+from checkpoints import latest, result, unfinished
+from programs import Programs
 
 MODEL = ["phold", "--lps", 256, "--until", 40000]
 OWN_MOUNTS = "NUMAWARP_TEST_OWN_MOUNTS"

@@ -9,16 +9,13 @@ import re
 import resource
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
-support = Path(__file__).resolve().parent.parent / "support"
-sys.path.insert(0, str(support))
-from checkpoints import gvt, result, wait_for_gvt  # noqa: E402
-from programs import Programs  # noqa: E402
+from checkpoints import gvt, result, wait_for_gvt
+from programs import CHECKOUT, Programs
 
 MODEL = ["library_objects", "--until", 4000]
-UNFIXED = [support / "without_personality.py"]
+UNFIXED = [CHECKOUT / "tests/support/without_personality.py"]
 
 programs = Programs()
 expect = programs.expect

@@ -6,18 +6,15 @@ have put there; else it is refused. (Pointers into libraries: checkpoint_librari
 
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
-support = Path(__file__).resolve().parent.parent / "support"
-sys.path.insert(0, str(support))
-from checkpoints import gvt, how_to_go_on, result, wait_for_gvt  # noqa: E402
-from programs import Programs  # noqa: E402
+from checkpoints import gvt, how_to_go_on, result, wait_for_gvt
+from programs import CHECKOUT, Programs
 
 MODEL = ["--until", 25000]
 # Linux gives a process another layout each time unless it is told not to, and it cannot be told here.
 moves_programs = int(Path("/proc/sys/kernel/randomize_va_space").read_text()) > 0
-ANYWHERE = [support / "without_personality.py"]
+ANYWHERE = [CHECKOUT / "tests/support/without_personality.py"]
 launchers = [[]]
 if subprocess.run([*ANYWHERE, "true"], capture_output=True).returncode == 0:
     launchers.append(ANYWHERE)

@@ -7,12 +7,10 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from checkpoints import contents, how_to_go_on, latest, result, wait_for_gvt  # noqa: E402
-from programs import Programs  # noqa: E402
+from checkpoints import contents, how_to_go_on, latest, result, wait_for_gvt
+from programs import Programs
 
 MODEL = ["--objects", 137, "--until", 10000]
 

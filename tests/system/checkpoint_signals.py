@@ -3,17 +3,13 @@
 go on; given to a shell as it is, that line comes to the digest and the files of a run that nobody has
 interrupted. SIGINT: the same, but 130. Without --checkpoint these signals do what they always do."""
 
-import os
 import signal
 import subprocess
-import sys
 import time
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from checkpoints import contents, how_to_go_on, latest, result, wait_for_gvt  # noqa: E402
-from processes import wait_until_computing  # noqa: E402
-from programs import Programs  # noqa: E402
+from checkpoints import contents, how_to_go_on, latest, result, wait_for_gvt
+from processes import wait_until_computing
+from programs import Programs
 
 MODEL = ["traffic", "--objects", 256, "--until", 12000]
 

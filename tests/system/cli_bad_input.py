@@ -5,11 +5,8 @@ themselves. (What a model's author does wrong: bad_setups.py; closed streams, fu
 surroundings: bad_surroundings.py.)"""
 
 import os
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from refusals import Refusals  # noqa: E402
+from refusals import Refusals
 
 programs = Refusals()
 refused, file_with = programs.refused, programs.file_with

@@ -6,12 +6,9 @@ nothing."""
 import json
 import signal
 import subprocess
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from processes import wait_until_computing  # noqa: E402
-from programs import Programs  # noqa: E402
+from processes import wait_until_computing
+from programs import Programs
 
 programs = Programs()
 stats = programs.work / "stats.json"

@@ -7,12 +7,9 @@ a sequential one. What needs real nodes is in tests/guest."""
 import os
 import signal
 import subprocess
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from processes import line_of, wait_until_computing  # noqa: E402
-from programs import Programs  # noqa: E402
+from processes import line_of, wait_until_computing
+from programs import Programs
 
 programs = Programs()
 model = ["--lps", "256", "--until", "20"]

@@ -4,12 +4,8 @@ what the program makes of the measurements beside them. To measure is not the bu
 
 import re
 import subprocess
-import sys
-from pathlib import Path
 
-root = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(root / "tests/support"))
-from programs import Programs, python_with  # noqa: E402
+from programs import CHECKOUT, Programs, python_with
 
 programs = Programs()
 
@@ -36,12 +32,12 @@ def run(*arguments):
 
 
 python = python_with("matplotlib")
-folder = root / "jobs/cost_model"
+folder = CHECKOUT / "jobs/cost_model"
 
 done = run("-c", KNOWN, folder)
 programs.expect(done.returncode == 0, f"known constants are found {done.stderr.strip()}")
 
-for measurements in sorted((root / "docs/results").glob("cost-model-*.json")):
+for measurements in sorted((CHECKOUT / "docs/results").glob("cost-model-*.json")):
     done = run(folder, "--from", measurements, "--output", programs.work)
     programs.expect(done.returncode == 0
                     and done.stdout == measurements.with_suffix(".md").read_text(),

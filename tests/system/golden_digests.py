@@ -7,10 +7,8 @@ numawarp/math.hpp, the digest itself) says so in the commit, and pins it anew:
 """
 
 import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from programs import Programs  # noqa: E402
+from programs import Programs
 
 # The options of the run, committed events, digest.
 golden = [

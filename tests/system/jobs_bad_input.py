@@ -2,16 +2,12 @@
 """Wrong arguments of ./jobs/run and of what it calls end with exit code 2 and one line on standard error
 that names what is wrong, and nothing is installed, built or run."""
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from refusals import Refusals  # noqa: E402
+from programs import CHECKOUT
+from refusals import Refusals
 
 programs = Refusals()
-root = Path(__file__).resolve().parents[2]
-run = root / "jobs" / "run"
-launch = root / "jobs" / "lib" / "launch.py"
+run = CHECKOUT / "jobs/run"
+launch = CHECKOUT / "jobs/lib/launch.py"
 
 for model in ["", "nosuch", "--", "-x", "pho ld", "../phold", "phold;id", "ph\nold", b"\xff", "$(id)", "PHOLD",
               "x" * 10_000]:
@@ -31,6 +27,11 @@ for arguments, fragments in [
         (["slurm", "--print"], ["--print", "node"]),
         (["guest"], ["guest", "TOPOLOGY"]), (["guest", "--nosuch"], ["guest"])]:
     programs.refused(2, fragments, run, *arguments)
+for arguments, fragment in [
+        (["n5"], "topology 'n5': legal are n1"), (["0:1G,1:1G"], "the first node must have cores"),
+        (["n2", "--dist", "10,20"], "distances '10,20': legal are 2 rows"),
+        (["n2", "--env", "x"], "legal is NAME=VALUE"), (["n2", "--rw", "/nowhere"], "is not a folder")]:
+    programs.refused(2, [fragment], run, "guest", *arguments, "--", "true")
 for arguments in [["0", "phold"], ["x", "phold"], ["--print", "0", "phold"], ["-1", "phold"], ["", "phold"]]:
     programs.refused(2, ["legal: numa, socket, or a number of ranks from 1"], launch, *arguments)
 

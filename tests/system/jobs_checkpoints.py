@@ -9,12 +9,9 @@ import shutil
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
-root = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(root / "tests/support"))
-from checkpoints import contents, wait_for_gvt  # noqa: E402
-from programs import Programs  # noqa: E402
+from checkpoints import contents, wait_for_gvt
+from programs import CHECKOUT, Programs
 
 programs = Programs()
 expect = programs.expect
@@ -26,9 +23,9 @@ checkout = programs.work / "checkout"
 (checkout / "build").mkdir(parents=True)
 (checkout / "build/bin").symlink_to(programs.bin)
 for part in ("jobs", "models"):
-    (checkout / part).symlink_to(root / part)
+    (checkout / part).symlink_to(CHECKOUT / part)
 environment = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
-environment |= {"PATH": f"{root / 'tests/documents/stand_ins'}:{os.environ['PATH']}",
+environment |= {"PATH": f"{CHECKOUT / 'tests/documents/stand_ins'}:{os.environ['PATH']}",
                 "NUMAWARP_DOCUMENTS_PATH": os.environ["PATH"],
                 "NUMAWARP_DOCUMENTS_CHECKOUT": str(checkout)}
 
@@ -81,7 +78,7 @@ else:
     stop(["--ranks", "2"], signal.SIGTERM, TO_ALL, 0)
     stop(["--ranks", "2"], signal.SIGUSR1, ALONE, 0)
     stop(["--ranks", "2"], signal.SIGINT, TO_ALL, 130)
-    run = subprocess.Popen([sys.executable, root / "jobs/lib/launch.py", "2", programs.bin / "phold",
+    run = subprocess.Popen([sys.executable, CHECKOUT / "jobs/lib/launch.py", "2", programs.bin / "phold",
                             "--until", "1e12", "--progress", "on"], text=True,
                            stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True)
     run.stderr.readline()  # the command line; then it runs

@@ -12,13 +12,12 @@ import shutil
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
-root = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(root / "tests/support"), str(root / "jobs/lib")]
+from programs import CHECKOUT, Programs
+
+sys.path.insert(0, str(CHECKOUT / "jobs/lib"))
 import cores  # noqa: E402
 import launch  # noqa: E402
-from programs import Programs  # noqa: E402
 
 programs = Programs()
 
@@ -129,8 +128,8 @@ def jobs_run(*arguments, path=None, **environment):
     bare = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
     if path is not None:
         bare["PATH"] = path
-    return subprocess.run([shutil.which("bash"), root / "jobs/run", *arguments], text=True,
-                          capture_output=True, env={**bare, **environment}, cwd=root)
+    return subprocess.run([shutil.which("bash"), CHECKOUT / "jobs/run", *arguments], text=True,
+                          capture_output=True, env={**bare, **environment}, cwd=CHECKOUT)
 
 
 def check_choice():
@@ -184,7 +183,7 @@ def check_bad_values():
 
 
 def launched(*arguments):
-    return [sys.executable, root / "jobs/lib/launch.py", *map(str, arguments)]
+    return [sys.executable, CHECKOUT / "jobs/lib/launch.py", *map(str, arguments)]
 
 
 def check_runs():

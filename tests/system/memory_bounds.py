@@ -4,11 +4,8 @@ events, and no more when the run is ten times as long (fossil collection keeps u
 a small --memory-cap still ends, with the same digest."""
 
 import math
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from programs import Programs  # noqa: E402
+from programs import Programs
 
 programs = Programs()
 MiB = 1 << 20

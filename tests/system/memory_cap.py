@@ -5,11 +5,8 @@ would take. On a PHOLD of a million events, whose Time Warp takes up to twice as
 traffic, where what a cell needs comes and goes."""
 
 import re
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from programs import Programs  # noqa: E402
+from programs import Programs
 
 programs = Programs()
 MiB = 1 << 20

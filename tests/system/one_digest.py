@@ -3,11 +3,8 @@
 rolled back, bound, grouped and stored. And cars in = cars out + cars inside, in every row."""
 
 import csv
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from programs import Programs  # noqa: E402
+from programs import Programs
 
 programs = Programs()
 

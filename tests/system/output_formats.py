@@ -13,11 +13,8 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
-root = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(root / "tests/support"))
-from programs import Programs, python_with  # noqa: E402
+from programs import CHECKOUT, Programs, python_with
 
 programs = Programs()
 python = python_with("h5py")
@@ -71,7 +68,7 @@ def run(ranks, model, *options):
     command = [programs.bin / model, *map(str, options), "--quiet", "--workers", 2,
                "--lps-per-group", 1]
     if ranks > 1:
-        command = [sys.executable, root / "jobs/lib/launch.py", ranks, *command]
+        command = [sys.executable, CHECKOUT / "jobs/lib/launch.py", ranks, *command]
     return subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120)
 
 
@@ -144,7 +141,7 @@ def check_r():
             ["Rscript", "-e", "loadNamespace('hdf5r')"], capture_output=True).returncode != 0:
         print("skipped  R: no hdf5r here (Debian: r-cran-hdf5r)")
         return
-    document = (root / "docs/how-to/output.md").read_text()
+    document = (CHECKOUT / "docs/how-to/output.md").read_text()
     lines = document.split("```r\n")[1].split("```")[0]
     folder = programs.work / "results"
     run(1, "traffic", "--objects", 140, "--until", 7_300, "--output", folder, "--output-format", "both")

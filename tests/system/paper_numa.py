@@ -10,20 +10,15 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
-root = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(root / "tests/support"))
-from programs import Programs, python_with  # noqa: E402
+from programs import CHECKOUT, Programs, python_with
 
 programs = Programs()
-
-
 python = python_with("matplotlib")
 
 
 def command(*arguments, traffic=programs.bin):
-    return [python, root / "jobs/paper_numa", "--programs", traffic, *map(str, arguments)]
+    return [python, CHECKOUT / "jobs/paper_numa", "--programs", traffic, *map(str, arguments)]
 
 
 def paper_numa(*arguments, **options):

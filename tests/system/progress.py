@@ -10,12 +10,9 @@ import shutil
 import signal
 import struct
 import subprocess
-import sys
 import termios
 import time
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from processes import line_of
 from programs import Programs
 

@@ -12,13 +12,11 @@ import subprocess
 import sys
 from collections import Counter
 from html.parser import HTMLParser
-from pathlib import Path
 
-root = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(root / "tests/support"))
-sys.path.insert(0, str(root / "jobs"))
-from colours import colours_of  # noqa: E402
-from programs import Programs  # noqa: E402
+from colours import colours_of
+from programs import CHECKOUT, Programs
+
+sys.path.insert(0, str(CHECKOUT / "jobs"))
 from report_page import advice, load, page  # noqa: E402
 
 programs = Programs()
@@ -87,7 +85,7 @@ def crowded_texts(chart):
 
 
 def report(*arguments):
-    return subprocess.run([root / "jobs/report", *map(str, arguments)], capture_output=True, text=True,
+    return subprocess.run([CHECKOUT / "jobs/report", *map(str, arguments)], capture_output=True, text=True,
                           cwd=programs.work, timeout=60)
 
 

@@ -6,15 +6,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 
-root = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(root / "tests/support"))
-from programs import Programs  # noqa: E402
+from programs import CHECKOUT, Programs
 
 programs = Programs()
-SCRIPTS = sorted((root / "jobs/slurm").iterdir())
+SCRIPTS = sorted((CHECKOUT / "jobs/slurm").iterdir())
 NAMES = [script.stem for script in SCRIPTS]
 TOOLS = ["bash", "dirname", "basename", "cat", "grep", "head", "realpath", "sed", "xargs"]
 
@@ -32,8 +28,8 @@ def stand_ins(name, **scripts):
     return folder
 
 
-def jobs_run(*arguments, path, folder=root):
-    return subprocess.run([shutil.which("bash"), root / "jobs/run", "slurm", *arguments], text=True,
+def jobs_run(*arguments, path, folder=CHECKOUT):
+    return subprocess.run([shutil.which("bash"), CHECKOUT / "jobs/run", "slurm", *arguments], text=True,
                           capture_output=True, env={**os.environ, "PATH": str(path)}, cwd=folder)
 
 
@@ -73,12 +69,12 @@ def check_print():
 def check_submission():
     here = stand_ins("here", sbatch="17;cluster", scontrol="   StdOut=/somewhere/mine-17.out")
     own = programs.work / "mine.sbatch"
-    shutil.copy(root / "jobs/slurm/node.sbatch", own)
+    shutil.copy(CHECKOUT / "jobs/slurm/node.sbatch", own)
     done = jobs_run("./mine.sbatch", "--time=1", programs.bin / "phold", "--lps", "7", path=here,
                     folder=programs.work)
     called = (here / "calls").read_text().splitlines()
     programs.expect(done.returncode == 0 and called[0] ==
-                    f"{root}: sbatch --parsable --time=1 {own} {programs.bin}/phold --lps 7",
+                    f"{CHECKOUT}: sbatch --parsable --time=1 {own} {programs.bin}/phold --lps 7",
                     f"a script and a program by their paths: {called} {done.stderr.strip()}")
     own.rename(own.with_suffix(".sh"))
     done = jobs_run("mine.sh", "--print", programs.bin / "phold", path=here, folder=programs.work)
@@ -114,7 +110,7 @@ def check_program_of_long_run():
 
     def job(model, code):
         done = subprocess.run(
-            [shutil.which("bash"), root / "jobs/slurm/long-run.sbatch", model], cwd=folder, text=True,
+            [shutil.which("bash"), CHECKOUT / "jobs/slurm/long-run.sbatch", model], cwd=folder, text=True,
             capture_output=True, env={"PATH": str(here), "SLURM_JOB_NAME": "italy", "SLURM_JOB_ID": "7",
                                       "SLURM_JOB_NUM_NODES": "1", "SLURM_CPUS_ON_NODE": "1"})
         programs.expect(done.returncode == code, f"long-run {model}: {done.returncode} {done.stderr}")
@@ -154,7 +150,7 @@ def check_bad_values():
                         f"slurm {' '.join(arguments)}: exit code {done.returncode}: "
                         f"{done.stderr.strip()}")
     for words in (["--print"], ["--ranks", "2"]):
-        done = subprocess.run([shutil.which("bash"), root / "jobs/run", *words, "slurm", "node"], text=True,
+        done = subprocess.run([shutil.which("bash"), CHECKOUT / "jobs/run", *words, "slurm", "node"], text=True,
                               capture_output=True, env={"PATH": str(nothing)})
         programs.expect(done.returncode == 2 and f"{words[0]}" in done.stderr and not done.stdout,
                         f"{' '.join(words)} in front: {done.returncode} {done.stderr.strip()}")

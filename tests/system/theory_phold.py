@@ -7,11 +7,8 @@ events between LPs but not in time, so nothing of this changes; and it takes its
 events, and of its workers' load, to where the window is."""
 
 import math
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from programs import Programs  # noqa: E402
+from programs import Programs
 
 programs = Programs()
 

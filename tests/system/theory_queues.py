@@ -9,11 +9,8 @@ with equal probability, so that every station sees g(M+1) jobs a unit of time; i
 queue of load r = g(M+1)s, with r/(1-r) jobs and a response of s/(1-r) (Jackson, 1963)."""
 
 import statistics
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from programs import Programs, confidence  # noqa: E402
+from programs import Programs, confidence
 
 programs = Programs()
 SEEDS = range(1, 11)

@@ -9,11 +9,8 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections import defaultdict
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from programs import Programs
 
 programs = Programs()
