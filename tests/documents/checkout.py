@@ -1,9 +1,6 @@
-"""A checkout for trying what the documents say: folders of ours by links, build/ that of the test,
-and everything else, results and the files that commands write, its own.
-
-Lines run as they stand, in bash, one after the other in the folder that the one before left. A model
-that would take long is interrupted as by Ctrl-C, which ends it in order. Stand-ins (stand_ins/) come
-before cmake, ctest and apt-get: a test that runs beside others must not build, test or install."""
+"""A checkout for trying what the documents say. Lines run as they stand, in bash, one after the other in the
+folder that the one before left. A model that would take long is interrupted as by Ctrl-C, which ends it in
+order."""
 
 import os
 import signal
@@ -12,7 +9,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from programs import CHECKOUT
+from checkouts import make_checkout, without_building
 
 INTERRUPTED = 128 + signal.SIGINT
 SECONDS_TO_STOP = 60
@@ -37,25 +34,13 @@ class Ran:
 
 class Checkout:
     def __init__(self, programs, name="checkout"):
-        self.folder = programs.work / name
-        self.folder.mkdir()
-        for path in CHECKOUT.iterdir():
-            if not path.name.startswith((".git", "build", "results")):
-                (self.folder / path.name).symlink_to(path)
-        (self.folder / "build").symlink_to(programs.bin.parent)
+        self.folder = self.cwd = make_checkout(programs, name)
         self.home = programs.work / f"{name}-home"
         self.home.mkdir()
-        self.cwd = self.folder
         caches = Path(os.environ.get("NUMAWARP_GUEST_CACHE")
                       or Path.home() / ".cache/numawarp-guest")
-        self.environment = {
-            **os.environ, "HOME": str(self.home), "NUMAWARP_GUEST_CACHE": str(caches),
-            "NUMAWARP_DOCUMENTS_PATH": os.environ["PATH"],
-            "NUMAWARP_DOCUMENTS_CHECKOUT": str(self.folder),
-            "PATH": f"{CHECKOUT}/tests/documents/stand_ins:{os.environ['PATH']}"}
-        # Inside a job of SLURM the same lines would mean other things.
-        for variable in [name for name in self.environment if name.startswith("SLURM")]:
-            del self.environment[variable]
+        self.environment = {**without_building(self.folder), "HOME": str(self.home),
+                            "NUMAWARP_GUEST_CACHE": str(caches)}
 
     def write(self, name, text):
         (self.cwd / name).write_text(text)

@@ -13,10 +13,11 @@ from collections import Counter
 
 import guest
 import topology
+from checkouts import make_checkout
 from programs import CHECKOUT, Programs
 
 sys.path.insert(0, str(CHECKOUT / "tests/hosts"))
-from checkout import make_checkout, mute_srun  # noqa: E402
+from checkout import mute_srun  # noqa: E402
 from slurm import need_slurm  # noqa: E402
 
 need_slurm()

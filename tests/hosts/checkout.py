@@ -1,32 +1,16 @@
-"""A folder from which the job scripts can be submitted as from a checkout, with the programs under test
-where `./jobs/run` would have built them."""
+"""A checkout from which the job scripts are submitted to a SLURM on the hosts."""
 
 import json
-import os
 import shutil
 
-from hosts import HERE
-
-ROOT = HERE.parent.parent
-
-
-def make_checkout(programs, name="checkout"):
-    """The folder, below the test's own."""
-    folder = programs.work / name
-    (folder / "build").mkdir(parents=True)
-    (folder / "build/bin").symlink_to(programs.bin)
-    for part in ("jobs", "models"):
-        (folder / part).symlink_to(ROOT / part)
-    return folder
+from checkouts import make_checkout, write_script
 
 
 def mute_srun(folder):
     """The srun of a SLURM without PMIx, as far as a script can see: a PATH for a job."""
     folder.mkdir()
-    srun = folder / "srun"
-    srun.write_text('#!/bin/sh\ncase "$*" in\n    --mpi=list) echo pmi2 ;;\n    *--mpi=pmix*) exit 1 ;;\n'
-                    f'    *) exec {shutil.which("srun")} "$@" ;;\nesac\n')
-    srun.chmod(0o755)
+    write_script(folder / "srun", 'case "$*" in --mpi=list) echo pmi2 ;; *--mpi=pmix*) exit 1 ;; '
+                                  f'*) exec {shutil.which("srun")} "$@" ;; esac')
     return f"{folder}:/usr/bin:/bin"
 
 
@@ -36,13 +20,6 @@ class Checkout:
     def __init__(self, ranks, slurm):
         self.folder = make_checkout(ranks)
         self._slurm = slurm
-
-    def without_building(self):
-        """The words with which a command starts that would build: that is done. Nor does it install."""
-        stand_ins = ROOT / "tests/documents/stand_ins"
-        return ["env", f"PATH={stand_ins}:{os.environ['PATH']}",
-                f"NUMAWARP_DOCUMENTS_PATH={os.environ['PATH']}",
-                f"NUMAWARP_DOCUMENTS_CHECKOUT={self.folder}"]
 
     def submit(self, script, *words):
         """The job's number. A model that is given by its path is not built."""

@@ -20,7 +20,7 @@ from pathlib import Path
 SHARED_CORES = ["--workers", 1, "--pin", "off"]
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "mpi"))
-from ranks import ENVIRONMENT, Launch, Ranks, joined, skip  # noqa: E402
+from ranks import MPI_ENVIRONMENT, Launch, Ranks, joined, skip  # noqa: E402
 
 
 def need_hosts():
@@ -111,7 +111,7 @@ class Hosts(BroughtUp):
         on core 0; and giving its core away when it waits."""
         hostfile = self.folder / "hostfile"
         hostfile.write_text("".join(f"{name} slots=1\n" for name in self.names))
-        return {**ENVIRONMENT, "NUMAWARP_HOSTS": str(self.folder),
+        return {**MPI_ENVIRONMENT, "NUMAWARP_HOSTS": str(self.folder),
                 "OMPI_MCA_plm_rsh_agent": str(HERE / "remote_shell"),
                 "OMPI_MCA_orte_default_hostfile": str(hostfile),
                 "OMPI_MCA_hwloc_base_binding_policy": "none",

@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import time
 
-from hosts import ENVIRONMENT, BroughtUp, Launch, skip
+from hosts import MPI_ENVIRONMENT, BroughtUp, Launch, skip
 
 SECONDS_TO_COME_UP = 30
 OVER = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "PREEMPTED")
@@ -82,7 +82,7 @@ class Slurm(BroughtUp):
 
     def environment(self):
         """For a command on one of the hosts that speaks to SLURM."""
-        return {**ENVIRONMENT, "SLURM_CONF": str(self._folder / "slurm.conf"),
+        return {**MPI_ENVIRONMENT, "SLURM_CONF": str(self._folder / "slurm.conf"),
                 "OMPI_MCA_mpi_yield_when_idle": "1"}
 
     def __exit__(self, *_):

@@ -13,8 +13,9 @@ import signal
 import sys
 import time
 
-from checkout import ROOT, Checkout, mute_srun
+from checkout import Checkout, mute_srun
 from hosts import SHARED_CORES, HostRanks
+from programs import CHECKOUT
 from slurm import Slurm, need_slurm
 
 from ranks import MODELS, skip
@@ -75,7 +76,7 @@ def check_sweep():
 def check_own_line():
     """As ./jobs/run makes it in a job."""
     stats = ranks.work / "own.json"
-    line = [sys.executable, ROOT / "jobs/lib/launch.py", "3", *TRAFFIC, "--quiet", "--stats", stats]
+    line = [sys.executable, CHECKOUT / "jobs/lib/launch.py", "3", *TRAFFIC, "--quiet", "--stats", stats]
     number = checkout.sbatch(*THREE, "--output=own.out", "--wrap", shlex.join(map(str, line)))
     expect_completed("a line of one's own", slurm.wait_for_job(number), checkout.log("own"))
     run = json.loads(stats.read_text()) if stats.exists() else {}

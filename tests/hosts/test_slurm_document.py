@@ -8,11 +8,13 @@ import sys
 import time
 from pathlib import Path
 
-from checkout import ROOT, Checkout
+from checkout import Checkout
+from checkouts import without_building
 from hosts import HostRanks
+from programs import CHECKOUT
 from slurm import OVER, Slurm, need_slurm
 
-sys.path.insert(0, str(ROOT / "tests/documents"))
+sys.path.insert(0, str(CHECKOUT / "tests/documents"))
 from document import Document  # noqa: E402
 
 need_slurm()
@@ -39,8 +41,9 @@ class Page:
         if "StartTime=now" in line:
             self._slurm.wait_for_job(self._job, "PENDING")
         line = re.sub(rf"\b{NUMBER}\b", str(self._job), line)
-        with self._slurm.start(self._checkout.folder, *self._checkout.without_building(), "bash",
-                               "-c", line) as launch:
+        stand_ins = (f"{name}={value}" for name, value in without_building(self._checkout.folder).items()
+                     if name == "PATH" or name.startswith("NUMAWARP"))
+        with self._slurm.start(self._checkout.folder, "env", *stand_ins, "bash", "-c", line) as launch:
             ended = launch.wait()
         began = self._follow(submitted(ended.stdout))
         ranks.expect(ended.exit_code == 0 and began, f"{line}: exit code {ended.exit_code}")
@@ -64,6 +67,6 @@ class Page:
 
 with ranks.hosts as hosts, Slurm(hosts) as slurm:
     page = Page(slurm)
-    for command in Document(ROOT / "docs/how-to/slurm.md").commands:
+    for command in Document(CHECKOUT / "docs/how-to/slurm.md").commands:
         page.run(command.text)
 ranks.leave()

@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from processes import is_computing  # noqa: E402
-from programs import Programs  # noqa: E402
+from programs import MPI_ENVIRONMENT, Programs  # noqa: E402
 
 UNAVAILABLE = 77
 
@@ -26,14 +26,15 @@ MODELS = {
     "queues": ["--until", 200],
 }
 
-# Open MPI does not run as root unless it is told so twice. Tests in a container are root.
-ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1",
-               "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-
 # Open MPI sees whether there are more ranks than cores, and only then gives a core away when it waits.
 # It must not always do so: beside another program a rank would run for some microseconds of each of the
 # scheduler's time slices.
 SHARED_CORES = ["--oversubscribe", "--bind-to", "none"]
+
+# Of the MPI that the programs are built with. MPICH's asks for none of this.
+MPIRUN = os.environ.get("NUMAWARP_MPIRUN", "mpirun")
+if MPIRUN != "mpirun":
+    SHARED_CORES = []
 
 
 def skip(reason):
@@ -42,10 +43,10 @@ def skip(reason):
 
 
 def need_mpirun():
-    if shutil.which("mpirun") is None:
-        skip("needs mpirun (Debian package openmpi-bin)")
-    version = subprocess.run(["mpirun", "--version"], capture_output=True, text=True).stdout
-    if "Open MPI" not in version:
+    if shutil.which(MPIRUN) is None:
+        skip(f"needs {MPIRUN} (Debian package openmpi-bin)")
+    version = subprocess.run([MPIRUN, "--version"], capture_output=True, text=True).stdout
+    if MPIRUN == "mpirun" and "Open MPI" not in version:
         skip(f"needs Open MPI's mpirun, found {version.splitlines()[:1]}")
 
 
@@ -69,7 +70,7 @@ class Launch:
 
     _number = itertools.count()
 
-    def __init__(self, command, folder, environment=ENVIRONMENT):
+    def __init__(self, command, folder, environment=MPI_ENVIRONMENT):
         # Carried by all processes that come of it, on whatever host of this machine.
         self._mark = f"NUMAWARP_TEST_LAUNCH={os.getpid()}-{next(self._number)}"
         name, _, value = self._mark.partition("=")
@@ -105,9 +106,9 @@ class Launch:
                 words = (folder / "environ").read_bytes().decode(errors="replace").split("\0")
             except OSError:
                 continue  # it is gone, or another user's
-            # As mpirun has it, and srun.
-            rank = [word for word in words if word.startswith(("OMPI_COMM_WORLD_RANK=",
-                                                               "PMIX_RANK="))]
+            # As mpirun has it, srun, and MPICH's mpirun.
+            rank = [word for word in words if word.startswith(("OMPI_COMM_WORLD_RANK=", "PMIX_RANK=",
+                                                               "PMI_RANK="))]
             if self._mark in words and rank:
                 found[int(rank[0].partition("=")[2])] = int(folder.name)
         return found
@@ -172,7 +173,7 @@ class Ranks(Programs):
 
     def start(self, *parts):
         """A Launch of one or several parts; ranks are numbered through them."""
-        return Launch(["mpirun", *SHARED_CORES, *joined(parts, self.work)], self.work)
+        return Launch([MPIRUN, *SHARED_CORES, *joined(parts, self.work)], self.work)
 
     def launch(self, *parts, timeout=120):
         with self.start(*parts) as launch:

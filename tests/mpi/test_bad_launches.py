@@ -4,7 +4,7 @@ needs no ranks does not mind a broken MPI."""
 
 import subprocess
 
-from ranks import ENVIRONMENT, Ranks
+from ranks import MPI_ENVIRONMENT, Ranks
 
 ranks = Ranks()
 
@@ -66,10 +66,10 @@ for option, word in [("--help", "Usage"), ("--version", "phold")]:
                  f"{option} on 3 ranks: exit code {ended.exit_code}, once")
 
 # Without a launcher MPI is not started, not even one that would not start.
-ENVIRONMENT["OMPI_MCA_pml"] = "there_is_no_such_thing"
+MPI_ENVIRONMENT["OMPI_MCA_pml"] = "there_is_no_such_thing"
 ended = ranks.launch(ranks.part(1, "phold", "--until", 1))
 ranks.expect(ended.exit_code != 0, f"with a launcher a broken MPI shows: {ended.exit_code}")
-plain = subprocess.run([ranks.bin / "phold", "--until", "1", "--quiet"], env=ENVIRONMENT,
+plain = subprocess.run([ranks.bin / "phold", "--until", "1", "--quiet"], env=MPI_ENVIRONMENT,
                        capture_output=True, text=True, timeout=60)
 ranks.expect(plain.returncode == 0 and not plain.stderr, "without one it is not touched")
 

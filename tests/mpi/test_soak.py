@@ -13,7 +13,7 @@ import signal
 import sys
 import time
 
-from ranks import ENVIRONMENT, Ranks
+from ranks import MPI_ENVIRONMENT, Ranks
 
 MODEL = ["--lps", 512, "--events-per-lp", 4, "--remote", 0.9, "--lookahead", 0, "--payload", 40]
 DISORDER = ["--workers", 2, "--check-rollback", 0.01, "--rebind", 0.05, "--check-rebind", 0.3,
@@ -22,7 +22,7 @@ FOR_EVER = 1e12
 
 seconds = float(sys.argv.pop(2)) if len(sys.argv) > 2 else 10
 ranks = Ranks()
-ENVIRONMENT["OMPI_MCA_mpi_show_handle_leaks"] = "1"
+MPI_ENVIRONMENT["OMPI_MCA_mpi_show_handle_leaks"] = "1"
 
 stats = ranks.work / "soak.json"
 with ranks.start(ranks.part(3, "phold", *MODEL, *DISORDER, "--until", FOR_EVER, "--quiet",

@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 from checkpoints import contents, wait_for_gvt
+from checkouts import make_checkout, without_building
 from programs import CHECKOUT, Programs
 
 programs = Programs()
@@ -19,15 +20,8 @@ MODEL = ["traffic", "--objects", "256", "--until", "8000", "--quiet", "--workers
 # Ctrl-C comes to all in the foreground of the terminal, and so does the second signal of `timeout`.
 ALONE, TO_ALL = "alone", "to all"
 
-checkout = programs.work / "checkout"
-(checkout / "build").mkdir(parents=True)
-(checkout / "build/bin").symlink_to(programs.bin)
-for part in ("jobs", "models"):
-    (checkout / part).symlink_to(CHECKOUT / part)
-environment = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
-environment |= {"PATH": f"{CHECKOUT / 'tests/documents/stand_ins'}:{os.environ['PATH']}",
-                "NUMAWARP_DOCUMENTS_PATH": os.environ["PATH"],
-                "NUMAWARP_DOCUMENTS_CHECKOUT": str(checkout)}
+checkout = make_checkout(programs)
+environment = without_building(checkout)
 
 
 def jobs_run(*arguments):

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 
+from checkouts import path_with
 from programs import CHECKOUT, Programs
 
 sys.path.insert(0, str(CHECKOUT / "jobs/lib"))
@@ -111,14 +112,7 @@ def check_slurm():
 
 def stand_ins(name, **scripts):
     """A PATH with nothing but these, and what a script of ours needs."""
-    folder = programs.work / name
-    folder.mkdir()
-    for tool in ("bash", "dirname", "basename", "python3", "env"):
-        (folder / tool).symlink_to(shutil.which(tool))
-    for tool, text in scripts.items():
-        (folder / tool).write_text(f"#!{shutil.which('bash')}\n{text}\n")
-        (folder / tool).chmod(0o755)
-    return str(folder)
+    return path_with(programs.work / name, ["bash", "dirname", "basename", "python3", "env"], **scripts)
 
 
 OPEN_MPI = "echo 'mpirun (Open MPI) 4.1.4'"
@@ -127,7 +121,7 @@ OPEN_MPI = "echo 'mpirun (Open MPI) 4.1.4'"
 def jobs_run(*arguments, path=None, **environment):
     bare = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
     if path is not None:
-        bare["PATH"] = path
+        bare["PATH"] = str(path)
     return subprocess.run([shutil.which("bash"), CHECKOUT / "jobs/run", *arguments], text=True,
                           capture_output=True, env={**bare, **environment}, cwd=CHECKOUT)
 

@@ -14,7 +14,7 @@ import termios
 import time
 
 from processes import line_of
-from programs import Programs
+from programs import MPI_ENVIRONMENT, Programs
 
 programs = Programs()
 LINE = re.compile(r"at ([\d.e+]+)/([\d.e+]+) \(([\d.]+) %\) \| .* events/s \| efficiency \d+ %"
@@ -148,14 +148,13 @@ programs.expect(len(lines) > 5 and all(re.fullmatch(
 
 # --- logs ------------------------------------------------------------------------------------------
 
-environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 alone = [programs.bin / "phold", "--until", "1e12", "--workers", "1"]
 commands = {"asked for": [*alone, "--progress", "on"], "not asked for": alone}
 mpirun = shutil.which("mpirun")
 if mpirun:
     commands["two ranks"] = [mpirun, "--oversubscribe", "-np", "2", *alone, "--progress", "on"]
 runs = {name: subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               env=environment) for name, command in commands.items()}
+                               env=MPI_ENVIRONMENT) for name, command in commands.items()}
 time.sleep(10)
 said_so_far = {name: line_of(run.stderr) for name, run in runs.items() if name != "not asked for"}
 time.sleep(5)

@@ -5,7 +5,6 @@ show in a browser is no page: where Chromium is installed it takes a picture of 
 
 import copy
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -14,7 +13,7 @@ from collections import Counter
 from html.parser import HTMLParser
 
 from colours import colours_of
-from programs import CHECKOUT, Programs
+from programs import CHECKOUT, MPI_ENVIRONMENT, Programs
 
 sys.path.insert(0, str(CHECKOUT / "jobs"))
 from report_page import advice, load, page  # noqa: E402
@@ -151,10 +150,9 @@ programs.expect(timewarp["rollbacks"] > 0, "there were rollbacks")
 mpirun = shutil.which("mpirun")
 if mpirun:
     stats = programs.work / "ranks.json"
-    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     subprocess.run([mpirun, "--oversubscribe", "-np", "2", programs.bin / "phold",
                     "--lps", "64", "--until", "10", "--workers", "1", "--quiet",
-                    "--stats", stats], check=True, env=environment, timeout=120)
+                    "--stats", stats], check=True, env=MPI_ENVIRONMENT, timeout=120)
     ranks = json.loads(stats.read_text())
     cells = ranks["communication"]
     programs.expect([len(row) for row in cells] == [2, 2] and cells[0][0] == cells[1][1] == 0

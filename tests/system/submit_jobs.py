@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 
+from checkouts import path_with, write_script
 from programs import CHECKOUT, Programs
 
 programs = Programs()
@@ -15,17 +16,11 @@ NAMES = [script.stem for script in SCRIPTS]
 TOOLS = ["bash", "dirname", "basename", "cat", "grep", "head", "realpath", "sed", "xargs"]
 
 
-def stand_ins(name, **scripts):
+def stand_ins(name, **says):
     """A PATH with nothing but these, and what ./jobs/run needs. Each notes how it was called."""
     folder = programs.work / name
-    folder.mkdir()
-    for tool in TOOLS:
-        (folder / tool).symlink_to(shutil.which(tool))
-    for tool, says in scripts.items():
-        (folder / tool).write_text(f'#!{shutil.which("bash")}\n'
-                                   f'echo "$PWD: {tool} $*" >>{folder}/calls\necho "{says}"\n')
-        (folder / tool).chmod(0o755)
-    return folder
+    return path_with(folder, TOOLS, **{
+        tool: f'echo "$PWD: {tool} $*" >>{folder}/calls\necho "{words}"' for tool, words in says.items()})
 
 
 def jobs_run(*arguments, path, folder=CHECKOUT):
@@ -85,8 +80,7 @@ def check_submission():
                     f"the job's number and log: {done.stdout.splitlines()}")
 
     refuses = stand_ins("refuses", scontrol="")
-    (refuses / "sbatch").write_text(f"#!{shutil.which('bash')}\necho 'sbatch: error: no' >&2; exit 1\n")
-    (refuses / "sbatch").chmod(0o755)
+    write_script(refuses / "sbatch", "echo 'sbatch: error: no' >&2; exit 1")
     done = jobs_run("node", programs.bin / "phold", path=refuses)
     programs.expect(done.returncode == 1 and not done.stdout and "sbatch: error: no" in done.stderr,
                     f"sbatch refuses: exit code {done.returncode}: {done.stderr.strip()}")
@@ -98,15 +92,14 @@ def check_program_of_long_run():
     for tool in ("date", "sort", "wc", "mkdir", "rm", "cp", "ls", "sleep"):
         (here / tool).symlink_to(shutil.which(tool))
     # Starts the program, which is the first word that is a file.
-    (here / "srun").write_text(f'#!{shutil.which("bash")}\n[[ $* != --mpi=list ]] || '
-                               '{ echo pmix; exit; }\nuntil [[ -e $1 ]]; do shift; done\n"$@"\n')
+    write_script(here / "srun", '[[ $* != --mpi=list ]] || { echo pmix; exit; }\n'
+                                'until [[ -e $1 ]]; do shift; done\n"$@"')
     folder = programs.work / "long"
     latest = folder / "results/italy/checkpoint/latest.json"
     (folder / "build/bin").mkdir(parents=True)
 
     def build(model, says):
-        (folder / "build/bin" / model).write_text(f'#!{shutil.which("bash")}\necho {says} "$@"; exit 1\n')
-        (folder / "build/bin" / model).chmod(0o755)
+        write_script(folder / "build/bin" / model, f'echo {says} "$@"; exit 1')
 
     def job(model, code):
         done = subprocess.run(

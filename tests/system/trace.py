@@ -6,12 +6,11 @@ viewers draw: spans of a thread nest, an outer one stands before what it holds, 
 process or thread 0, which Perfetto keeps for the kernel."""
 
 import json
-import os
 import shutil
 import subprocess
 from collections import defaultdict
 
-from programs import Programs
+from programs import MPI_ENVIRONMENT, Programs
 
 programs = Programs()
 # What each kind of event must have (Trace Event Format, Google, 2016): "ph" says which kind it is.
@@ -162,11 +161,10 @@ for name, options in [("two ranks", []), ("two ranks, net thread", ["--net-threa
         print(f"skipped  {name}: no mpirun here")
         continue
     file, stats_file = programs.work / "ranks.trace", programs.work / "ranks.json"
-    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     subprocess.run([mpirun, "--oversubscribe", "-np", "2", programs.bin / "phold",
                     "--lps", "64", "--until", "30", "--workers", "2", "--quiet",
                     *options, "--stats", stats_file, "--trace", file],
-                   check=True, env=environment, timeout=120)
+                   check=True, env=MPI_ENVIRONMENT, timeout=120)
     trace, stats = Trace(name, file), json.loads(stats_file.read_text())
     programs.expect(sorted(trace.processes.values()) == ["rank 0", "rank 1"],
                     f"{name}: there is a process for each rank")
