@@ -8,7 +8,7 @@ usage: hostile.py FOLDER-OF-PROGRAMS [--only PATTERN] [--ranks SHARE] [--every-e
   --only PATTERN    kinds whose name matches, as "loop-*"
   --ranks SHARE     on two ranks run so many of the kinds, drawn by the seed (default 0.1; 1: all)
   --every-engine    each kind with each rollback on each number of workers, and not on one that is drawn
-  --seed N          of these draws; a new one each day if it is not given
+  --seed N          of these draws; NUMAWARP_FIRST_SEED, or a new one each day, if it is not given
   --not-yet         run the kinds of not_yet.py, and nothing else, and say which come to what they must
 """
 
@@ -298,7 +298,8 @@ def main():
     parser.add_argument("--only", default="*")
     parser.add_argument("--ranks", type=float, default=0.1)
     parser.add_argument("--every-engine", action="store_true")
-    parser.add_argument("--seed", type=int, default=int(time.time()) // 86400)
+    parser.add_argument("--seed", type=int,
+                        default=int(os.environ.get("NUMAWARP_FIRST_SEED", time.time() // 86400)))
     parser.add_argument("--not-yet", action="store_true")
     arguments = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -20,6 +20,7 @@ from collections import Counter
 from ranks import SHARED_CORES, Launch, Ranks
 
 from checkpoints import contents, gvt, how_to_go_on, latest, result, unfinished
+from programs import first_seed
 
 MODELS = [
     ("traffic", ["--objects", 200, "--until", 8000]),
@@ -34,7 +35,7 @@ SECONDS_MAX = 300
 options = argparse.ArgumentParser()
 options.add_argument("programs")
 options.add_argument("--kills", type=int, default=10)
-options.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
+options.add_argument("--seed", type=int, default=first_seed())
 given = options.parse_args()
 sys.argv[1:] = [given.programs]
 dice = random.Random(given.seed)

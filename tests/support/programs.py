@@ -4,6 +4,7 @@ import csv
 import json
 import math
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -53,6 +54,11 @@ class Programs:
 
     def leave(self):
         sys.exit(1 if self.failures else 0)
+
+
+def first_seed():
+    """Of what a test draws: CI's own, always the same, or a new one."""
+    return int(os.environ.get("NUMAWARP_FIRST_SEED") or random.SystemRandom().randrange(1 << 32))
 
 
 def python_with(module):

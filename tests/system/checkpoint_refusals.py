@@ -10,15 +10,15 @@ import subprocess
 from pathlib import Path
 
 from checkpoints import contents, how_to_go_on, latest, result, wait_for_gvt
-from programs import Programs
+from programs import Programs, first_seed
 
 MODEL = ["--objects", 137, "--until", 10000]
 
 programs = Programs()
 expect = programs.expect
-seed = random.SystemRandom().randrange(1 << 32)
+seed = first_seed()
 dice = random.Random(seed)
-print(f"seed {seed}")
+print(f"NUMAWARP_FIRST_SEED={seed}")
 
 traffic = shutil.copy(programs.bin / "traffic", programs.work / "mine")
 saved, output = programs.work / "saved", programs.work / "out"

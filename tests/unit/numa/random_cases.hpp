@@ -1,4 +1,5 @@
-// Seeds for random tests: a few new ones each run, or the one in NUMAWARP_TEST_SEED.
+// Seeds for random tests: a few new ones each run, or the one in NUMAWARP_TEST_SEED, or from
+// NUMAWARP_FIRST_SEED on.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +12,11 @@ namespace nw::test {
 inline std::vector<std::uint64_t> test_seeds(std::size_t count) {
     if (const char* seed = std::getenv("NUMAWARP_TEST_SEED"))
         return {std::strtoull(seed, nullptr, 10)};
+    const char* first = std::getenv("NUMAWARP_FIRST_SEED");
     std::random_device device;
     std::vector<std::uint64_t> seeds;
-    for (std::size_t i = 0; i < count; ++i) seeds.push_back(device());
+    for (std::size_t i = 0; i < count; ++i)
+        seeds.push_back(first != nullptr ? std::strtoull(first, nullptr, 10) + i : device());
     return seeds;
 }
 
