@@ -128,7 +128,9 @@ class MpiRanks final : public RankGroup {
     }
 
     std::unique_ptr<Transport> open_transport(std::size_t largest_event) override {
-        return std::make_unique<MpiTransport>(comm_, eager_bytes(), largest_event);
+        // Asked once: MPICH 4.0 crashes when its tool interface is started again.
+        static const std::size_t batch_bytes = eager_bytes();
+        return std::make_unique<MpiTransport>(comm_, batch_bytes, largest_event);
     }
 
     void abort(int exit_code) noexcept override {
