@@ -1,6 +1,14 @@
-"""Pairs of runs of a program, with something off and on, in alternating order: what both share (a busy
-machine, a warm one) cancels in their ratio, and the median over pairs forgets the odd disturbance."""
+#!/usr/bin/env python3
+"""What something costs or gains: pairs of runs with it off and on, in alternating order. What both share (a
+busy machine, a warm one) cancels in their ratio, and the median over pairs forgets the odd disturbance.
 
+usage: on_off.py numa|trace FOLDER-OF-PROGRAMS [ROUNDS] [--json FILE]
+
+numa   page migration and rebinding where they can gain nothing, on a machine with one node, and what
+       rebinding gains where load wanders
+trace  --trace: the speed of the event loop (the file is written after it)"""
+
+import argparse
 import json
 import random
 import statistics
@@ -8,6 +16,34 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+OFF = ["--rebind", "off", "--pagemigd", "off"]
+ALL = ["--rebind", "1", "--pagemigd", "2@0.5"]
+OFTEN = ["--rebind", "0.05", "--pagemigd", "off"]
+TRACE = ["--trace", "FOLDER/trace.json"]  # a folder that goes away after the run
+TWO = ["--workers", "2", "--rebind", "off"]
+
+# rounds, cases: name, program and options, what is off, what is on, least ratio wanted
+CASES = {
+    "numa": (7, [
+        ("phold 1,024 x 16", ["phold", "--lps", "1024", "--events-per-lp", "16", "--until", "800"],
+         OFF, ALL, 0.97),
+        ("phold 65,536 x 1", ["phold", "--lps", "65536", "--until", "150"], OFF, ALL, 0.97),
+        ("traffic, 1024 objects", ["traffic", "--objects", "1024", "--until", "14400"], OFF, ALL, 0.97),
+        ("phold, hot spot of 60 %",
+         ["phold", "--lps", "4096", "--events-per-lp", "4", "--until", "1000", "--hot-spot", "0.6",
+          "--hot-spot-period", "4000"], OFF, OFTEN, 1.05)]),
+    # Events of 0.2 µs with a rollback every 100 or so, and of 1 µs; and a hot spot, with many rollbacks.
+    "trace": (11, [
+        ("phold 1,024 x 16",
+         ["phold", "--lps", "1024", "--events-per-lp", "16", "--until", "2000", *TWO], [], TRACE, 0.95),
+        ("phold 65,536 x 1", ["phold", "--lps", "65536", "--until", "150", *TWO], [], TRACE, 0.95),
+        ("phold, half to others",
+         ["phold", "--lps", "1024", "--events-per-lp", "4", "--remote", "0.5", "--until", "1000", *TWO],
+         [], TRACE, 0.95),
+        ("traffic, 1024 objects", ["traffic", "--objects", "1024", "--until", "5000", *TWO],
+         [], TRACE, 0.95)]),
+}
 
 
 def ahead_of_others():
@@ -33,9 +69,8 @@ def run(programs, command, before=()):
         return json.loads(stats.read_text())
 
 
-def ratios(name, programs, command, off, on, rounds, before=()):
-    """Of each pair: the speed with `on` by that with `off`. FOLDER in an option is a folder that goes
-    away after the run."""
+def ratios(name, programs, command, off, on, rounds, before):
+    """Of each pair: the speed with `on` by that with `off`."""
     found = []
     for i in range(rounds):
         order = [off, on] if i % 2 == 0 else [on, off]
@@ -47,29 +82,28 @@ def ratios(name, programs, command, off, on, rounds, before=()):
     return found
 
 
-def judge(name, found, wanted):
-    """Prints a line and returns the median."""
-    ratio = statistics.median(found)
-    verdict = "reached" if ratio >= wanted else "MISSED"
-    print(f"{name:26} on / off {ratio:.3f} ({min(found):.3f} to {max(found):.3f})"
-          f"  wanted at least {wanted}  {verdict}", flush=True)
-    return ratio
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=CASES)
+    parser.add_argument("programs", type=Path)
+    parser.add_argument("rounds", type=int, nargs="?")
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args()
+    rounds, cases = CASES[given.what]
+    before, results = ahead_of_others(), {}
+    for name, command, off, on, wanted in cases:
+        found = ratios(name, given.programs, command, off, on, given.rounds or rounds, before)
+        ratio = statistics.median(found)
+        print(f"{name:26} on / off {ratio:.3f} ({min(found):.3f} to {max(found):.3f})  wanted at least "
+              f"{wanted}  {'reached' if ratio >= wanted else 'MISSED'}", flush=True)
+        results[name] = {"on": on, "ratio": ratio, "ratios": found, "wanted": wanted}
+    if given.json:
+        # With what they hold for: the machine, the commit and the day.
+        about = run(given.programs, ["phold", "--until", "1"])
+        facts = {name: about[name] for name in ("machine", "commit", "date")}
+        given.json.write_text(json.dumps({**facts, "results": results}, indent=2) + "\n")
 
 
-def write_results(file, programs, results):
-    """With what they hold for: the machine, the commit and the day."""
-    about = run(programs, ["phold", "--until", "1"])
-    facts = {name: about[name] for name in ("machine", "commit", "date")}
-    Path(file).write_text(json.dumps({**facts, "results": results}, indent=2) + "\n")
-
-
-def folder_rounds_and_file(usage, rounds):
-    """FOLDER-OF-PROGRAMS [ROUNDS] [--json FILE] of the command line."""
-    arguments, file = sys.argv[1:], None
-    if "--json" in arguments:
-        at = arguments.index("--json")
-        file = arguments[at + 1]
-        del arguments[at:at + 2]
-    if not 1 <= len(arguments) <= 2:
-        sys.exit(usage)
-    return Path(arguments[0]), int(arguments[1]) if len(arguments) == 2 else rounds, file
+if __name__ == "__main__":
+    main()

@@ -123,12 +123,14 @@ expect(code == 2 and "ulimit -v" in errors and errors.count("\n") == 1,
 # --- no such folder ---
 
 (programs.work / "empty").mkdir()
-for what, folder in [("no folder", "nowhere"), ("an empty folder", "empty"), ("a file", "mine")]:
+for what, folder in [("no folder", "nowhere"), ("an empty folder", "empty"), ("a file", "mine"),
+                     ("a device", "/dev/null")]:
     expect_refused(f"--restart, {what}", "no checkpoint there", "--output", output, "--restart",
                    programs.work / folder)
 expect_refused("--checkpoint where one is", f"--restart {saved}", "--checkpoint", saved)
-expect_refused("--checkpoint, a file", "must be a folder", "--checkpoint", traffic)
-expect_refused("--checkpoint, not writable", "must be a folder", "--checkpoint", "/proc/saved")
+for what, path in [("a file", traffic), ("below a file", f"{traffic}/saved"), ("a device", "/dev/full"),
+                   ("not writable", "/proc/saved"), ("too long", "n" * 300)]:
+    expect_refused(f"--checkpoint, {what}", "must be a folder", "--checkpoint", path)
 
 # --- the tables are not what they were ---
 

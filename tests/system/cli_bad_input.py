@@ -257,24 +257,6 @@ for change, fragments in [
         ("route = " + "[" * 5000, ["net.toml"])]:
     refused(2, ["net.toml", *fragments], "traffic", "--network", file_with(change, "net.toml"))
 
-# Checkpoints, in combinations that do not go together.
-(programs.work / "file").write_text("")
-for arguments, fragments in [
-        (["--checkpoint-period", 1], ["--checkpoint-period", "--checkpoint DIR"]),
-        (["--checkpoint", "c", "--engine", "sequential"], ["--checkpoint", "timewarp"]),
-        (["--checkpoint", "c", "--engine", "conservative"], ["--checkpoint", "timewarp"]),
-        (["--checkpoint", "c", "--memory", "libc"], ["--checkpoint", "--memory numa"]),
-        (["--restart", "nowhere"], ["--restart nowhere", "no checkpoint"]),
-        (["--restart", "nowhere", "--engine", "sequential"], ["--restart", "timewarp"]),
-        (["--restart", "file"], ["--restart file"]),
-        (["--restart", "/dev/null"], ["--restart /dev/null"]),
-        (["--checkpoint", "file"], ["--checkpoint file", "folder"]),
-        (["--checkpoint", "file/c"], ["--checkpoint file/c", "folder"]),
-        (["--checkpoint", "/proc/c"], ["--checkpoint /proc/c", "folder"]),
-        (["--checkpoint", "/dev/full"], ["--checkpoint /dev/full", "folder"]),
-        (["--checkpoint", "n" * 300], ["--checkpoint", "folder"])]:
-    refused(2, fragments, "phold", *arguments)
-
 # Rules that a handler breaks: the line names the LP and the virtual time of the event. LP 1 breaks
 # them at time 3 in every case.
 for engine in ["sequential", "timewarp", "conservative"]:
