@@ -8,7 +8,6 @@ import sys
 from programs import Programs
 
 models = sys.argv[2:]
-del sys.argv[2:]
 programs = Programs()
 if not models:
     print("skipped: neither libxml2 nor SQLite is here (Debian: libxml2-dev, libsqlite3-dev)")

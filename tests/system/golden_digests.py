@@ -3,7 +3,7 @@
 optimisation and on every machine. Whoever changes one on purpose (a model, random numbers, a function of
 numawarp/math.hpp, the digest itself) says so in the commit, and pins it anew:
 
-    python3 tests/system/golden_digests.py build/bin --print
+    PYTHONPATH=tests/support python3 tests/system/golden_digests.py build/bin --print
 """
 
 import sys
@@ -37,7 +37,6 @@ golden = [
 ]
 
 show = "--print" in sys.argv
-sys.argv = [argument for argument in sys.argv if argument != "--print"]
 programs = Programs()
 for options, events, digest in golden:
     run = programs.statistics_of(*options.split(), "--engine", "sequential")

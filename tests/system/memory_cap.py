@@ -2,7 +2,10 @@
 """The promise of --memory-cap: a run whose sequential footprint fits ends with the same digest, with at
 most 5 % more than the cap resident; one that does not fit ends with exit code 4 and says what it
 would take. On a PHOLD of a million events, whose Time Warp takes up to twice as much if it may, and on
-traffic, where what a cell needs comes and goes."""
+traffic, where what a cell needs comes and goes.
+
+And without a cap: Time Warp takes at most three times the sequential engine's memory, and no more when the run
+is ten times as long (fossil collection keeps up)."""
 
 import re
 
@@ -39,6 +42,11 @@ def sequential(model, options):
 phold = ["phold"]
 options = ["--lps", 65536, "--events-per-lp", 16, "--remote", 0.1, "--state", 16, "--until", 1.5]
 needed, digest = sequential(phold, options)
+free, longer = (programs.statistics_of("phold", *options[:-1], until, "--workers", 2)["memory"]
+                ["resident_peak_bytes"] for until in (3, 30))
+programs.expect(free <= 3 * needed and longer <= 1.5 * free,
+                f"without a cap {free / MiB:.0f} MiB, ten times as long {longer / MiB:.0f} MiB, sequentially "
+                f"{needed / MiB:.0f} MiB")
 stops = 0
 for engine in (["--rollback", "copy", "--workers", 2],
                ["--rollback", "snapshot", "--workers", 2],
