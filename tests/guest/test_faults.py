@@ -5,9 +5,10 @@ overcommit, no locked memory, a node that is full, and system calls that a conta
 
 import errno
 import re
+import sys
 
 import guest
-from programs import Programs
+from programs import CHECKOUT, Programs
 
 programs = Programs()
 
@@ -27,7 +28,7 @@ def cpuset(name, cpus, mems):
 
 
 def refused(call, error):
-    return {"through": [programs.bin / "refuse", f"{call}={error}"]}
+    return {"through": [sys.executable, CHECKOUT / "tests/support/refuse.py", f"{call}={error}"]}
 
 
 # What one worker says of BUSY is no fault of the machine.

@@ -11,8 +11,7 @@ time-limit  instead a run that needs more time than its job may have. SLURM itse
 import sys
 
 from checkout import Checkout
-from hosts import HostRanks
-from long_run import RANKS, LongRun, Reference
+from hosts import SHARED_CORES, HostRanks
 from slurm import Slurm, need_slurm
 
 need_slurm()
@@ -22,10 +21,74 @@ expect = ranks.expect
 AT_LIMIT = "time-limit" in sys.argv
 MODEL = ["traffic", "--objects", 1024, "--until", 100_000 if AT_LIMIT else 8000]
 STARTS_MAX = 6
+RANKS = 3
+
+
+class LongRun:
+    """A job of long-run.sbatch on all hosts, over when the `with` block is. Its name is the run's.
+
+    A job that goes back into the queue waits there for two minutes, by which SLURM makes sure that it is
+    gone from everywhere; here it is told to start in some seconds. (In the same second it would fail: hosts
+    refuse a job that they have just been told to end.)
+
+    options: of sbatch.
+    """
+
+    def __init__(self, name, *options):
+        self._name = name
+        self._launch = slurm.start(checkout.folder, "sbatch", "--wait", f"--nodes={RANKS}",
+                                   f"--job-name={name}", *options, "jobs/slurm/long-run.sbatch",
+                                   *MODEL, *SHARED_CORES)
+
+    def __enter__(self):
+        self._launch.__enter__()
+        self._launch.wait_for(lambda: "Submitted" in self._launch.stdout())
+        self.number = int(self._launch.stdout().split()[3])
+        return self
+
+    def __exit__(self, *error):
+        if error[0] is not None:
+            print(self.log())
+        self._launch.__exit__(*error)
+
+    def log(self):
+        return checkout.log(f"{self._name}-{self.number}")
+
+    def under_way(self):
+        self._launch.wait_until_under_way(RANKS)
+
+    def wait_until_requeued(self):
+        """The job as SLURM shows it when it is back in the queue, or over."""
+        return slurm.wait_for_job(self.number, "PENDING", timeout=300)
+
+    def start_again(self):
+        slurm.run("/", "scontrol", "update", f"JobId={self.number}", "StartTime=now+3")
+
+    def expect_requeued(self, what, times):
+        """Then starts it again."""
+        job = self.wait_until_requeued()
+        expect((job["JobState"], job["Restarts"]) == ("PENDING", str(times)),
+               f"{what}: {job['JobState']}, {job['Restarts']} times before")
+        self.start_again()
+
+    def expect_end(self, what, state):
+        job = slurm.wait_for_job(self.number, timeout=300)
+        expect(job["JobState"] == state, f"{what}: {job['JobState']} {job['ExitCode']}")
+
+
+def expect_reference(name):
+    """The run came to what the model comes to in one piece."""
+    run = checkout.statistics(name)
+    expect((run.get("digest"), run.get("committed_events"))
+           == (reference["digest"], reference["committed_events"]),
+           f"{name}: digest {run.get('digest')} of {run.get('committed_events')} events")
+    rows = checkout.folder / "results" / name / "roads.csv"
+    expect(rows.exists() and rows.read_text() == (output / "roads.csv").read_text(),
+           f"{name}: the same roads.csv")
 
 
 def check_time_limit():
-    with LongRun(slurm, checkout, expect, "limited", MODEL, "--time=2", "--signal=B:USR1@30") as job:
+    with LongRun("limited", "--time=2", "--signal=B:USR1@30") as job:
         for times in range(1, STARTS_MAX):
             job.under_way()
             if job.wait_until_requeued()["JobState"] != "PENDING":
@@ -36,11 +99,11 @@ def check_time_limit():
     log = job.log()
     expect("back into the queue" in log and "results in results/limited --restart" in log
            and "DUE TO TIME LIMIT" not in log, f"it went on from a checkpoint: {log}")
-    reference.expect(checkout, "limited")
+    expect_reference("limited")
 
 
 def check_stops():
-    with LongRun(slurm, checkout, expect, "stopped", MODEL) as job:
+    with LongRun("stopped") as job:
         job.under_way()
         slurm.run("/", "scancel", "--batch", "--signal=USR1", job.number)
         job.expect_requeued("near the time limit", 1)
@@ -53,22 +116,23 @@ def check_stops():
         job.expect_end("nobody stops it", "COMPLETED")
     went_on = job.log().count("results in results/stopped --restart ")
     expect(went_on == 3, f"it went on from a checkpoint {went_on} times")
-    reference.expect(checkout, "stopped")
+    expect_reference("stopped")
 
-    with LongRun(slurm, checkout, expect, "cancelled", MODEL) as job:
+    with LongRun("cancelled") as job:
         job.under_way()
         slurm.run("/", "scancel", job.number)
         job.expect_end("scancel", "CANCELLED")
     for what, said in [("submitted again", "--restart"), ("and again", "finished before")]:
-        with LongRun(slurm, checkout, expect, "cancelled", MODEL) as job:
+        with LongRun("cancelled") as job:
             job.expect_end(what, "COMPLETED")
         log = job.log()
         expect(said in log, f"{what}: it says {said!r}")
-    reference.expect(checkout, "cancelled")
+    expect_reference("cancelled")
 
 
-reference = Reference(ranks, MODEL)
+output = ranks.work / "sequential"
+reference = ranks.statistics_of(*MODEL, "--engine", "sequential", "--output", output)
 with ranks.hosts as hosts, Slurm(hosts) as slurm:
     checkout = Checkout(ranks, slurm)
-    check_time_limit() if AT_LIMIT else check_stops()
+    (check_time_limit if AT_LIMIT else check_stops)()
 ranks.leave()

@@ -3,6 +3,8 @@ when it is over."""
 
 import json
 import re
+import signal
+import subprocess
 import time
 
 
@@ -33,6 +35,20 @@ def wait_for_gvt(process, folder, beyond=0.0, timeout=60):
             return False
         time.sleep(0.005)
     return True
+
+
+def start(programs, *command, **more):
+    """A run in the test's folder, of which standard error is read."""
+    return subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True, cwd=programs.work,
+                            **more)
+
+
+def stop(run, folder, beyond=0.0, number=signal.SIGTERM):
+    """(exit code, what it has said) of a run that gets a signal when a later checkpoint is there."""
+    wait_for_gvt(run, folder, beyond)
+    run.send_signal(number)
+    errors = run.communicate(timeout=120)[1]
+    return run.returncode, errors
 
 
 def how_to_go_on(stderr):

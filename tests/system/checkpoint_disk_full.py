@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 
-from checkpoints import latest, result, unfinished
+from checkpoints import latest, result, start, unfinished
 from programs import Programs
 
 MODEL = ["phold", "--lps", 256, "--until", 40000]
@@ -41,14 +41,12 @@ subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={int(1.5 * size)}", "none",
 checkpoint = disk / "checkpoint"
 
 
-def start(*more):
-    return subprocess.Popen(
-        list(map(str, [programs.bin / MODEL[0], *MODEL[1:], "--workers", 2, "--quiet", "--stats", stats,
-                       "--checkpoint-period", "0.1", *more])),
-        stderr=subprocess.PIPE, text=True, cwd=programs.work)
+def saving(*more):
+    return start(programs, programs.bin / MODEL[0], *MODEL[1:], "--workers", 2, "--quiet", "--stats", stats,
+                 "--checkpoint-period", "0.1", *more)
 
 
-run = start("--checkpoint", checkpoint)
+run = saving("--checkpoint", checkpoint)
 errors = run.communicate(timeout=120)[1]
 lines = errors.splitlines()
 expect(run.returncode == 0 and result(stats) == reference, f"it comes to its end: {run.returncode}")
@@ -68,7 +66,7 @@ with open(disk / "full", "wb") as file:
     os.posix_fallocate(file.fileno(), 0, (room.f_bavail - 1) * room.f_bsize)
 
 stats.unlink()
-run = start("--restart", checkpoint, "--checkpoint", checkpoint)
+run = saving("--restart", checkpoint, "--checkpoint", checkpoint)
 run.stderr.readline()  # says that one has failed
 run.send_signal(signal.SIGTERM)
 errors = run.communicate(timeout=120)[1]
@@ -77,7 +75,7 @@ expect(run.returncode == 4 and "No space left on device" in "".join(last) and "g
        f"SIGTERM: {run.returncode} {last}")
 expect(latest(checkpoint) == first, "the first one still counts")
 
-run = start("--restart", checkpoint, "--checkpoint", programs.work / "larger")
+run = saving("--restart", checkpoint, "--checkpoint", programs.work / "larger")
 errors = run.communicate(timeout=120)[1]
 expect((run.returncode, errors) == (0, "") and result(stats) == reference,
        f"gone on with to a larger disk it comes to the same end: {run.returncode} {errors!r}")

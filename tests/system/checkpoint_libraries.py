@@ -8,14 +8,15 @@ import os
 import re
 import resource
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
-from checkpoints import gvt, result, wait_for_gvt
+from checkpoints import gvt, result, start, stop
 from programs import CHECKOUT, Programs
 
 MODEL = ["library_objects", "--until", 4000]
-UNFIXED = [CHECKOUT / "tests/support/without_personality.py"]
+UNFIXED = [CHECKOUT / "tests/support/refuse.py", "personality=1"]
 
 programs = Programs()
 expect = programs.expect
@@ -26,25 +27,15 @@ plain = [programs.bin / MODEL[0], *MODEL[1:], "--quiet", "--stats", stats]
 saving = [*plain, "--checkpoint", checkpoint, "--checkpoint-period", "0.1"]
 
 
-def start(*command, **more):
-    return subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True,
-                            cwd=programs.work, **more)
-
-
-def stopped(how, *command, **more):
+def stopped(number, *command):
     """(exit code, what it has said) of a run that is stopped when it has saved something new."""
     beyond = gvt(checkpoint)
-    run = start(*command, *(["--restart", checkpoint] if beyond else []), **more)
-    if not wait_for_gvt(run, checkpoint, beyond):
-        expect(False, f"it is under way: {run.communicate()[1]!r}")
-        programs.leave()
-    getattr(run, how)()
-    errors = run.communicate(timeout=120)[1]
-    return run.returncode, errors
+    run = start(programs, *command, *(["--restart", checkpoint] if beyond else []))
+    return stop(run, checkpoint, beyond, number)
 
 
 def refused(what, words, *command, **more):
-    run = start(*command, "--restart", checkpoint, **more)
+    run = start(programs, *command, "--restart", checkpoint, **more)
     errors = run.communicate(timeout=120)[1]
     expect(run.returncode == 2 and errors.startswith("numawarp: --restart: ")
            and errors.count("\n") == 1 and all(word in errors for word in words),
@@ -53,7 +44,7 @@ def refused(what, words, *command, **more):
 
 def go_on_to_the_end(what, *command):
     stats.unlink(missing_ok=True)
-    run = start(*command, "--restart", checkpoint)
+    run = start(programs, *command, "--restart", checkpoint)
     errors = run.communicate(timeout=240)[1]
     expect((run.returncode, errors) == (0, "") and result(stats) == reference,
            f"{what}: {run.returncode} {errors!r}")
@@ -76,10 +67,10 @@ for words in [["--checkpoint", programs.work / "once"], [f"--checkpoint={program
 
 # --- a program whose addresses cannot be fixed ---
 
-unfixed = subprocess.run([UNFIXED[0], "true"]).returncode == 0
+unfixed = subprocess.run([*UNFIXED, "true"]).returncode == 0
 moves = int(Path("/proc/sys/kernel/randomize_va_space").read_text()) > 0
 if unfixed and moves:
-    code, errors = stopped("terminate", *UNFIXED, *saving, "--workers", 2)
+    code, errors = stopped(signal.SIGTERM, *UNFIXED, *saving, "--workers", 2)
     # What a handler's objects never set may be left over from other frames on its stack: a warning at most.
     lines = [line for line in errors.splitlines() if "look like pointers out of them" not in line]
     expect(code == 0 and len(lines) == 2 and "libstdc++" in lines[0]
@@ -97,9 +88,10 @@ else:
 
 # --- kills, and other numbers of workers ---
 
-for workers, how, code in [(2, "kill", -9), (1, "terminate", 0), (3, "kill", -9), (2, "terminate", 0)]:
-    ended = stopped(how, *saving, "--workers", workers)
-    expect(ended[0] == code, f"{workers} workers, {how}: {ended}, saved at {gvt(checkpoint):g}")
+for workers, number, code in [(2, signal.SIGKILL, -9), (1, signal.SIGTERM, 0), (3, signal.SIGKILL, -9),
+                              (2, signal.SIGTERM, 0)]:
+    ended = stopped(number, *saving, "--workers", workers)
+    expect(ended[0] == code, f"{workers} workers, {number.name}: {ended}, saved at {gvt(checkpoint):g}")
     expect("into the library" not in ended[1], "and nothing is said of libraries")
 
 # --- not the same libraries, or not in the same place ---

@@ -8,13 +8,13 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from checkpoints import gvt, how_to_go_on, result, wait_for_gvt
+from checkpoints import gvt, how_to_go_on, result, start, stop
 from programs import CHECKOUT, Programs
 
 MODEL = ["--until", 25000]
 # Linux gives a process another layout each time unless it is told not to, and it cannot be told here.
 moves_programs = int(Path("/proc/sys/kernel/randomize_va_space").read_text()) > 0
-ANYWHERE = [CHECKOUT / "tests/support/without_personality.py"]
+ANYWHERE = [CHECKOUT / "tests/support/refuse.py", "personality=1"]
 launchers = [[]]
 if subprocess.run([*ANYWHERE, "true"], capture_output=True).returncode == 0:
     launchers.append(ANYWHERE)
@@ -23,11 +23,6 @@ can_fix = subprocess.run(["setarch", "--addr-no-randomize", "true"], capture_out
 programs = Programs()
 expect = programs.expect
 stats = programs.work / "stats.json"
-
-
-def start(*command):
-    return subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True,
-                            cwd=programs.work)
 
 
 def go_on(program, handlers, launcher=()):
@@ -40,14 +35,12 @@ def go_on(program, handlers, launcher=()):
     said = ""
     for _ in range(2):
         beyond = gvt(checkpoint)
-        run = start(*command, *(["--restart", checkpoint] if beyond else []))
-        wait_for_gvt(run, checkpoint, beyond)
-        run.terminate()
-        errors = run.communicate(timeout=120)[1]
+        run = start(programs, *command, *(["--restart", checkpoint] if beyond else []))
+        code, errors = stop(run, checkpoint, beyond)
         said += errors
-        if run.returncode != 0 or how_to_go_on(errors) is None:
-            return run.returncode, said
-    last = start(*command, "--restart", checkpoint)
+        if code != 0 or how_to_go_on(errors) is None:
+            return code, said
+    last = start(programs, *command, "--restart", checkpoint)
     said += last.communicate(timeout=120)[1]
     return last.returncode, said
 

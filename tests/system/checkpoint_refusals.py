@@ -9,7 +9,7 @@ import signal
 import subprocess
 from pathlib import Path
 
-from checkpoints import contents, how_to_go_on, latest, result, wait_for_gvt
+from checkpoints import contents, how_to_go_on, latest, result, start, stop, wait_for_gvt
 from programs import Programs, first_seed
 
 MODEL = ["--objects", 137, "--until", 10000]
@@ -46,9 +46,8 @@ def expect_refused(what, words, *arguments, program=traffic):
 
 
 # A run that was stopped on its way. Whoever wants its folder meanwhile waits for some seconds.
-stopped = subprocess.Popen([traffic, *map(str, MODEL), "--workers", "2", "--quiet", "--output", output,
-                            "--checkpoint", saved, "--checkpoint-period", "0.05"],
-                           stderr=subprocess.PIPE, text=True, cwd=programs.work)
+stopped = start(programs, traffic, *MODEL, "--workers", 2, "--quiet", "--output", output, "--checkpoint", saved,
+                "--checkpoint-period", 0.05)
 expect(wait_for_gvt(stopped, saved), "a run is under way")
 stopped.send_signal(signal.SIGSTOP)
 for option in ["--checkpoint", "--restart"]:
@@ -89,12 +88,8 @@ ROUTE = '[[route]]\nmotorway = "A1"\nfrom = "A"\nto = "B"\nlength_km = 20.0\nlan
 own_network.write_text(JUNCTION.format("A", 2) + JUNCTION.format("B", 2) + ROUTE)
 files = programs.work / "of-own-network"
 own = ["--network", own_network, "--objects", 100, "--until", 1e9, "--quiet"]
-run_of_own = subprocess.Popen(list(map(str, [traffic, *own, "--checkpoint", files,
-                                             "--checkpoint-period", 0.05])),
-                              stderr=subprocess.PIPE, text=True, cwd=programs.work)
-expect(wait_for_gvt(run_of_own, files), "a run with a network of its own is under way")
-run_of_own.terminate()
-expect(run_of_own.wait(timeout=60) == 0, f"and saved: {run_of_own.stderr.read()}")
+code, errors = stop(start(programs, traffic, *own, "--checkpoint", files, "--checkpoint-period", 0.05), files)
+expect(code == 0, f"a run with a network of its own is saved: {errors}")
 own_network.write_text(own_network.read_text().replace("lanes = 2", "lanes = 3"))
 code, errors = run(*own, "--restart", files)
 expect(code == 2 and "the content of --network is" in errors and errors.count("\n") == 1,
