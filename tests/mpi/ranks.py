@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from processes import is_computing  # noqa: E402
+from processes import PATIENCE_SECONDS, is_computing  # noqa: E402
 from programs import MPI_ENVIRONMENT, Programs  # noqa: E402
 
 UNAVAILABLE = 77
@@ -113,7 +113,7 @@ class Launch:
                 found[int(rank[0].partition("=")[2])] = int(folder.name)
         return found
 
-    def wait_for(self, holds, timeout=60):
+    def wait_for(self, holds, timeout=PATIENCE_SECONDS):
         """Until `holds()`, or the launch is over."""
         deadline = time.monotonic() + timeout
         while not holds() and self.process.poll() is None:
@@ -132,7 +132,7 @@ class Launch:
     def elapsed(self):
         return time.monotonic() - self._began
 
-    def wait(self, timeout=120):
+    def wait(self, timeout=PATIENCE_SECONDS):
         """Ended. Raises subprocess.TimeoutExpired."""
         exit_code = self.process.wait(timeout)
         return Ended(exit_code, *(file.read_text() for file in self._files),
@@ -175,7 +175,7 @@ class Ranks(Programs):
         """A Launch of one or several parts; ranks are numbered through them."""
         return Launch([MPIRUN, *SHARED_CORES, *joined(parts, self.work)], self.work)
 
-    def launch(self, *parts, timeout=120):
+    def launch(self, *parts, timeout=PATIENCE_SECONDS):
         with self.start(*parts) as launch:
             return launch.wait(timeout)
 

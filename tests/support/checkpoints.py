@@ -7,6 +7,8 @@ import signal
 import subprocess
 import time
 
+from processes import PATIENCE_SECONDS
+
 
 def latest(folder):
     """What latest.json says; None where there is none (yet)."""
@@ -27,7 +29,7 @@ def unfinished(folder):
     return [path for path in folder.glob("checkpoint-*") if path.name != counts]
 
 
-def wait_for_gvt(process, folder, beyond=0.0, timeout=60):
+def wait_for_gvt(process, folder, beyond=0.0, timeout=PATIENCE_SECONDS):
     """Until a checkpoint of a later virtual time is there. Whether one is before the process ends."""
     deadline = time.monotonic() + timeout
     while gvt(folder) <= beyond:
@@ -47,7 +49,7 @@ def stop(run, folder, beyond=0.0, number=signal.SIGTERM):
     """(exit code, what it has said) of a run that gets a signal when a later checkpoint is there."""
     wait_for_gvt(run, folder, beyond)
     run.send_signal(number)
-    errors = run.communicate(timeout=120)[1]
+    errors = run.communicate(timeout=PATIENCE_SECONDS)[1]
     return run.returncode, errors
 
 

@@ -6,6 +6,10 @@ import time
 from pathlib import Path
 
 
+# To wait for what must come, however busy the machine is: then something hangs.
+PATIENCE_SECONDS = 300
+
+
 def cpu_seconds(pid, without_main=False):
     """CPU time of a process's threads; 0 if it is gone."""
     ticks = 0
@@ -25,7 +29,7 @@ def is_computing(pid, engine="timewarp"):
     return cpu_seconds(pid, without_main=engine != "sequential") > 0.3
 
 
-def wait_until_computing(process, engine="timewarp", timeout=60):
+def wait_until_computing(process, engine="timewarp", timeout=PATIENCE_SECONDS):
     """Until it executes events, or has ended."""
     deadline = time.monotonic() + timeout
     while process.poll() is None and not is_computing(process.pid, engine):
@@ -34,7 +38,7 @@ def wait_until_computing(process, engine="timewarp", timeout=60):
         time.sleep(0.02)
 
 
-def line_of(stream, timeout=60):
+def line_of(stream, timeout=PATIENCE_SECONDS):
     """The next line of a pipe that nobody else reads; what there is of it if no more comes in time."""
     line = b""
     deadline = time.monotonic() + timeout

@@ -11,6 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from processes import PATIENCE_SECONDS
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 # Open MPI does not run as root unless it is told so twice. Tests in a container are root.
@@ -28,7 +29,7 @@ class Programs:
         self.work = Path(self._work.name)
         self.failures = 0
 
-    def run(self, program, *arguments, timeout=120):
+    def run(self, program, *arguments, timeout=PATIENCE_SECONDS):
         """The finished process, with stdout and stderr as text."""
         return subprocess.run([self.bin / program, *map(str, arguments)], capture_output=True,
                               text=True, timeout=timeout, cwd=self.work)

@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 from checkpoints import gvt, how_to_go_on, result, start, stop
+from processes import PATIENCE_SECONDS
 from programs import CHECKOUT, Programs
 
 MODEL = ["--until", 25000]
@@ -41,7 +42,7 @@ def go_on(program, handlers, launcher=()):
         if code != 0 or how_to_go_on(errors) is None:
             return code, said
     last = start(programs, *command, "--restart", checkpoint)
-    said += last.communicate(timeout=120)[1]
+    said += last.communicate(timeout=PATIENCE_SECONDS)[1]
     return last.returncode, said
 
 
