@@ -55,21 +55,16 @@ struct Queues final : nw::Model {
     Parameters p;
     Queues() : nw::Model("queues", "a Jackson network of stations with one server each") {}
     void options(nw::Options& options) override {
-        options.add("stations", p.stations, "stations, one LP each");
+        options.add("stations", p.stations, "stations, one LP each", nw::from(1));
         options.add("jobs", p.jobs, "jobs in the closed network");
-        options.add("arrival-rate", p.arrival_rate, "jobs from outside a station; 0: closed");
-        options.add("service-mean", p.service_mean, "mean time of a service");
+        options.add("arrival-rate", p.arrival_rate, "jobs from outside a station; 0: closed",
+                    nw::from(0));
+        options.add("service-mean", p.service_mean, "mean time of a service", nw::above(0));
     }
     nw::Setup setup() override {
-        require(p.stations >= 1, "stations", p.stations, "must be at least 1");
-        require(p.arrival_rate >= 0, "arrival-rate", p.arrival_rate, "must be 0 or more");
-        require(p.service_mean > 0, "service-mean", p.service_mean, "must be above 0");
         nw::Setup setup{.lps = p.stations, .until = 10000, .process = nw::process<Station>(&p)};
         setup.outputs = {{"stations", {"station", "served", "busy", "jobs", "response"}}};
         return setup;
-    }
-    static void require(bool legal, std::string option, double value, std::string rule) {
-        if (!legal) throw nw::SetupError("--" + option + " " + std::to_string(value) + ": " + rule);
     }
 };
 

@@ -31,19 +31,20 @@ struct Place {
     }
 };
 
-struct Legal {
-    double above;  // value > above …
-    double from;   // … and value >= from …
-    double to;     // … and value <= to
-    const char* text;
+// A number, and its unit: "km above 0, up to 10000".
+struct Figure {
+    const char* unit;
+    nw::Range legal;
+
+    std::string rule() const { return std::string(unit) + ' ' + legal.text(); }
 };
 
-constexpr double lowest = -1e300;
-constexpr Legal any_interval{0, lowest, 1e9, "seconds, > 0"};
-constexpr Legal any_share{lowest, 0, 1, "a probability, 0 to 1"};
-constexpr Legal any_length{0, lowest, 10'000, "km, > 0 and at most 10000"};
-constexpr Legal any_latitude{lowest, -90, 90, "degrees, -90 to 90"};
-constexpr Legal any_longitude{lowest, -180, 180, "degrees, -180 to 180"};
+constexpr Figure an_interval{"seconds", nw::above(0).to(1e9)};
+constexpr Figure a_share{"a probability", nw::from(0).to(1)};
+constexpr Figure a_length{"km", nw::above(0).to(10'000)};
+constexpr Figure a_latitude{"degrees", nw::from(-90).to(90)};
+constexpr Figure a_longitude{"degrees", nw::from(-180).to(180)};
+constexpr Figure some_lanes{"a whole number", nw::from(1).to(10)};
 
 std::string in_quotes(std::string_view text) { return '"' + std::string(text) + '"'; }
 
@@ -122,25 +123,22 @@ class Reader {
     }
 
     static double number(const toml::table& table, const char* key, const Place& place,
-                         const Legal& legal) {
-        const toml::node& node = required(table, key, place, legal.text);
+                         const Figure& figure) {
+        const toml::node& node = required(table, key, place, figure.rule());
         const auto value = node.value<double>();
-        if (!value) place.fail(std::string(key) + " must be a number: " + legal.text);
-        if (!(*value > legal.above && *value >= legal.from && *value <= legal.to)) {
+        if (!value) place.fail(std::string(key) + " must be a number: " + figure.rule());
+        if (!figure.legal.contains(*value)) {
             std::ostringstream out;
-            out << key << " = " << *value << " is not legal: " << legal.text;
+            out << key << " = " << *value << ": must be " << figure.rule();
             place.fail(out.str());
         }
         return *value;
     }
 
     static std::uint32_t lanes(const toml::table& table, const Place& place) {
-        const char* legal = "lanes of one carriageway, 1 to 10";
-        const auto value = required(table, "lanes", place, legal).value<std::int64_t>();
-        if (!value || *value < 1 || *value > 10) {
-            place.fail(std::string("lanes must be a whole number: ") + legal);
-        }
-        return static_cast<std::uint32_t>(*value);
+        const double value = number(table, "lanes", place, some_lanes);
+        if (value != std::floor(value)) place.fail("lanes must be " + some_lanes.rule());
+        return static_cast<std::uint32_t>(value);
     }
 
     static std::vector<Position> points(const toml::table& table, const char* key,
@@ -156,7 +154,8 @@ class Reader {
             const auto latitude = pair->get(0)->value<double>();
             const auto longitude = pair->get(1)->value<double>();
             if (!latitude || !longitude) place.fail(legal);
-            if (!(std::abs(*latitude) <= 90 && std::abs(*longitude) <= 180)) place.fail(legal);
+            if (!a_latitude.legal.contains(*latitude) || !a_longitude.legal.contains(*longitude))
+                place.fail(legal);
             result.push_back({*latitude, *longitude});
         }
         return result;
@@ -174,12 +173,12 @@ class Reader {
             place.fail("name is used twice; every junction needs a name of its own");
         }
         if (table.contains("latitude") || table.contains("longitude")) {
-            result.position = Position{number(table, "latitude", place, any_latitude),
-                                       number(table, "longitude", place, any_longitude)};
+            result.position = Position{number(table, "latitude", place, a_latitude),
+                                       number(table, "longitude", place, a_longitude)};
         }
-        result.inter_arrival_s = number(table, "inter_arrival_s", place, any_interval);
-        result.leave_probability = number(table, "leave_probability", place, any_share);
-        result.length_km = number(table, "length_km", place, any_length);
+        result.inter_arrival_s = number(table, "inter_arrival_s", place, an_interval);
+        result.leave_probability = number(table, "leave_probability", place, a_share);
+        result.length_km = number(table, "length_km", place, a_length);
         result.lanes = lanes(table, place);
         if (table.contains("label")) {
             result.label = text(table, "label", place);
@@ -213,7 +212,7 @@ class Reader {
         if (result.from == result.to) {
             place.fail("from and to are the same; a route joins two different junctions");
         }
-        result.length_km = number(table, "length_km", place, any_length);
+        result.length_km = number(table, "length_km", place, a_length);
         result.lanes = lanes(table, place);
         if (table.contains("via")) result.via = points(table, "via", place);
         return result;

@@ -129,14 +129,12 @@ std::uint32_t objects_max(const Network& network) {
 }
 
 RoadPlan cut(const Network& network, std::uint32_t objects) {
-    if (objects < objects_min(network) || objects > objects_max(network)) {
-        throw nw::SetupError("--objects " + std::to_string(objects) +
-                             " is not legal: this network of " +
-                             std::to_string(network.junctions.size()) + " junctions and " +
-                             std::to_string(network.routes.size()) + " routes can be cut into " +
-                             std::to_string(objects_min(network)) + " (uncut) to " +
-                             std::to_string(objects_max(network)) + " objects (segments of 100 m)");
-    }
+    const std::uint32_t least = objects_min(network), most = objects_max(network);
+    nw::require(objects >= least && objects <= most, "objects", objects,
+                "must be from " + std::to_string(least) + " (uncut) to " + std::to_string(most) +
+                    " (segments of 100 m) for this network of " +
+                    std::to_string(network.junctions.size()) + " junctions and " +
+                    std::to_string(network.routes.size()) + " routes");
     const std::vector<std::uint32_t> pieces = apportion(network, objects);
     const Walk walk(network, pieces);
     RoadPlan plan(objects);

@@ -1,8 +1,5 @@
 #include "models/traffic/traffic_model.hpp"
 
-#include <cmath>
-#include <sstream>
-
 #include "models/traffic/committed_rows.hpp"
 #include "models/traffic/map_picture.hpp"
 
@@ -10,13 +7,6 @@ namespace traffic {
 namespace {
 
 constexpr double until_default_s = 7200;
-
-void check(const char* option, double value, bool legal, const char* text) {
-    if (legal && std::isfinite(value)) return;
-    std::ostringstream out;
-    out << "--" << option << ' ' << value << " is not legal: " << text;
-    throw nw::SetupError(out.str());
-}
 
 std::vector<nw::Link> links_of(const RoadPlan& plan) {
     std::vector<nw::Link> links;
@@ -40,51 +30,37 @@ void TrafficModel::options(nw::Options& options) {
     options.add("objects", objects_,
                 "junctions and segments to cut the network into; uncut Italy is 137");
     options.add("inter-arrival", inter_arrival_s_,
-                "mean time between entering cars, s, at every junction (0: as the network says)");
-    options.add("erlang-shape", erlang_shape_, "shape of the inter-arrival times, 1 to 1000");
-    options.add("speed-mean", p.speed_mean, "mean speed on an empty road, km/h");
-    options.add("speed-deviation", p.speed_deviation, "its standard deviation, km/h");
+                "mean time between entering cars, s, at every junction; 0: as the network says",
+                nw::from(0));
+    options.add("erlang-shape", erlang_shape_, "shape of the inter-arrival times",
+                nw::from(1).to(1000));
+    options.add("speed-mean", p.speed_mean, "mean speed on an empty road, km/h", nw::above(0));
+    options.add("speed-deviation", p.speed_deviation, "its standard deviation, km/h", nw::from(0));
     options.add("slowdown-deviation", p.slowdown_deviation,
-                "standard deviation of a slowdown by traffic, as a share of its mean");
-    options.add("jam-density", p.jam_density, "cars that can stand on a km of one lane");
+                "standard deviation of a slowdown by traffic, as a share of its mean", nw::from(0));
+    options.add("jam-density", p.jam_density, "cars that can stand on a km of one lane",
+                nw::above(0));
     options.add("stop-probability", p.stop_probability,
-                "that a car stops (fuel, rest) within 100 km, 0 to below 1");
-    options.add("stop-mean", p.stop_mean, "mean duration of a stop, s");
-    options.add("stop-deviation", p.stop_deviation, "its standard deviation, s");
+                "that a car stops (fuel, rest) within 100 km", nw::from(0).below(1));
+    options.add("stop-mean", p.stop_mean, "mean duration of a stop, s", nw::above(0));
+    options.add("stop-deviation", p.stop_deviation, "its standard deviation, s", nw::from(0));
     options.add_choice("accidents", accidents_, {"auto", "on", "off"},
                        "auto: off on the uncut network (the balanced scenario), on otherwise");
     options.add("accident-variance", p.accident_variance,
-                "variance of cars/capacity around 1/2, where accidents happen");
-    options.add("accident-mean", p.accident_mean, "mean duration of an accident, s");
-    options.add("accident-deviation", p.accident_deviation, "its standard deviation, s");
+                "variance of cars/capacity around 1/2, where accidents happen", nw::above(0));
+    options.add("accident-mean", p.accident_mean, "mean duration of an accident, s", nw::above(0));
+    options.add("accident-deviation", p.accident_deviation, "its standard deviation, s",
+                nw::from(0));
     options.add("handover", p.handover,
-                "way of a car over the boundary of two objects, s; the model's lookahead");
-}
-
-void TrafficModel::check_options() const {
-    const RoadParameters& p = parameters_;
-    check("inter-arrival", inter_arrival_s_, inter_arrival_s_ >= 0,
-          "seconds, > 0 (0: as the network says)");
-    check("erlang-shape", erlang_shape_, erlang_shape_ >= 1 && erlang_shape_ <= 1000, "1 to 1000");
-    check("speed-mean", p.speed_mean, p.speed_mean > 0, "km/h, > 0");
-    // Otherwise nearly all speeds would be drawn in vain.
-    check("speed-deviation", p.speed_deviation,
-          p.speed_deviation >= 0 && p.speed_deviation <= p.speed_mean,
-          "km/h, from 0 to the mean speed");
-    check("slowdown-deviation", p.slowdown_deviation, p.slowdown_deviation >= 0, ">= 0");
-    check("jam-density", p.jam_density, p.jam_density > 0, "cars per km and lane, > 0");
-    check("stop-probability", p.stop_probability, p.stop_probability >= 0 && p.stop_probability < 1,
-          "0 to below 1");
-    check("stop-mean", p.stop_mean, p.stop_mean > 0, "seconds, > 0");
-    check("stop-deviation", p.stop_deviation, p.stop_deviation >= 0, "seconds, >= 0");
-    check("accident-variance", p.accident_variance, p.accident_variance > 0, "> 0");
-    check("accident-mean", p.accident_mean, p.accident_mean > 0, "seconds, > 0");
-    check("accident-deviation", p.accident_deviation, p.accident_deviation >= 0, "seconds, >= 0");
-    check("handover", p.handover, p.handover >= 0, "seconds, >= 0");
+                "way of a car over the boundary of two objects, s; the model's lookahead",
+                nw::from(0));
 }
 
 nw::Setup TrafficModel::setup() {
-    check_options();
+    const RoadParameters& p = parameters_;
+    // Otherwise nearly all speeds would be drawn in vain.
+    nw::require(p.speed_deviation <= p.speed_mean, "speed-deviation", p.speed_deviation,
+                "must be at most --speed-mean");
     network_ = network_file_.empty() ? italian_network() : read_network(network_file_);
     if (inter_arrival_s_ > 0) {
         for (Junction& junction : network_.junctions) junction.inter_arrival_s = inter_arrival_s_;

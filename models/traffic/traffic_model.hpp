@@ -24,8 +24,6 @@ class TrafficModel final : public nw::Model {
     const RoadSystem& system() const { return system_; }
 
   private:
-    void check_options() const;
-
     std::string network_file_;
     std::uint32_t objects_ = 1024;
     double inter_arrival_s_ = 0;

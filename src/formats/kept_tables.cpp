@@ -27,9 +27,6 @@ std::vector<std::string> KeptTables::files() const {
 void KeptTables::check() const {
     for (const OutputFormat* format : choice.formats) {
         if (format->is_csv()) continue;
-        if (directory.empty())
-            throw SetupError(fmt::format(
-                "--output-format {}: there is no output; legal: with --output DIR", choice.word));
         for (const OutputTable& table : tables) {
             if (const std::string why = format->refusal(table); !why.empty())
                 throw SetupError(fmt::format("--output-format {}: {}; legal for this model: csv",

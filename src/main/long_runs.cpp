@@ -15,15 +15,6 @@
 namespace nw {
 namespace {
 
-void require_time_warp(const char* option, const Config& config) {
-    if (config.engine != EngineKind::timewarp)
-        throw SetupError(
-            fmt::format("--{}: only --engine timewarp is saved; legal here: without it", option));
-    if (config.memory != MemoryMode::numa)
-        throw SetupError(
-            fmt::format("--{}: LPs need addresses of their own; legal: --memory numa", option));
-}
-
 // As a shell takes it.
 std::string quoted(const std::string& word) {
     constexpr const char* plain =
@@ -48,7 +39,6 @@ std::unique_ptr<FolderLock> prepare_long_run(Settings& settings, RunIdentity ide
     config.save.modules = std::move(modules);
     config.save.why_addresses_differ = why_addresses_differ();
     if (!settings.restart_directory.empty()) {
-        require_time_warp("restart", config);
         config.restart_from = std::make_shared<const SavedRun>(
             SavedRunFolder(settings.restart_directory).read(identity));
         const std::uint32_t lps_per_group = config.restart_from->partition.lps_per_group;
@@ -66,12 +56,7 @@ std::unique_ptr<FolderLock> prepare_long_run(Settings& settings, RunIdentity ide
                             "the saved run has written",
                             output));
     }
-    if (!config.save.on()) {
-        if (config.save.period_given)
-            throw SetupError("--checkpoint-period: nothing is saved; legal: with --checkpoint DIR");
-        return nullptr;
-    }
-    require_time_warp("checkpoint", config);
+    if (!config.save.on()) return nullptr;
     const SavedRunFolder folder(config.save.directory);
     prepare_folder("checkpoint", config.save.directory);
     std::error_code ignored;

@@ -20,8 +20,8 @@ namespace nw {
 std::unique_ptr<FolderLock> lock_restart_folder(const Settings& settings);
 
 // Finds the saved run to go on from (settings.config.restart_from); `identity` is what must be alike for
-// that, `modules` are the libraries of this process as it began. Makes, checks and keeps the folder of --checkpoint, unless it is that of --restart. Throws
-// SetupError.
+// that, `modules` are the libraries of this process as it began. Makes, checks and keeps the folder of
+// --checkpoint, unless it is that of --restart. Throws SetupError.
 std::unique_ptr<FolderLock> prepare_long_run(Settings& settings, RunIdentity identity,
                                              std::vector<LoadedModule> modules, bool is_first);
 

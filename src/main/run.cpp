@@ -297,7 +297,7 @@ class RankRun {
             call_hook(model_, ModelHook::setup, config.handler_timeout_seconds,
                       [&] { setup_ = model_.setup(); });
         }
-        check_setup(model_, setup_, settings_.config);
+        check_setup(model_, setup_, settings_, ranks_.ranks());
         // Files are read for it, and only these runs need it.
         const bool is_long = settings_.config.save.on() || !settings_.restart_directory.empty();
         checkpoint_lock_ = prepare_long_run(
@@ -309,8 +309,6 @@ class RankRun {
             prepare_folder("output", settings_.config.output_directory);
         kept_tables().check();
         settings_.config.trace = !settings_.trace_file.empty();
-        if (settings_.config.trace && settings_.config.engine != EngineKind::timewarp)
-            throw SetupError("--trace: only --engine timewarp writes one; must be left out here");
         check_different_files(kept_tables(), settings_);
         if (!ranks_.is_first()) return;
         if (settings_.config.restart_from && !restart_lock_)

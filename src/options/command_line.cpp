@@ -22,8 +22,9 @@ std::string laid_out(const OptionTable& table, const std::string& name,
     page.get_formatter()->column_width(48);
     for (const OptionSpec& spec : table.specs()) {
         const std::string dashed = "--" + spec.name;
-        const std::string help =
-            spec.standard.empty() ? spec.help : fmt::format("{} [{}]", spec.help, spec.standard);
+        const std::string help = spec.standard.empty()
+                                     ? spec.meaning()
+                                     : fmt::format("{} [{}]", spec.meaning(), spec.standard);
         CLI::Option* option = nullptr;
         if (spec.is_flag()) {
             option = page.add_flag(dashed, help);

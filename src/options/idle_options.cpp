@@ -36,7 +36,7 @@ std::string text_of(const nlohmann::json& value) {
 // What an option says that wants nothing.
 bool wants_nothing(std::string_view value, std::string_view name) noexcept {
     if (name == "workers") return value == "1";
-    if (name == "check-rebind") return value == "0.0";
+    if (name == "check-rebind" || name == "check-interrupt") return value == "0.0";
     return value == "off" || value == "auto";
 }
 
@@ -49,7 +49,7 @@ std::vector<IdleOption> idle_options(const Settings& settings, const RunShape& s
     if (!time_warp)
         idle.add(fmt::format("--engine {}", word_for(config.engine)),
                  {"rollback", "state-saving-interval", "gvt-interval", "window", "rebind",
-                  "check-rebind", "net-thread", "watchdog", "pagemigd"});
+                  "check-rebind", "check-interrupt", "net-thread", "watchdog", "pagemigd"});
     if (config.engine == EngineKind::sequential) idle.add("--engine sequential", {"workers"});
     if (time_warp && shape.rollback == Rollback::reverse)
         idle.add("rollback by reverse", {"state-saving-interval"});

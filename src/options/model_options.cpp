@@ -1,7 +1,6 @@
 #include "options/model_options.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "options/option_builder.hpp"
 
@@ -26,17 +25,17 @@ class ModelOptions final : public Options {
   public:
     ModelOptions(OptionBuilder& table, const Model& model) : table_(table), model_(model) {}
 
-    void add(const std::string& name, double& value, const std::string& help) override {
-        check(name);
-        OptionSpec& spec = table_.add(name, "X", fmt::format("{}", value), help);
-        spec.set = [&value](std::string_view text) { value = parse_number(text); };
-        spec.value = [&value] { return json(value); };
+    void add(const std::string& name, double& value, const std::string& help,
+             Range legal) override {
+        add_number(name, "X", value, help, legal);
     }
-    void add(const std::string& name, std::uint32_t& value, const std::string& help) override {
-        add_whole(name, value, help);
+    void add(const std::string& name, std::uint32_t& value, const std::string& help,
+             Range legal) override {
+        add_number(name, "N", value, help, legal);
     }
-    void add(const std::string& name, std::uint64_t& value, const std::string& help) override {
-        add_whole(name, value, help);
+    void add(const std::string& name, std::uint64_t& value, const std::string& help,
+             Range legal) override {
+        add_number(name, "N", value, help, legal);
     }
     void add(const std::string& name, std::string& value, const std::string& help) override {
         check(name);
@@ -48,17 +47,11 @@ class ModelOptions final : public Options {
     }
     void add_choice(const std::string& name, std::string& value,
                     const std::vector<std::string>& words, const std::string& help) override {
-        check(name);
-        demand(std::find(words.begin(), words.end(), value) != words.end(), name,
-               fmt::format("has the default \"{}\"; legal: one of its words, {}", value,
-                           words.empty() ? "and it has none" : enumerate(words, " or ")));
-        demand(std::find(words.begin(), words.end(), "") == words.end(), name,
-               "has an empty word; legal: words that can be typed");
-        OptionSpec& spec = table_.add(name, bars(words), value, help);
-        spec.set = [&value, words](std::string_view text) {
-            value = words[parse_choice(text, words)];
-        };
-        spec.value = [&value] { return json(value); };
+        add_one_of(name, value, words, help);
+    }
+    void add_choice(const std::string& name, std::uint32_t& value,
+                    const std::vector<std::uint32_t>& numbers, const std::string& help) override {
+        add_one_of(name, value, numbers, help);
     }
 
   private:
@@ -75,12 +68,30 @@ class ModelOptions final : public Options {
         demand(table_.find(name) == nullptr, name, "has a name that is taken");
     }
 
-    template <class Whole>
-    void add_whole(const std::string& name, Whole& value, const std::string& help) {
+    template <class Number>
+    void add_number(const std::string& name, const char* unit, Number& value,
+                    const std::string& help, Range legal) {
         check(name);
-        OptionSpec& spec = table_.add(name, "N", fmt::format("{}", value), help);
-        spec.set = [&value](std::string_view text) {
-            value = static_cast<Whole>(parse_whole(text, 0, std::numeric_limits<Whole>::max()));
+        demand(legal.contains(static_cast<double>(value)), name,
+               fmt::format("has the default {}; legal: {}", value,
+                           legal.text().empty() ? "a finite number" : legal.text()));
+        table_.add_number(name, unit, value, legal, help);
+    }
+
+    template <class Value>
+    void add_one_of(const std::string& name, Value& value, const std::vector<Value>& values,
+                    const std::string& help) {
+        check(name);
+        std::vector<std::string> words;
+        for (const Value& one : values) words.push_back(fmt::format("{}", one));
+        demand(std::find(values.begin(), values.end(), value) != values.end(), name,
+               fmt::format("has the default \"{}\"; legal: one of its words, {}", value,
+                           words.empty() ? "and it has none" : enumerate(words, " or ")));
+        demand(std::find(words.begin(), words.end(), "") == words.end(), name,
+               "has an empty word; legal: words that can be typed");
+        OptionSpec& spec = table_.add(name, bars(words), fmt::format("{}", value), help);
+        spec.set = [&value, values, words](std::string_view text) {
+            value = values[parse_choice(text, words)];
         };
         spec.value = [&value] { return json(value); };
     }
@@ -90,6 +101,10 @@ class ModelOptions final : public Options {
 };
 
 }  // namespace
+
+void require(bool kept, const std::string& option, double value, const std::string& rule) {
+    if (!kept) throw SetupError(fmt::format("--{} {}: {}", option, value, rule));
+}
 
 void add_model_options(OptionBuilder& table, Model& model) {
     table.group("Model: " + model.name());

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -61,23 +62,31 @@ class OptionBuilder {
                           std::move(values),
                           group_,
                           std::move(help),
+                          "",
                           std::move(standard),
                           {},
                           {}});
         return specs_.back();
     }
 
-    template <class Enum, std::size_t N>
-    OptionSpec& add_words(std::string name, Enum& target, const Word<Enum> (&words)[N],
+    // Target: Enum, or std::optional<Enum> where none of the words is the default.
+    template <class Target, class Enum, std::size_t N>
+    OptionSpec& add_words(std::string name, Target& target, const Word<Enum> (&words)[N],
                           std::string help) {
         std::vector<std::string> texts;
         for (const auto& word : words) texts.emplace_back(word.text);
-        OptionSpec& spec =
-            add(std::move(name), bars(texts), std::string(word_of(words, target)), std::move(help));
+        OptionSpec& spec = add(std::move(name), bars(texts), "", std::move(help));
         spec.set = [&target, &words, texts](std::string_view text) {
             target = words[parse_choice(text, texts)].value;
         };
-        spec.value = [&target, &words] { return nlohmann::json(word_of(words, target)); };
+        if constexpr (std::is_same_v<Target, Enum>) {
+            spec.standard = word_of(words, target);
+            spec.value = [&target, &words] { return nlohmann::json(word_of(words, target)); };
+        } else {
+            spec.value = [&target, &words] {
+                return target ? nlohmann::json(word_of(words, *target)) : nlohmann::json(nullptr);
+            };
+        }
         return spec;
     }
 
@@ -90,13 +99,31 @@ class OptionBuilder {
         return spec;
     }
 
-    // A share: a number from 0 to 1.
-    void add_share(std::string name, double& target, std::string help) {
-        OptionSpec& spec = add(std::move(name), "P", fmt::format("{}", target), std::move(help));
-        spec.set = [&target](std::string_view text) {
-            target = parse_number_in(text, 0, Bound::included, 1);
+    template <class Number>
+    OptionSpec& add_number(std::string name, std::string unit, Number& target, Range legal,
+                           std::string help) {
+        OptionSpec& spec =
+            add(std::move(name), std::move(unit), fmt::format("{}", target), std::move(help));
+        spec.legal = legal.text();
+        spec.set = [&target, legal](std::string_view text) {
+            target = parse_number<Number>(text, legal);
         };
         spec.value = [&target] { return nlohmann::json(target); };
+        return spec;
+    }
+
+    // A number, or a word that stands for 0.
+    template <class Number>
+    OptionSpec& add_number_or(std::string name, const std::string& unit, const char* word,
+                              Number& target, Range legal, std::string help) {
+        OptionSpec& spec = add_number(std::move(name), fmt::format("{}|{}", unit, word), target,
+                                      legal, std::move(help));
+        if (target == 0) spec.standard = word;
+        spec.set = [&target, word, legal](std::string_view text) {
+            target = text == word ? 0 : parse_number<Number>(text, legal, word);
+        };
+        spec.value = [&target, word] { return number_or(target == 0, word, target); };
+        return spec;
     }
 
     OptionSpec& add_text(std::string name, std::string values, std::string& target,
@@ -109,27 +136,7 @@ class OptionBuilder {
         return spec;
     }
 
-    // A whole number from 1, or a word that stands for 0.
-    OptionSpec& add_count_or(std::string name, const char* word, std::uint32_t& target,
-                             std::uint32_t most, std::string help) {
-        OptionSpec& spec = add(std::move(name), fmt::format("N|{}", word), word, std::move(help));
-        spec.set = [&target, word, most](std::string_view text) {
-            target = text == word ? 0 : whole_or_word(text, word, most);
-        };
-        spec.value = [&target, word] { return number_or(target == 0, word, target); };
-        return spec;
-    }
-
   private:
-    static std::uint32_t whole_or_word(std::string_view text, const char* word,
-                                       std::uint32_t most) {
-        try {
-            return static_cast<std::uint32_t>(parse_whole(text, 1, most));
-        } catch (const IllegalValue& illegal) {
-            throw IllegalValue(fmt::format("{}, or {}", illegal.what(), word));
-        }
-    }
-
     std::vector<OptionSpec>& specs_;
     std::string group_;
 };

@@ -1,7 +1,5 @@
 #include "options/option_table.hpp"
 
-#include <limits>
-
 #include "options/model_options.hpp"
 #include "options/option_builder.hpp"
 #include "plan/partition.hpp"
@@ -25,109 +23,73 @@ constexpr Word<ProgressMode> progress_words[] = {
     {"auto", ProgressMode::automatic}, {"on", ProgressMode::on}, {"off", ProgressMode::off}};
 constexpr Word<bool> switch_words[] = {{"on", true}, {"off", false}};
 
+constexpr Range legal_time = above(0);
+constexpr Range legal_seconds = above(0).to(1e9);
+constexpr Range legal_share = from(0).to(1);
+
 void add_engine(OptionBuilder& table, Config& config) {
     table.group("Engine");
     table.add_words("engine", config.engine, engine_words,
                     "who runs the model; all give the same result");
-    OptionSpec& workers = table.add("workers", "N", "one a core", "worker threads in each rank");
-    workers.set = [&config](std::string_view text) {
-        config.workers = static_cast<std::uint32_t>(parse_whole(text, 1, 4096));
-    };
+    OptionSpec& workers = table.add_number("workers", "N", config.workers,
+                                           from(1).to(Partition::workers_per_rank_max),
+                                           "worker threads in each rank");
+    workers.standard = "one a core";
     workers.value = [&config] { return number_or(config.workers == 0, "auto", config.workers); };
     OptionSpec& until = table.add("until", "T", "the model's",
                                   "end time in the model's unit: events before it are executed");
+    until.legal = legal_time.text();
     until.set = [&config](std::string_view text) {
-        config.until = parse_number_in(text, 0, Bound::excluded, time_infinity);
+        config.until = parse_number<VirtualTime>(text, legal_time);
     };
     until.value = [&config] { return config.until ? json(*config.until) : json(nullptr); };
-    OptionSpec& seed = table.add("seed", "N", fmt::format("{}", config.seed),
-                                 "one number that fixes the whole run");
-    seed.set = [&config](std::string_view text) {
-        config.seed = parse_whole(text, 0, std::numeric_limits<std::uint64_t>::max());
-    };
-    seed.value = [&config] { return json(config.seed); };
+    table.add_number("seed", "N", config.seed, {}, "one number that fixes the whole run");
     table.add_words("pin", config.pin, switch_words, "bind workers to cores");
     table.add_words("net-thread", config.net_thread, switch_words,
                     "a thread of its own in each rank for what goes between ranks");
-    OptionSpec& watchdog =
-        table.add("watchdog", "SECONDS|off", fmt::format("{}", config.watchdog_seconds),
-                  "say who is waited for when a computation of GVT takes longer");
-    watchdog.set = [&config](std::string_view text) {
-        config.watchdog_seconds =
-            text == "off" ? 0 : parse_number_in(text, 0, Bound::excluded, 1e9);
-    };
-    watchdog.value = [&config] {
-        return number_or(config.watchdog_seconds == 0, "off", config.watchdog_seconds);
-    };
-    OptionSpec& timeout =
-        table.add("handler-timeout", "SECONDS|off", "off",
-                  "end the run when a handler that will not be undone takes longer");
-    timeout.set = [&config](std::string_view text) {
-        config.handler_timeout_seconds =
-            text == "off" ? 0 : parse_number_in(text, 0, Bound::excluded, 1e9);
-    };
-    timeout.value = [&config] {
-        return number_or(config.handler_timeout_seconds == 0, "off",
-                         config.handler_timeout_seconds);
-    };
+    table.add_number_or("watchdog", "SECONDS", "off", config.watchdog_seconds, legal_seconds,
+                        "say who is waited for when a computation of GVT takes longer");
+    table.add_number_or("handler-timeout", "SECONDS", "off", config.handler_timeout_seconds,
+                        legal_seconds,
+                        "end the run when a handler that will not be undone takes longer");
 }
 
 void add_time_warp(OptionBuilder& table, Config& config) {
     table.group("Time Warp");
-    OptionSpec& rollback = table.add("rollback", "snapshot|copy|reverse", "what the model prefers",
-                                     "how states are restored");
-    rollback.set = [&config](std::string_view text) {
-        config.rollback = rollback_words[parse_choice(text, {"snapshot", "copy", "reverse"})].value;
-    };
-    rollback.value = [&config] {
-        return config.rollback ? json(word_for(*config.rollback)) : json(nullptr);
-    };
-    table.add_count_or("state-saving-interval", "auto", config.state_saving_interval, 1'000'000'000,
-                       "events of an LP between two saved states");
-    OptionSpec& interval =
-        table.add("gvt-interval", "MS", fmt::format("{}", config.gvt_interval_ms),
-                  "milliseconds between computations of global virtual time");
-    interval.set = [&config](std::string_view text) {
-        config.gvt_interval_ms = parse_number_in(text, 0, Bound::excluded, 60'000);
-    };
-    interval.value = [&config] { return json(config.gvt_interval_ms); };
+    table.add_words("rollback", config.rollback, rollback_words, "how states are restored")
+        .standard = "what the model prefers";
+    table.add_number_or("state-saving-interval", "N", "auto", config.state_saving_interval,
+                        from(1).to(1e9), "events of an LP between two saved states");
+    table.add_number("gvt-interval", "MS", config.gvt_interval_ms, above(0).to(60'000),
+                     "milliseconds between computations of global virtual time");
     OptionSpec& window = table.add("window", "T|auto|off", "auto",
                                    "how far beyond global virtual time a worker may run");
+    window.legal = legal_time.text();
     window.set = [&config](std::string_view text) {
         config.window = time_infinity;
         config.window_mode = text == "auto" ? WindowMode::automatic : WindowMode::off;
         if (text == "auto" || text == "off") return;
         config.window_mode = WindowMode::fixed;
-        try {
-            config.window = parse_number_in(text, 0, Bound::excluded, time_infinity);
-        } catch (const IllegalValue& illegal) {
-            throw IllegalValue(fmt::format("{}; or auto, or off", illegal.what()));
-        }
+        config.window = parse_number<VirtualTime>(text, legal_time, "auto, or off");
     };
     window.value = [&config] {
         if (config.window_mode == WindowMode::fixed) return json(config.window);
         return json(config.window_mode == WindowMode::off ? "off" : "auto");
     };
-    table.add_count_or("lps-per-group", "auto", config.lps_per_group, Partition::lps_per_group_most,
-                       "LPs that share memory pages and move together");
-    OptionSpec& rebind =
-        table.add("rebind", "SECONDS|off", fmt::format("{}", config.rebind_seconds),
-                  "how often LP groups are rebalanced over the workers");
-    rebind.set = [&config](std::string_view text) {
-        config.rebind_seconds = text == "off" ? 0 : parse_seconds_or(text, "off");
-    };
-    rebind.value = [&config] {
-        return number_or(config.rebind_seconds == 0, "off", config.rebind_seconds);
-    };
-    table.add_share(
-        "check-rollback", config.check_rollback,
+    table.add_number_or("lps-per-group", "N", "auto", config.lps_per_group,
+                        from(1).to(Partition::lps_per_group_most),
+                        "LPs that share memory pages and move together");
+    table.add_number_or("rebind", "SECONDS", "off", config.rebind_seconds, legal_period,
+                        "how often LP groups are rebalanced over the workers");
+    table.add_number(
+        "check-rollback", "P", config.check_rollback, legal_share,
         "force a rollback after a share P of the events and check that the state comes back equal");
-    table.add_share(
-        "check-interrupt", config.check_interrupt,
+    table.add_number(
+        "check-interrupt", "P", config.check_interrupt, legal_share,
         "put a share P of the events aside until global virtual time reaches them, as if "
         "their handlers had been interrupted");
-    table.add_share("check-rebind", config.check_rebind,
-                    "move a share P of the groups, drawn at random, whenever they are rebalanced");
+    table.add_number("check-rebind", "P", config.check_rebind, legal_share,
+                     "move a share P of the groups, drawn at random, whenever they are rebalanced");
 }
 
 std::string text_of(const PagemigdOptions& pagemigd) {
@@ -169,14 +131,8 @@ void add_long_runs(OptionBuilder& table, Settings& settings) {
         "checkpoint", "DIR", settings.config.save.directory,
         "save the whole run there now and then, and when SIGTERM or SIGUSR1 comes, which "
         "then ends it with exit code 0");
-    OptionSpec& period =
-        table.add("checkpoint-period", "S", fmt::format("{}", settings.config.save.period_seconds),
-                  "seconds of wall time between two such checkpoints");
-    period.set = [&settings](std::string_view text) {
-        settings.config.save.period_seconds = parse_number_in(text, 0, Bound::excluded, 1e9);
-        settings.config.save.period_given = true;
-    };
-    period.value = [&settings] { return json(settings.config.save.period_seconds); };
+    table.add_number("checkpoint-period", "S", settings.config.save.period_seconds, legal_seconds,
+                     "seconds of wall time between two such checkpoints");
     table.add_text("restart", "DIR", settings.restart_directory,
                    "go on from the last checkpoint there; same command line otherwise, but for the "
                    "numbers of workers and ranks");

@@ -41,6 +41,7 @@ struct OptionSpec {
     std::string values;  // "N|auto"; empty for a flag, which takes none
     std::string group;   // heading in --help
     std::string help;
+    std::string legal;     // "from 0 to 1"; empty where `values` says it all
     std::string standard;  // the default, as text; may be empty
     // Throws IllegalValue.
     std::function<void(std::string_view)> set;
@@ -48,6 +49,7 @@ struct OptionSpec {
     std::function<nlohmann::json()> value;
 
     bool is_flag() const noexcept { return values.empty(); }
+    std::string meaning() const { return legal.empty() ? help : help + " (" + legal + ')'; }
 };
 
 class OptionTable {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
+#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -12,8 +14,7 @@ namespace nw {
 
 namespace {
 
-constexpr double seconds_most = 86'400;
-constexpr std::uint32_t pagemigd_threads_most = 64;
+constexpr Range legal_pagemigd_threads = from(1).to(64);
 
 template <class T>
 std::optional<T> read_all(std::string_view text) {
@@ -23,63 +24,66 @@ std::optional<T> read_all(std::string_view text) {
     return value;
 }
 
-std::optional<double> read_finite(std::string_view text) {
-    const std::optional<double> value = read_all<double>(text);
-    return value && std::isfinite(*value) ? value : std::nullopt;
+// In words; an empty bound is none.
+std::string between(const Range& range, const std::string& least, const std::string& most) {
+    std::string text;
+    if (!least.empty()) text = (range.has_least ? "from " : "above ") + least;
+    if (most.empty()) return !least.empty() && range.has_least ? text + " up" : text;
+    if (least.empty()) return (range.has_most ? "up to " : "below ") + most;
+    if (range.has_most) return text + (range.has_least ? " to " : ", up to ") + most;
+    return text + (range.has_least ? " to below " : " and below ") + most;
+}
+
+std::string bound_text(double bound) {
+    return std::isinf(bound) ? std::string() : fmt::format("{}", bound);
+}
+
+template <class Number>
+std::string rule_for(const Range& legal) {
+    if constexpr (std::is_integral_v<Number>) {
+        const auto or_end = [](double bound, Number end) {
+            return std::isinf(bound) ? fmt::format("{}", end) : bound_text(bound);
+        };
+        using Ends = std::numeric_limits<Number>;
+        return "must be a whole number " +
+               between(legal, or_end(legal.least, Ends::min()), or_end(legal.most, Ends::max()));
+    } else {
+        const std::string bounds = legal.text();
+        if (bounds.empty()) return "must be a finite number";
+        const bool is_open = std::isinf(legal.least) || std::isinf(legal.most);
+        return "must be a number " + bounds + (is_open ? ", and finite" : "");
+    }
 }
 
 }  // namespace
 
-std::uint64_t parse_whole(std::string_view text, std::uint64_t least, std::uint64_t most) {
-    const auto value = read_all<std::uint64_t>(text);
-    if (!value || *value < least || *value > most)
-        throw IllegalValue(fmt::format("must be a whole number from {} to {}", least, most));
-    return *value;
-}
+std::string Range::text() const { return between(*this, bound_text(least), bound_text(most)); }
 
-double parse_number(std::string_view text) {
-    const auto value = read_finite(text);
-    if (!value) throw IllegalValue("must be a finite number");
-    return *value;
+template <class Number>
+Number parse_number(std::string_view text, Range legal, std::string_view or_else) {
+    const auto value = read_all<Number>(text);
+    if (value && legal.contains(static_cast<double>(*value))) return *value;
+    throw IllegalValue(rule_for<Number>(legal) +
+                       (or_else.empty() ? "" : fmt::format("; or {}", or_else)));
 }
-
-double parse_number_in(std::string_view text, double least, Bound at_least, double most) {
-    const auto value = read_finite(text);
-    const bool legal =
-        value && *value <= most && (at_least == Bound::included ? *value >= least : *value > least);
-    if (legal) return *value;
-    std::string rule = at_least == Bound::included
-                           ? fmt::format("must be a number from {}", least)
-                           : fmt::format("must be a number above {}", least);
-    if (std::isinf(most))
-        rule += at_least == Bound::included ? " up, and finite" : ", and finite";
-    else
-        rule += fmt::format("{} {}", at_least == Bound::included ? " to" : ", up to", most);
-    throw IllegalValue(rule);
-}
-
-double parse_seconds_or(std::string_view text, std::string_view word) {
-    try {
-        return parse_number_in(text, 0, Bound::excluded, seconds_most);
-    } catch (const IllegalValue& illegal) {
-        throw IllegalValue(fmt::format("{}; or {}", illegal.what(), word));
-    }
-}
+template double parse_number(std::string_view, Range, std::string_view);
+template std::uint32_t parse_number(std::string_view, Range, std::string_view);
+template std::uint64_t parse_number(std::string_view, Range, std::string_view);
 
 PagemigdOptions parse_pagemigd(std::string_view text) {
     if (text == "auto") return {};
     if (text == "off") return {.automatic = false, .threads = 0};
     const std::size_t at = std::min(text.find('@'), text.size());
-    const auto threads = read_all<std::uint32_t>(text.substr(0, at));
-    const auto seconds = read_finite(text.substr(std::min(at + 1, text.size())));
-    const bool legal = threads && *threads >= 1 && *threads <= pagemigd_threads_most && seconds &&
-                       *seconds > 0 && *seconds <= seconds_most;
-    if (!legal)
-        throw IllegalValue(
-            fmt::format("must be THREADS@SECONDS, as in 2@5, with 1 to {} threads and a period "
-                        "above 0, up to {} s; or auto, or off",
-                        pagemigd_threads_most, seconds_most));
-    return {.automatic = false, .threads = *threads, .period_seconds = *seconds};
+    try {
+        return {.automatic = false,
+                .threads = parse_number<std::uint32_t>(text.substr(0, at), legal_pagemigd_threads),
+                .period_seconds =
+                    parse_number<double>(text.substr(std::min(at + 1, text.size())), legal_period)};
+    } catch (const IllegalValue&) {
+        throw IllegalValue(fmt::format(
+            "must be THREADS@SECONDS, as in 2@5, with threads {} and seconds {}; or auto, or off",
+            legal_pagemigd_threads.text(), legal_period.text()));
+    }
 }
 
 std::uint64_t parse_size(std::string_view text, std::uint64_t least) {
@@ -95,8 +99,7 @@ std::uint64_t parse_size(std::string_view text, std::uint64_t least) {
             digits.remove_suffix(1);
         }
     }
-    const auto number = read_finite(digits);
-    const double bytes = number ? *number * unit : -1;
+    const double bytes = read_all<double>(digits).value_or(-1) * unit;
     constexpr double most = 0x1.0p62;
     if (!(bytes >= static_cast<double>(least) && bytes <= most))
         throw IllegalValue(fmt::format(

@@ -4,14 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
-#include <limits>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <numawarp/time.hpp>
+#include <numawarp/options.hpp>
 
 #include "numa/region/memory_options.hpp"
 
@@ -22,17 +20,13 @@ class IllegalValue : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-std::uint64_t parse_whole(std::string_view text, std::uint64_t least, std::uint64_t most);
+// Number: double, or std::uint32_t or std::uint64_t for whole numbers, which are legal up to the type's
+// own end, too. `or_else` is what else the option takes, for the message.
+template <class Number>
+Number parse_number(std::string_view text, Range legal, std::string_view or_else = "");
 
-// Any finite number.
-double parse_number(std::string_view text);
-
-// A finite number in [least, most], or in (least, most].
-enum class Bound : std::uint8_t { included, excluded };
-double parse_number_in(std::string_view text, double least, Bound at_least, double most);
-
-// A period: above 0, and at most a day. `word` is what else the option takes, for the message.
-double parse_seconds_or(std::string_view text, std::string_view word);
+// Between two looks at where groups or pages should be: at most a day.
+inline constexpr Range legal_period = above(0).to(86'400);
 
 // "2@5", "auto", "off"
 PagemigdOptions parse_pagemigd(std::string_view text);

@@ -46,7 +46,7 @@ std::string options_reference() {
                                      : is_switch            ? "off"
                                                             : "none";
         text += fmt::format("| `--{}{}{}` | {} | {} |\n", spec.name, spec.is_flag() ? "" : " ",
-                            in_cell(spec.values), spec.help, standard);
+                            in_cell(spec.values), spec.meaning(), standard);
     }
     return text;
 }

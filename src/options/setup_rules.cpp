@@ -1,15 +1,16 @@
 #include "options/setup_rules.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/utf8.hpp"
 #include "lp/history.hpp"
-#include "options/option_table.hpp"
 #include "options/option_values.hpp"
 
 namespace nw {
@@ -66,35 +67,84 @@ void check_outputs(const Rules& rules, const std::vector<OutputTable>& tables) {
     }
 }
 
-void check_choices(const Model& model, const Setup& setup, const Config& config) {
+// Of a choice that the model does not allow.
+template <class Enum>
+void demand_one_of(const char* option, Enum chosen, const std::vector<Enum>& legal,
+                   const std::string& why) {
+    if (std::find(legal.begin(), legal.end(), chosen) != legal.end()) return;
+    std::vector<std::string> words;
+    for (const Enum one : legal) words.emplace_back(word_for(one));
+    throw SetupError(fmt::format("--{} {}: must be {} {}", option, word_for(chosen),
+                                 enumerate(words, " or "), why));
+}
+
+// Options that mean nothing without another one.
+void check_needs(const Settings& settings) {
+    const Config& config = settings.config;
+    const bool time_warp = config.engine == EngineKind::timewarp;
+    const bool in_region = config.memory == MemoryMode::numa;
+    const bool is_saved = config.save.on(), goes_on = !settings.restart_directory.empty();
+    struct Need {
+        const char* option;
+        std::string value;
+        bool is_used, is_met;
+        const char* needed;
+    };
+    const Need needs[] = {
+        {"check-rollback", fmt::format("{}", config.check_rollback), config.check_rollback > 0,
+         time_warp, "--engine timewarp"},
+        {"trace", settings.trace_file, !settings.trace_file.empty(), time_warp,
+         "--engine timewarp"},
+        {"checkpoint", config.save.directory, is_saved, time_warp, "--engine timewarp"},
+        {"checkpoint", config.save.directory, is_saved, in_region, "--memory numa"},
+        {"restart", settings.restart_directory, goes_on, time_warp, "--engine timewarp"},
+        {"restart", settings.restart_directory, goes_on, in_region, "--memory numa"},
+        {"checkpoint-period", fmt::format("{}", config.save.period_seconds),
+         settings.given.contains("checkpoint-period"), is_saved, "--checkpoint DIR"},
+        {"output-format", std::string(settings.output_format->word),
+         settings.output_format != &format_choices().front(), !config.output_directory.empty(),
+         "--output DIR"},
+        {"check-rebind", fmt::format("{}", config.check_rebind), config.check_rebind > 0,
+         config.rebind_seconds > 0, "--rebind SECONDS"},
+    };
+    for (const Need& need : needs)
+        if (need.is_used && !need.is_met)
+            throw SetupError(fmt::format("--{} {}: needs {}; must be left out here", need.option,
+                                         shortened(need.value), need.needed));
+}
+
+void check_choices(const Model& model, const Setup& setup, const Config& config,
+                   std::uint32_t ranks) {
     const ProcessFactory& process = setup.process;
+    const std::string with_model = "with model " + model.name();
     if (config.rollback) {
-        std::vector<std::string> legal{"snapshot"};
-        if (process.state_bytes > 0) legal.emplace_back("copy");
-        if (process.has_reverse) legal.emplace_back("reverse");
-        const std::string word(word_for(*config.rollback));
-        if (std::find(legal.begin(), legal.end(), word) == legal.end())
-            throw SetupError(fmt::format("--rollback {}: must be {} with model {}", word,
-                                         enumerate(legal, " or "), model.name()));
+        std::vector<Rollback> legal{Rollback::snapshot};
+        if (process.state_bytes > 0) legal.push_back(Rollback::copy);
+        if (process.has_reverse) legal.push_back(Rollback::reverse);
+        demand_one_of("rollback", *config.rollback, legal, with_model);
     }
-    if (config.engine == EngineKind::conservative && !(setup.lookahead > 0))
-        throw SetupError(fmt::format(
-            "--engine conservative: must be sequential or timewarp with model {}, which declares "
-            "no lookahead",
-            model.name()));
-    if (config.check_rebind > 0 && config.rebind_seconds == 0)
-        throw SetupError(
-            fmt::format("--check-rebind {}: must be 0 with --rebind off, since "
-                        "groups move only when they are rebalanced",
-                        config.check_rebind));
+    if (ranks > 1)
+        demand_one_of("engine", config.engine, {EngineKind::timewarp},
+                      fmt::format("on {} ranks", ranks));
+    if (config.engine == EngineKind::conservative) {
+        const std::vector<EngineKind> others{EngineKind::sequential, EngineKind::timewarp};
+        if (!(setup.lookahead > 0))
+            demand_one_of("engine", config.engine, others,
+                          with_model + ", which declares no lookahead");
+        if (process.has_end_condition)
+            demand_one_of(
+                "engine", config.engine, others,
+                with_model + ", which ends by can_end(): a window of lookahead would overrun it");
+    }
     if (!config.until && std::isinf(setup.until) && !process.has_end_condition)
-        throw SetupError(fmt::format(
-            "--until: must be given with model {}, which has no end of its own", model.name()));
+        throw SetupError(
+            fmt::format("--until: must be given {}, which has no end of its own", with_model));
 }
 
 }  // namespace
 
-void check_setup(const Model& model, const Setup& setup, const Config& config) {
+void check_setup(const Model& model, const Setup& setup, const Settings& settings,
+                 std::uint32_t ranks) {
     const Rules rules(model);
     const ProcessFactory& process = setup.process;
     rules.demand(process.build != nullptr, "process: must be set, with nw::process<Lp>()");
@@ -124,7 +174,8 @@ void check_setup(const Model& model, const Setup& setup, const Config& config) {
                      "link of LPs {} and {}: must be below lps = {}", index(link.a), index(link.b),
                      setup.lps);
     check_outputs(rules, setup.outputs);
-    check_choices(model, setup, config);
+    check_choices(model, setup, settings.config, ranks);
+    check_needs(settings);
 }
 
 }  // namespace nw

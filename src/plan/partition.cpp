@@ -91,11 +91,6 @@ Partition::Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t work
         throw SetupError(fmt::format(
             "--lps-per-group {}: makes {} groups of {} LPs; legal: at most {} groups, or auto",
             lps_per_group_, (lps_ - 1) / lps_per_group_ + 1, lps_, groups_max));
-    for (const Link& link : setup.links) {
-        if (index(link.a) >= setup.lps || index(link.b) >= setup.lps)
-            throw SetupError("the model's links name an LP that does not exist; legal: 0 to " +
-                             std::to_string(setup.lps - 1));
-    }
     if (!setup.parts.empty()) {
         std::vector<std::uint32_t> part = setup.parts;
         for (std::uint32_t& p : part) p %= workers;

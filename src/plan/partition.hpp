@@ -28,8 +28,8 @@ class Partition {
     // As many slots of 2 MiB as the region has (numa/region/region.hpp).
     static constexpr std::uint32_t groups_max = std::uint32_t{1} << 24;
 
-    // lps_per_group 0: the engine decides. Requires: setup.lps ≥ 1, ranks and workers from 1 to their
-    // bounds below.
+    // lps_per_group 0: the engine decides. Requires: setup.lps ≥ 1, links between LPs that exist, ranks
+    // and workers from 1 to their bounds below.
     Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t workers_per_rank,
               std::uint32_t lps_per_group);
 
@@ -50,9 +50,9 @@ class Partition {
         return {group, slot - group * lps_per_group_};
     }
 
-    // What an owner can name. Above the workers one bit is left, which Rank uses.
+    // An owner could name 65,536 workers; but Rank uses one bit of these, and nobody has so many cores.
     static constexpr std::uint32_t ranks_max = 65'536;
-    static constexpr std::uint32_t workers_per_rank_max = 32'768;
+    static constexpr std::uint32_t workers_per_rank_max = 4'096;
 
     // Aligned for atomic access as a whole.
     struct alignas(std::uint32_t) Owner {

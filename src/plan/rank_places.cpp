@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "plan/partition.hpp"
+
 namespace nw {
 namespace {
 
@@ -32,7 +34,8 @@ RankPlaces choose_places(RankGroup& ranks, const Topology& topology, std::uint32
     RankPlaces chosen;
     chosen.workers = workers_wanted;
     if (workers_wanted == 0) {
-        const std::size_t mine = std::max<std::size_t>(1, topology.core_count() / sharers);
+        const std::size_t mine = std::clamp<std::size_t>(topology.core_count() / sharers, 1,
+                                                         Partition::workers_per_rank_max);
         chosen.workers = static_cast<std::uint32_t>(mine);
         for (const std::string& theirs : ranks.share(std::to_string(mine)))
             chosen.workers =

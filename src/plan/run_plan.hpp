@@ -15,7 +15,8 @@
 namespace nw {
 
 struct RunPlan {
-    // Throws SetupError where the configuration and the model do not go together.
+    // Throws SetupError where there are more ranks or groups than have numbers.
+    // Requires: setup and configuration go together (options/setup_rules.hpp).
     // `saved`: the partition of the run that this one goes on from; null: from the beginning.
     RunPlan(const Setup& setup, const Config& config, std::uint32_t ranks, std::uint32_t workers,
             const SavedPartition* saved);

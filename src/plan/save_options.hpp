@@ -16,7 +16,6 @@ using RunIdentity = std::vector<std::pair<std::string, std::string>>;
 struct SaveOptions {
     std::string directory;  // empty: it is not saved
     double period_seconds = 600;
-    bool period_given = false;  // by the user
     RunIdentity identity;
     // Also with --restart alone: the libraries of this process, as they were when it began. (MPI loads
     // more, not always the same ones in the same places.)

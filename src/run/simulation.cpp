@@ -64,9 +64,6 @@ RunSample totals_of(const RunResult& result) {
 // Of the ranks that a run was launched with, whether it can use them.
 void check_ranks(const RunPlan& plan, std::uint32_t ranks) {
     if (ranks == 1) return;
-    if (plan.config.engine != EngineKind::timewarp)
-        throw SetupError(
-            "--engine: only timewarp runs on several ranks; legal here: timewarp, or one rank");
     if (plan.partition.groups() < ranks)
         throw SetupError(fmt::format(
             "{} ranks for {} of LPs; legal: at most {}{}", ranks,

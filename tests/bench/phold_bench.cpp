@@ -36,7 +36,7 @@
 #include "run/simulation.hpp"
 #include "tests/bench/launched.hpp"
 #include "tests/bench/limit.hpp"
-#include "tests/bench/preset_options.hpp"
+#include "tests/support/set_options.hpp"
 
 namespace nw::bench {
 namespace {
@@ -63,9 +63,8 @@ Config config_of(EngineKind engine, std::uint32_t workers) {
 }
 
 // ns of wall time a committed event.
-double run(Model& model, const PresetOptions& preset, const Config& config) {
-    PresetOptions options = preset;
-    model.options(options);
+double run(Model& model, const std::map<std::string, std::string>& options, const Config& config) {
+    test::set_options(model, options);
     const Setup setup = model.setup();
     LiveProgress progress;
     const std::atomic<int> no_signal{0};
@@ -81,14 +80,14 @@ double until_of(const Shape& shape) {
 double run_phold(const Shape& shape, EngineKind engine, std::uint32_t workers,
                  std::optional<VirtualTime> until = {}) {
     phold::Model model;
-    const std::map<std::string, std::string> values = {
+    const std::map<std::string, std::string> options = {
         {"lps", std::to_string(shape.lps)},
         {"events-per-lp", std::to_string(shape.events_per_lp)},
         {"remote", fmt::format("{}", shape.remote)},
         {"state", "16"}};
     Config config = config_of(engine, workers);
     config.until = until.value_or(until_of(shape));
-    return run(model, PresetOptions(values), config);
+    return run(model, options, config);
 }
 
 // The statistics of PHOLD in processes of its own.
@@ -116,8 +115,7 @@ double run_traffic(EngineKind engine, std::uint32_t workers) {
     traffic::TrafficModel model;
     Config config = config_of(engine, workers);
     config.until = 7200;
-    return run(model, PresetOptions(std::map<std::string, std::string>{{"objects", "1024"}}),
-               config);
+    return run(model, {{"objects", "1024"}}, config);
 }
 
 std::string machine() {

@@ -101,6 +101,11 @@ class BadModel final : public nw::Model {
             options.add(name->second, text_, "an option that cannot be");
         if (kind_ == "flag-name") options.add_flag("", flag_, "");
         if (kind_ == "choice-default") options.add_choice("day", text_, {"monday", "sunday"}, "");
+        if (kind_ == "choice-number")
+            options.add_choice("lanes", lanes_, {1, 2}, "a choice of numbers");
+        if (kind_ == "range-default")
+            options.add("lanes", lanes_, "a number with bounds", nw::from(1));
+        if (kind_ == "range-nan") options.add("share", share_, "a number");
         if (kind_ == "choice-none") options.add_choice("day", text_, {}, "");
         if (kind_ == "choice-empty") options.add_choice("day", text_, {"", "sunday"}, "");
     }
@@ -221,6 +226,8 @@ class BadModel final : public nw::Model {
     std::string kind_;
     double number_ = 1;
     bool flag_ = false;
+    std::uint32_t lanes_ = 0;
+    double share_ = nan;
     std::string text_;
 };
 

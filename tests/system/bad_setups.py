@@ -53,6 +53,11 @@ for kind, rule in [("choice-default", "monday or sunday"), ("choice-none", "it h
                    ("choice-empty", "empty word")]:
     bad(2, ['model bad: its option "day"', rule], kind)
 
+for kind, option, rule in [("choice-number", "lanes", 'default "0"; legal: one of its words, 1 or 2'),
+                           ("range-default", "lanes", "default 0; legal: from 1 up"),
+                           ("range-nan", "share", "default nan; legal: a finite number")]:
+    bad(2, [f'model bad: its option "{option}" has the ', rule], kind)
+
 # What setup() returns.
 for kind, fragments in [
         ("lps-0", ["lps 0", "at least 1"]),

@@ -32,9 +32,11 @@ for daemon in ["2", "0@5", "65@5", "2@0", "2@nan", "2@1e9", "-1@5", "on", "2@5@6
 for period in ["0", "-1", "nan", "1e6", "on"]:
     refused(2, [f"--rebind {period}", "above 0", "off"], "phold", "--rebind", period)
 refused(2, ["--check-rebind 2", "from 0 to 1"], "phold", "--check-rebind", "2")
-refused(2, ["--check-rebind 0.5", "--rebind off"],
+refused(2, ["--check-rebind 0.5", "--rebind SECONDS"],
         "phold", "--check-rebind", "0.5", "--rebind", "off")
 refused(2, ["--trace", "timewarp"], "phold", "--trace", "t.json", "--engine", "sequential")
+refused(2, ["--check-rollback 0.5", "timewarp"],
+        "phold", "--check-rollback", "0.5", "--engine", "sequential")
 refused(2, ["--trace", "nowhere"], "phold", "--trace", "nowhere/t.json")
 refused(2, ["--trace", "--stats is written there"],
         "phold", "--stats", "same.json", "--trace", "./same.json")
@@ -49,11 +51,11 @@ NO_NUMBERS = ["1,5", "1.5.5", "0x10", "+1", " 1", "1 ", "1e", "--1", "one", "1_0
 for number in NO_NUMBERS:
     refused(2, ["--until", "above 0, and finite"], "phold", "--until", number)
     refused(2, ["--workers", "whole number from 1 to 4096"], "phold", "--workers", number)
-    refused(2, ["--mean", "finite number"], "phold", "--mean", number)
+    refused(2, ["--mean", "from 0 up, and finite"], "phold", "--mean", number)
 for number in ["-0", "1.0", "1e3", "18446744073709551616", "-1", "99999999999999999999999999"]:
     refused(2, ["--seed", "from 0 to 18446744073709551615"], "phold", "--seed", number)
 for number in ["4294967296", "-1", "1.5", "1e6"]:
-    refused(2, ["--lps", "from 0 to 4294967295"], "phold", "--lps", number)
+    refused(2, ["--lps", "from 1 to 4294967295"], "phold", "--lps", number)
 for size in ["0", "-8G", "8GB", "8 G", "G", "1e30", "inf", "nan", "0x1G", "1023K"]:
     refused(2, [f"--memory-cap {size}", "at least 1048576"], "phold", "--memory-cap", size)
 for option, value, legal in [
@@ -93,7 +95,7 @@ refused(4, ["memory"], "phold", "--lps", MOST, "--memory-cap", "64M")
 refused(4, ["memory"], "phold", "--lps", MOST, "--memory-cap", "64M", "--engine", "sequential")
 refused(4, ["memory"], "phold", "--lps", MOST, "--memory-cap", "64M", "--memory", "libc")
 refused(2, ["--lps-per-group 1", "16777216"], "phold", "--lps", MOST, "--lps-per-group", 1)
-refused(2, ["--lps-per-group", "from 1 to 16777216, or auto"], "phold", "--lps-per-group", MOST)
+refused(2, ["--lps-per-group", "from 1 to 16777216; or auto"], "phold", "--lps-per-group", MOST)
 refused(4, ["memory"], "phold", "--lps", MOST, "--memory-cap", "64M", "--lps-per-group", 2**24)
 refused(4, ["memory"], "queues", "--stations", MOST, "--memory-cap", "64M")
 refused(2, ["--objects 4294967295", "137"], "traffic", "--objects", MOST)
@@ -166,7 +168,7 @@ for option, path in [("--stats", "/nonexistent/s.json"), ("--stats", "/"),
             "phold", "--until", "1e300", option, path)
 
 # Options of the models.
-refused(2, ["--lps 0", "at least 1"], "phold", "--lps", "0")
+refused(2, ["--lps 0", "from 1 to 4294967295"], "phold", "--lps", "0")
 refused(2, ["--state 17", "16, 64"], "phold", "--state", "17")
 refused(2, ["--remote 1.5", "from 0 to 1"], "phold", "--remote", "1.5")
 refused(2, ["--lookahead -1"], "phold", "--lookahead", "-1")
@@ -177,8 +179,11 @@ refused(2, ["--hot-spot 1.5", "from 0 to 1"], "phold", "--hot-spot", "1.5")
 refused(2, ["--hot-spot 0.5", "only one LP"], "phold", "--hot-spot", "0.5", "--lps", "1")
 refused(2, ["--hot-spot-lps 0", "above 0 and below 1"], "phold", "--hot-spot-lps", "0")
 refused(2, ["--hot-spot-period 0", "above 0"], "phold", "--hot-spot-period", "0")
-refused(2, ["--stations 0", "at least 1"], "queues", "--stations", "0")
-refused(2, ["--service-mean", "above 0"], "queues", "--service-mean", "0")
+refused(2, ["--stations 0", "from 1 to 4294967295"], "queues", "--stations", "0")
+refused(2, ["--service-mean 0", "above 0"], "queues", "--service-mean", "0")
+refused(2, ["--speed-deviation 111", "at most --speed-mean"], "traffic", "--speed-deviation", "111")
+refused(2, ["options.toml", "remote = 2", "from 0 to 1"],
+        "phold", "--config", file_with("remote = 2\n"))
 
 for option, value in [("--touch", "7"), ("--events-per-lp", "0"), ("--mean", "-1"), ("--payload", "x"),
                       ("--lookahead", "nan"), ("--hot-spot", "nan"), ("--hot-spot-lps", "1")]:
@@ -234,7 +239,7 @@ for change, fragments in [
         (GOOD.replace("20.0", "1e300"), ["length_km", "km"]),
         (GOOD.replace("20.0", "[20.0]"), ["length_km", "number"]),
         (GOOD.replace("0.5", "1.5"), ["leave_probability", "0 to 1"]),
-        (GOOD.replace("10.0", "0"), ["inter_arrival_s", "> 0"]),
+        (GOOD.replace("10.0", "0"), ["inter_arrival_s", "above 0"]),
         (GOOD.replace('from = "A"', 'from = "X"'), ["from", "unknown"]),
         (GOOD.replace('from = "A"', 'from = "B"'), ["the same"]),
         (GOOD.replace('name = "B"', 'name = "A"'), ["twice"]),

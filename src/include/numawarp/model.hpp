@@ -25,6 +25,7 @@
 #include <numawarp/ids.hpp>
 #include <numawarp/logical_process.hpp>
 #include <numawarp/math.hpp>
+#include <numawarp/options.hpp>
 #include <numawarp/random.hpp>
 #include <numawarp/time.hpp>
 
@@ -88,21 +89,6 @@ struct Setup {
     // The model's own map, if it knows better than its links do: for each LP a part; LPs of part p
     // start on worker p modulo the number of workers of all ranks. Empty: none.
     std::vector<std::uint32_t> parts{};
-};
-
-// Where a model declares its own command-line options (also keys in --config FILE.toml).
-// `value` holds the default and receives what the user wrote.
-class Options {
-  public:
-    virtual ~Options() = default;
-    virtual void add(const std::string& name, double& value, const std::string& help) = 0;
-    virtual void add(const std::string& name, std::uint32_t& value, const std::string& help) = 0;
-    virtual void add(const std::string& name, std::uint64_t& value, const std::string& help) = 0;
-    virtual void add(const std::string& name, std::string& value, const std::string& help) = 0;
-    virtual void add_flag(const std::string& name, bool& value, const std::string& help) = 0;
-    // One of several words. Requires: value is one of them.
-    virtual void add_choice(const std::string& name, std::string& value,
-                            const std::vector<std::string>& words, const std::string& help) = 0;
 };
 
 // What a model may want to know when the run is over (Model::finished).

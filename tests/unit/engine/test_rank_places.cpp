@@ -33,9 +33,10 @@ class LastRank final : public RankGroup {
     bool together_;
 };
 
-// On two nodes with two CPUs each.
-RankPlaces places_of(std::uint32_t workers_wanted, std::uint32_t ranks = 1, bool together = true) {
-    FakeOs os(2, 2);
+// On two nodes.
+RankPlaces places_of(std::uint32_t workers_wanted, std::uint32_t ranks = 1, bool together = true,
+                     int cpus_per_node = 2) {
+    FakeOs os(2, cpus_per_node);
     LastRank last(ranks, together);
     return choose_places(last, Topology(os), workers_wanted);
 }
@@ -54,6 +55,7 @@ TEST_CASE("without a wish there is a worker a core, and none is left") {
     CHECK_FALSE(places.share_cpus);
     CHECK_FALSE(places.spare_core);
     CHECK(places_of(3).spare_core);
+    CHECK(places_of(0, 1, true, 2'100).workers == 4'096);  // as many as --workers takes
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // What the command line and the configuration file accept, and what they say of what they refuse.
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -143,6 +144,12 @@ TEST_CASE("command line: words instead of numbers mean what they say") {
 
 TEST_CASE("command line: the model's options reach the model") {
     Program program;
+    program.read({"--share", "1", "--speed", "130.5", "--trucks", "1", "--lanes", "3"});
+    CHECK(program.model.share == 1);
+    CHECK(program.model.speed == 130.5);
+    CHECK(program.model.trucks == 1);
+    CHECK(program.model.lanes == 3);
+    CHECK(program.table.find("lanes")->value() == 3);
     program.read({"--mean", "-2.5", "--cars", "9", "--distance", "18446744073709551615",
                   "--network", "a=b --c", "--accidents", "--day", "sunday"});
     CHECK(program.model.mean == -2.5);
@@ -185,13 +192,14 @@ TEST_CASE("command line: what is refused is named with what would be legal") {
         {{"--window", "-1"}, "--window -1: " + above_zero + "; or auto, or off"},
         {{"--gvt-interval", "0"}, "--gvt-interval 0: must be a number above 0, up to 60000"},
         {{"--state-saving-interval", "0"},
-         "--state-saving-interval 0: must be a whole number from 1 to 1000000000, or auto"},
+         "--state-saving-interval 0: must be a whole number from 1 to 1000000000; or auto"},
         {{"--check-rollback", "1.1"}, "--check-rollback 1.1: must be a number from 0 to 1"},
         {{"--check-rebind", "-0.1"}, "--check-rebind -0.1: must be a number from 0 to 1"},
         {{"--rebind", "0"}, "--rebind 0: must be a number above 0, up to 86400; or off"},
         {{"--pagemigd", "65@1"},
-         "--pagemigd 65@1: must be THREADS@SECONDS, as in 2@5, with 1 to 64 threads and a period "
-         "above 0, up to 86400 s; or auto, or off"},
+         "--pagemigd 65@1: must be THREADS@SECONDS, as in 2@5, with threads from 1 to 64 and "
+         "seconds above 0, up to 86400; or auto, or off"},
+        {{"--watchdog", "0"}, "--watchdog 0: must be a number above 0, up to 1000000000; or off"},
         {{"--pin", "true"}, "--pin true: must be on or off"},
         {{"--memory-cap", "8X"},
          "--memory-cap 8X: must be a number of bytes, at least 1048576, as in 8G, 512M or "
@@ -206,6 +214,14 @@ TEST_CASE("command line: what is refused is named with what would be legal") {
         {{"--cars", "4294967296"},
          "--cars 4294967296: must be a whole number from 0 to 4294967295"},
         {{"--day", "friday"}, "--day friday: must be monday or sunday"},
+        {{"--lanes", "4"}, "--lanes 4: must be 1, 2 or 3"},
+        {{"--lanes", "1.0"}, "--lanes 1.0: must be 1, 2 or 3"},
+        {{"--share", "-0.1"}, "--share -0.1: must be a number from 0 to 1"},
+        {{"--share", "nan"}, "--share nan: must be a number from 0 to 1"},
+        {{"--speed", "0"}, "--speed 0: must be a number above 0 and below 300"},
+        {{"--speed", "300"}, "--speed 300: must be a number above 0 and below 300"},
+        {{"--trucks", "0"}, "--trucks 0: must be a whole number from 1 to 4294967295"},
+        {{"--trucks", "-1"}, "--trucks -1: must be a whole number from 1 to 4294967295"},
         {{"--config", "/nonexistent/a.toml"},
          "--config /nonexistent/a.toml: must be a TOML file that can be read: No such "
          "file or directory"},
@@ -255,13 +271,15 @@ TEST_CASE("command line: help and version win over everything else") {
         CHECK(help.find(heading) != std::string::npos);
     for (const nw::OptionSpec& spec : program.table.specs())
         CHECK(help.find("--" + spec.name) != std::string::npos);
+    for (const char* legal : {"(from 0 to 1)", "(above 0 and below 300)", "(from 1 up)"})
+        CHECK(help.find(legal) != std::string::npos);
     CHECK(nw::version_text(program.model).substr(0, 14) == "toy (numawarp ");
 }
 
 TEST_CASE("configuration file: takes the same names, and the command line wins") {
     const TemporaryFile file(
         "workers = 2\nuntil = 7200\nseed = 9\npin = false\nquiet = true\n"
-        "window = \"off\"\nmean = 2.5\nday = \"sunday\"\n");
+        "window = \"off\"\nmean = 2.5\nday = \"sunday\"\nlanes = 1\n");
     Program program;
     program.read({"--seed", "10", "--config", file.path()});
     CHECK(program.settings.config.workers == 2);
@@ -272,6 +290,7 @@ TEST_CASE("configuration file: takes the same names, and the command line wins")
     CHECK(program.settings.config.window_mode == nw::WindowMode::off);
     CHECK(program.model.mean == 2.5);
     CHECK(program.model.day == "sunday");
+    CHECK(program.model.lanes == 1);
 }
 
 TEST_CASE("configuration file: what is refused is named with file and key") {
@@ -279,6 +298,7 @@ TEST_CASE("configuration file: what is refused is named with file and key") {
         {"workers = 0\n", "workers = 0: must be a whole number from 1 to 4096"},
         {"until = nan\n", "until = nan: must be a number above 0, and finite"},
         {"until = -1\n", "until = -1: must be a number above 0, and finite"},
+        {"share = 2\n", "share = 2: must be a number from 0 to 1"},
         {"wrokers = 1\n", "wrokers: unknown key; did you mean workers?"},
         {"help = true\n", "help: unknown key"},
         {"config = \"b.toml\"\n", "config: unknown key"},
@@ -340,6 +360,9 @@ TEST_CASE("idle options: what does nothing is named with why, if the user wrote 
     CHECK(notices({"--engine", "sequential", "--window", "5", "--workers", "2"}, four) ==
           Lines{"--window 5.0: does nothing with --engine sequential",
                 "--workers 2: does nothing with --engine sequential"});
+    CHECK(notices({"--engine", "sequential", "--check-interrupt", "0.5"}, four) ==
+          Lines{"--check-interrupt 0.5: does nothing with --engine sequential"});
+    CHECK(notices({"--engine", "sequential", "--check-interrupt", "0"}, four) == Lines{});
     CHECK(notices({"--state-saving-interval", "7"}, {nw::Rollback::reverse, 4}) ==
           Lines{"--state-saving-interval 7: does nothing with rollback by reverse"});
     CHECK(notices({"--rebind", "1"}, {nw::Rollback::snapshot, 1}) ==
@@ -365,6 +388,40 @@ TEST_CASE("as_utf8: writes out what is no character, and nothing else") {
         CHECK(nw::as_utf8(text) == wanted);
         CHECK_NOTHROW(nlohmann::json(nw::as_utf8(text)).dump());
     }
+}
+
+TEST_CASE("range: what it holds is what it says") {
+    struct Row {
+        nw::Range range;
+        std::string text;
+        std::vector<double> inside, outside;
+    };
+    constexpr double infinity = nw::time_infinity;
+    const std::vector<Row> rows = {{{}, "", {-1e300, 0, 1e300}, {}},
+                                   {nw::from(1), "from 1 up", {1, 1e300}, {0.999}},
+                                   {nw::above(0), "above 0", {1e-300, 1e300}, {0, -0.0, -1}},
+                                   {nw::from(0).to(1), "from 0 to 1", {0, 1}, {-0.001, 1.001}},
+                                   {nw::above(0).to(1), "above 0, up to 1", {0.5, 1}, {0, 1.001}},
+                                   {nw::from(0).below(1), "from 0 to below 1", {0, 0.999}, {-1, 1}},
+                                   {nw::above(0).below(1), "above 0 and below 1", {0.5}, {0, 1}},
+                                   {nw::Range{}.to(5), "up to 5", {-1e300, 5}, {5.1}},
+                                   {nw::Range{}.below(5), "below 5", {-1e300, 4.9}, {5}}};
+    for (const Row& row : rows) {
+        INFO(row.text);
+        CHECK(row.range.text() == row.text);
+        for (const double value : row.inside) CHECK(row.range.contains(value));
+        for (const double value : row.outside) CHECK_FALSE(row.range.contains(value));
+        for (const double value : {infinity, -infinity, std::nan("")})
+            CHECK_FALSE(row.range.contains(value));
+    }
+}
+
+TEST_CASE("require: names the option, its value and the rule") {
+    CHECK_NOTHROW(nw::require(true, "mean", 0, "must be above 0"));
+    CHECK_THROWS_WITH(nw::require(false, "mean", 0, "must be above 0"),
+                      "--mean 0: must be above 0");
+    CHECK_THROWS_WITH(nw::require(false, "cars", 4'294'967'295, "must be even"),
+                      "--cars 4294967295: must be even");
 }
 
 TEST_CASE("option table: an option of the model must not have an engine's name") {

@@ -12,12 +12,11 @@ using nw::test::ToyModel;
 
 // What is said of the toy model after `spoil` has changed its setup or the configuration.
 template <class Spoil>
-std::string complaint(Spoil spoil) {
+std::string complaint(Spoil spoil, nw::Settings settings = {}, std::uint32_t ranks = 1) {
     ToyModel model;
-    nw::Config config;
-    spoil(model.spoiled, config);
+    spoil(model.spoiled, settings.config);
     try {
-        nw::check_setup(model, model.spoiled, config);
+        nw::check_setup(model, model.spoiled, settings, ranks);
     } catch (const nw::SetupError& error) {
         return error.what();
     }
@@ -84,6 +83,56 @@ TEST_CASE("setup rules: an option that the model cannot serve is named with thos
     CHECK(complaint([](nw::Setup&, nw::Config& c) { c.engine = nw::EngineKind::conservative; }) ==
           "--engine conservative: must be sequential or timewarp with model toy, which declares no "
           "lookahead");
+    CHECK(complaint([](nw::Setup& s, nw::Config& c) {
+              s.lookahead = 1;
+              s.process.has_end_condition = true;
+              c.engine = nw::EngineKind::conservative;
+          }) ==
+          "--engine conservative: must be sequential or timewarp with model toy, which ends by "
+          "can_end(): a window of lookahead would overrun it");
+}
+
+TEST_CASE("setup rules: an option that needs another one says which") {
+    const auto as_it_is = [](nw::Setup&, nw::Config&) {};
+    const auto sequential = [](nw::Setup&, nw::Config& c) {
+        c.engine = nw::EngineKind::sequential;
+    };
+    const std::string time_warp = ": needs --engine timewarp; must be left out here";
+    nw::Settings settings;
+    settings.trace_file = "t.json";
+    CHECK(complaint(as_it_is, settings) == "");
+    CHECK(complaint(sequential, settings) == "--trace t.json" + time_warp);
+    settings = {};
+    settings.restart_directory = "saved";
+    CHECK(complaint(as_it_is, settings) == "");
+    CHECK(complaint(sequential, settings) == "--restart saved" + time_warp);
+    CHECK(complaint([](nw::Setup&, nw::Config& c) { c.memory = nw::MemoryMode::libc; }, settings) ==
+          "--restart saved: needs --memory numa; must be left out here");
+    settings = {};
+    settings.config.save.directory = "saved";
+    settings.given = {"checkpoint-period"};
+    CHECK(complaint(as_it_is, settings) == "");
+    CHECK(complaint(sequential, settings) == "--checkpoint saved" + time_warp);
+    settings.config.save.directory = "";
+    CHECK(complaint(as_it_is, settings) ==
+          "--checkpoint-period 600: needs --checkpoint DIR; must be left out here");
+    settings = {};
+    settings.output_format = &nw::format_choices().back();
+    CHECK(complaint(as_it_is, settings) ==
+          "--output-format both: needs --output DIR; must be left out here");
+    settings = {};
+    settings.config.check_rollback = 0.5;
+    CHECK(complaint(as_it_is, settings) == "");
+    CHECK(complaint(sequential, settings) == "--check-rollback 0.5" + time_warp);
+}
+
+TEST_CASE("setup rules: several ranks have one engine") {
+    const auto sequential = [](nw::Setup&, nw::Config& c) {
+        c.engine = nw::EngineKind::sequential;
+    };
+    CHECK(complaint(sequential) == "");
+    CHECK(complaint(sequential, {}, 2) == "--engine sequential: must be timewarp on 2 ranks");
+    CHECK(complaint([](nw::Setup&, nw::Config&) {}, {}, 2) == "");
 }
 
 TEST_CASE("setup rules: random rebinding needs rebinding") {
@@ -91,9 +140,7 @@ TEST_CASE("setup rules: random rebinding needs rebinding") {
     CHECK(complaint([](nw::Setup&, nw::Config& c) {
               c.check_rebind = 0.5;
               c.rebind_seconds = 0;
-          }) ==
-          "--check-rebind 0.5: must be 0 with --rebind off, since groups move only when they are "
-          "rebalanced");
+          }) == "--check-rebind 0.5: needs --rebind SECONDS; must be left out here");
 }
 
 TEST_CASE("setup rules: a run must have an end") {

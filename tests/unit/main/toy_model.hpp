@@ -29,6 +29,10 @@ class ToyModel final : public Model {
         options.add("network", network, "a text");
         options.add_flag("accidents", accidents, "a flag");
         options.add_choice("day", day, {"monday", "sunday"}, "a choice");
+        options.add("share", share, "a number with bounds", from(0).to(1));
+        options.add("speed", speed, "a number with open bounds", above(0).below(300));
+        options.add("trucks", trucks, "a count with a bound", from(1));
+        options.add_choice("lanes", lanes, {1, 2, 3}, "a choice of numbers");
     }
 
     Setup setup() override { return spoiled; }
@@ -39,6 +43,10 @@ class ToyModel final : public Model {
     std::string network = "italy";
     bool accidents = false;
     std::string day = "monday";
+    double share = 0.5;
+    double speed = 110;
+    std::uint32_t trucks = 2;
+    std::uint32_t lanes = 2;
     Setup spoiled;
 };
 

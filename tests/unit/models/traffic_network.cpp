@@ -152,17 +152,19 @@ TEST_CASE("Network: a minimal file is read as written, positions and names of mo
 TEST_CASE("Network: a mistake is told with file, entry, key and what is legal") {
     const std::string good = two_junctions + one_route;
     check_error(replaced(good, "length_km = 10\n", ""),
-                {"route of the M1", "missing key length_km", "km, > 0"});
+                {"route of the M1", "missing key length_km", "km above 0"});
     check_error(replaced(good, "inter_arrival_s = 30\n", ""),
-                {"line", "junction \"North\"", "missing key inter_arrival_s", "seconds, > 0"});
+                {"line", "junction \"North\"", "missing key inter_arrival_s", "seconds above 0"});
     check_error(replaced(good, "length_km = 10\n", "length_km = -10\n"),
-                {"length_km = -10", "km, > 0"});
-    check_error(replaced(good, "length_km = 10\n", "length_km = nan\n"), {"length_km", "km, > 0"});
+                {"length_km = -10", "km above 0"});
+    check_error(replaced(good, "length_km = 10\n", "length_km = nan\n"),
+                {"length_km", "km above 0"});
     check_error(replaced(good, "length_km = 10\n", "length_km = \"ten\"\n"),
                 {"length_km must be a number"});
     check_error(replaced(good, "leave_probability = 0.5", "leave_probability = 1.5"),
                 {"leave_probability = 1.5", "0 to 1"});
-    check_error(replaced(good, "lanes = 2", "lanes = 0"), {"lanes", "1 to 10"});
+    check_error(replaced(good, "lanes = 2", "lanes = 0"), {"lanes = 0", "from 1 to 10"});
+    check_error(replaced(good, "lanes = 2", "lanes = 2.5"), {"lanes", "whole number from 1 to 10"});
     check_error(replaced(good, "to = \"South\"", "to = \"West\""),
                 {"to = \"West\" is unknown", "[[junction]]"});
     check_error(replaced(good, "to = \"South\"", "to = \"North\""), {"two different junctions"});

@@ -16,37 +16,12 @@
 #include "models/traffic/traffic_model.hpp"
 #include "run/simulation.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/set_options.hpp"
 
 namespace {
 
-// Gives a model the options of a test.
-class Given final : public nw::Options {
-  public:
-    explicit Given(std::map<std::string, std::string> values) : values_(std::move(values)) {}
-
-    void add(const std::string& name, double& value, const std::string&) override {
-        if (values_.count(name)) value = std::stod(values_[name]);
-    }
-    void add(const std::string& name, std::uint32_t& value, const std::string&) override {
-        if (values_.count(name)) value = static_cast<std::uint32_t>(std::stoul(values_[name]));
-    }
-    void add(const std::string& name, std::uint64_t& value, const std::string&) override {
-        if (values_.count(name)) value = std::stoul(values_[name]);
-    }
-    void add(const std::string& name, std::string& value, const std::string&) override {
-        if (values_.count(name)) value = values_[name];
-    }
-    void add_flag(const std::string& name, bool& value, const std::string&) override {
-        if (values_.count(name)) value = true;
-    }
-    void add_choice(const std::string& name, std::string& value, const std::vector<std::string>&,
-                    const std::string&) override {
-        if (values_.count(name)) value = values_[name];
-    }
-
-  private:
-    std::map<std::string, std::string> values_;
-};
+using nw::test::set_options;
+using Options = std::map<std::string, std::string>;
 
 class TemporaryFolder {
   public:
@@ -99,10 +74,9 @@ struct Run {
     std::vector<Row> rows;
 };
 
-Run run(traffic::TrafficModel& model, std::map<std::string, std::string> options, double until,
+Run run(traffic::TrafficModel& model, const Options& options, double until,
         const TemporaryFolder& folder) {
-    Given given(std::move(options));
-    model.options(given);
+    set_options(model, options);
     const nw::Setup setup = model.setup();
     nw::Config config;
     config.engine = nw::EngineKind::sequential;
@@ -192,10 +166,9 @@ TEST_CASE("Traffic: accidents happen on segments only, and the cars that wait ar
 }
 
 TEST_CASE("Traffic: the scenarios choose accidents: off uncut, on when cut, unless told") {
-    const auto accidents = [](std::map<std::string, std::string> options) {
+    const auto accidents = [](const Options& options) {
         traffic::TrafficModel model;
-        Given given(std::move(options));
-        model.options(given);
+        set_options(model, options);
         const nw::Setup setup = model.setup();
         CHECK(setup.lps == model.system().plan.size());
         CHECK(setup.lookahead == 1);
@@ -214,14 +187,13 @@ TEST_CASE("Traffic: illegal options are refused in a line that names option, val
         {"speed-mean", "0"},     {"speed-deviation", "-1"},    {"stop-probability", "1"},
         {"stop-mean", "inf"},    {"accident-variance", "0"},   {"accident-mean", "-5"},
         {"jam-density", "0"},    {"slowdown-deviation", "-1"}, {"handover", "-1"},
-        {"objects", "136"},      {"objects", "100000"},
+        {"objects", "136"},      {"objects", "100000"},        {"speed-deviation", "111"},
     };
     for (const auto& [option, value] : wrong) {
         INFO(option << ' ' << value);
         traffic::TrafficModel model;
-        Given given(std::map<std::string, std::string>{{option, value}});
-        model.options(given);
         try {
+            set_options(model, {{option, value}});
             model.setup();
             FAIL("accepted");
         } catch (const nw::SetupError& error) {
