@@ -1,5 +1,5 @@
 // The three engines behind one signature. Each runs the events, fills in what it knows of the
-// result, and calls on_end; simulate() does what they have in common.
+// result, and calls on_end; Simulation does what they have in common.
 #pragma once
 
 #include <atomic>

@@ -170,25 +170,6 @@ void end_all_ranks(RankGroup& ranks, int exit_code) {
     ranks.abort(exit_code);
 }
 
-RunResult simulate_with_progress(Model& model, const Setup& setup, const Settings& settings,
-                                 RankGroup& ranks, const StopSignals& signals) {
-    LiveProgress live;
-    const PlacementSignal placement_signal(live);
-    const bool silent = settings.quiet || !ranks.is_first();
-    ProgressLine progress(silent ? ProgressMode::off : settings.progress,
-                          settings.config.until.value_or(setup.until), live);
-    // The line first, while there is somebody to say it.
-    live.failed = [&] {
-        const Failure failure = current_failure();
-        progress.say(last_line(of_rank(ranks, failure.message)));
-        end_all_ranks(ranks, failure.code);
-    };
-    live.warn = [&](const std::string& line) { progress.say("numawarp: " + of_rank(ranks, line)); };
-    if (settings.verbose && !settings.quiet && ranks.is_first())
-        live.announce = [&](const std::string& line) { progress.say("numawarp: " + line); };
-    return simulate(model, setup, settings.config, ranks, live, signals.received());
-}
-
 // Steps of which each is made, whatever became of those before.
 class Attempts {
   public:
@@ -254,7 +235,15 @@ class RankRun {
         }
         Failure failure;
         try {
-            return simulate_and_report();
+            signals_.emplace(settings_.config.save.on());
+            LiveProgress live;
+            const PlacementSignal placement_signal(live);
+            Simulation simulation(setup_, settings_.config, ranks_);
+            code = agreed([&] {
+                simulation.plan();
+                return SetupFacts{};
+            });
+            return code == exit_done ? simulate_and_report(simulation, live) : code;
         } catch (...) {
             failure = current_failure();
         }
@@ -303,8 +292,6 @@ class RankRun {
         checkpoint_lock_ = prepare_long_run(
             settings_, is_long ? identity_of(model_, setup_, *table_, settings_) : RunIdentity{},
             modules_, ranks_.is_first());
-        // On one rank simulate() says the same, and there is nobody to agree with.
-        if (ranks_.ranks() > 1) check_run(setup_, settings_.config, ranks_.ranks());
         if (!settings_.config.output_directory.empty())
             prepare_folder("output", settings_.config.output_directory);
         kept_tables().check();
@@ -320,9 +307,26 @@ class RankRun {
         trace_file_.emplace("trace", settings_.trace_file);
     }
 
-    int simulate_and_report() {
-        signals_.emplace(settings_.config.save.on());
-        RunResult result = simulate_with_progress(model_, setup_, settings_, ranks_, *signals_);
+    RunResult run_with_progress(Simulation& simulation, LiveProgress& live) {
+        const bool silent = settings_.quiet || !ranks_.is_first();
+        ProgressLine progress(silent ? ProgressMode::off : settings_.progress,
+                              settings_.config.until.value_or(setup_.until), live);
+        // The line first, while there is somebody to say it.
+        live.failed = [&] {
+            const Failure failure = current_failure();
+            progress.say(last_line(of_rank(ranks_, failure.message)));
+            end_all_ranks(ranks_, failure.code);
+        };
+        live.warn = [&](const std::string& line) {
+            progress.say("numawarp: " + of_rank(ranks_, line));
+        };
+        if (settings_.verbose && !silent)
+            live.announce = [&](const std::string& line) { progress.say("numawarp: " + line); };
+        return simulation.run(model_, live, signals_->received());
+    }
+
+    int simulate_and_report(Simulation& simulation, LiveProgress& live) {
+        RunResult result = run_with_progress(simulation, live);
         for (std::string& notice :
              idle_notices(settings_, *table_, RunFacts{model_, settings_, *table_, result}.shape()))
             result.notices.push_back(std::move(notice));

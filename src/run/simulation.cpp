@@ -19,10 +19,8 @@
 #include "numa/heap/heap_guards.hpp"
 #include "numa/image/outside_pointers.hpp"
 #include "numa/region/shared_arena.hpp"
-#include "output/output_merge.hpp"
-#include "plan/rank_places.hpp"
+#include "run/run_output.hpp"
 #include "stats/rank_results.hpp"
-#include "stats/stopwatch.hpp"
 
 namespace nw {
 namespace {
@@ -61,17 +59,14 @@ RunSample totals_of(const RunResult& result) {
     return last;
 }
 
-// Of the ranks that a run was launched with, whether it can use them.
-void check_ranks(const RunPlan& plan, std::uint32_t ranks) {
-    if (ranks == 1) return;
-    if (plan.partition.groups() < ranks)
-        throw SetupError(fmt::format(
-            "{} ranks for {} of LPs; legal: at most {}{}", ranks,
-            plan.partition.groups() == 1 ? "one group"
-                                         : fmt::format("{} groups", plan.partition.groups()),
-            plan.partition.groups() == 1 ? "one rank"
-                                         : fmt::format("{} ranks", plan.partition.groups()),
-            plan.config.restart_from ? "" : ", or a smaller --lps-per-group"));
+// A rank without a group would have nothing to do.
+void check_ranks(const RunPlan& plan) {
+    const std::uint32_t groups = plan.partition.groups();
+    if (groups >= plan.ranks) return;
+    throw SetupError(fmt::format("{} ranks for {} of LPs; legal: at most {}{}", plan.ranks,
+                                 groups == 1 ? "one group" : fmt::format("{} groups", groups),
+                                 groups == 1 ? "one rank" : fmt::format("{} ranks", groups),
+                                 plan.config.restart_from ? "" : ", or a smaller --lps-per-group"));
 }
 
 // Segments from the region, or from libc where the address space is limited (ulimit -v) so that a group
@@ -96,16 +91,6 @@ std::unique_ptr<MemorySource> open_memory(Os& os, const RunPlan& plan,
     }
     notices = {why + ": segments come from libc's malloc instead"};
     return std::make_unique<MemorySource>(os, MemoryMode::libc, groups, config.huge_pages);
-}
-
-// The first rank's; null elsewhere, and without --output.
-std::unique_ptr<CsvTables> open_tables(const RankGroup& ranks, const Setup& setup,
-                                       const Config& config) {
-    const std::string& folder = config.output_directory;
-    if (folder.empty() || !ranks.is_first()) return nullptr;
-    return config.restart_from
-               ? std::make_unique<CsvTables>(setup.outputs, folder, config.restart_from->output)
-               : std::make_unique<CsvTables>(setup.outputs, folder);
 }
 
 // Whether memory and libraries are where a saved run needs them.
@@ -175,11 +160,6 @@ class LookForPointers {
     const OutsideLook look_;
 };
 
-// That the run goes on from; null: it begins.
-const SavedPartition* saved_partition(const Config& config) noexcept {
-    return config.restart_from ? &config.restart_from->partition : nullptr;
-}
-
 void run_engine(EngineRun& run) {
     switch (run.plan.config.engine) {
         case EngineKind::sequential:
@@ -194,87 +174,14 @@ void run_engine(EngineRun& run) {
     }
 }
 
-}  // namespace
-
-void check_run(const Setup& setup, const Config& config, std::uint32_t ranks) {
-    check_ranks(
-        RunPlan(setup, config, ranks, std::max(1u, config.workers), saved_partition(config)),
-        ranks);
+std::uint64_t memory_cap_of(const Config& config, Os& os) {
+    if (config.memory_cap_bytes > 0) return config.memory_cap_bytes;
+    return static_cast<std::uint64_t>(memory_share_default *
+                                      static_cast<double>(os.memory().available));
 }
 
-RunResult simulate(Model& model, const Setup& setup, const Config& config, RankGroup& ranks,
-                   LiveProgress& progress, const std::atomic<int>& stop_signal) {
-    const Stopwatch whole;
-    Os& os = linux_os();
-    const Topology topology(os);
-    const RankPlaces where = choose_places(
-        ranks, topology, config.engine == EngineKind::sequential ? 1 : config.workers);
-    const RunPlan plan(setup, config, ranks.ranks(), where.workers, saved_partition(config));
-    for (const std::string& line : describe_places(ranks, where, config.pin))
-        if (progress.announce) progress.announce(line);
-
-    const HeapGuards::Use guards(config.check_heap);
-    RunResult result;
-    result.numa.nodes = topology.nodes();
-    const std::uint64_t memory_cap =
-        config.memory_cap_bytes > 0
-            ? config.memory_cap_bytes
-            : static_cast<std::uint64_t>(memory_share_default *
-                                         static_cast<double>(os.memory().available));
-    try {
-        const std::unique_ptr<MemorySource> source = open_memory(os, plan, result.notices);
-        MemorySource& memory = *source;
-        memory.set_memory_cap(memory_cap);
-        const LookForPointers look_for_pointers(memory, result.notices);
-        const WorkerPlaces places{
-            .places = where.places,
-            .pin = config.pin,
-            .local_memory = config.memory == MemoryMode::numa,
-            .share_cpus = where.share_cpus || (config.net_thread && !where.spare_core)};
-        if (config.net_thread && !where.spare_core)
-            result.notices.push_back(
-                "--net-thread: every core has a worker; legal, but slower than --net-thread off or "
-                "one worker fewer");
-        check_saving(config, memory, result.notices);
-        std::optional<RowSpool> spool;
-        if (ranks.ranks() > 1 && !config.output_directory.empty())
-            spool.emplace(config.output_directory, index(ranks.rank()));
-        const auto tables = open_tables(ranks, setup, config);
-        OutputWriter output(spool ? static_cast<RowSink*>(&*spool) : tables.get(), where.workers);
-        const auto collect = [&] {
-            output.finish();
-            if (spool) merge_output(ranks, *spool, tables.get());
-        };
-        const auto sync = [&] {
-            collect();
-            return tables ? tables->sync() : OutputPosition{};
-        };
-        const auto begin = [&] {
-            if (tables) tables->begin();
-        };
-        EngineRun run{model,    plan,        memory, output, ranks, places,
-                      progress, stop_signal, result, sync,   begin};
-        run_engine(run);
-        collect();
-        if (tables) {
-            tables->finish();
-            result.column_kinds = tables->column_kinds();
-        }
-    } catch (const std::bad_alloc&) {
-        throw MachineError(
-            "out of memory; legal: a smaller model, a smaller --window, or more than "
-            "the machine's free memory");
-    }
-    if (result.reason == EndReason::interrupted && result.signal == 0)
-        result.signal = stop_signal.load();
-    result.until = plan.until;
-    result.rollback = plan.rollback;
-    result.ranks = ranks.ranks();
-    result.lps = setup.lps;
-    result.groups = plan.partition.groups();
-    result.lps_per_group = plan.partition.lps_per_group();
-    result.nodes = static_cast<std::uint32_t>(topology.node_count());
-    result.resident_peak_bytes = os.memory().resident_peak;
+// What the configuration cannot have in full.
+void add_notices(RunResult& result, const Config& config, std::uint64_t memory_cap) {
     constexpr double promised_share = 1.05;
     if (static_cast<double>(result.resident_peak_bytes) >
         promised_share * static_cast<double>(memory_cap))
@@ -285,10 +192,89 @@ RunResult simulate(Model& model, const Setup& setup, const Config& config, RankG
         result.notices.push_back(
             "--protect-shared: the kernel does not let us have all that setup() made in one place, "
             "read-only: handlers that write there may go unseen");
-    result.setup_seconds = std::max(0.0, whole.wall_seconds() - result.wall_seconds);
-    gather_results(ranks, result);
-    if (config.restart_from) {
-        const SavedProgress& before = config.restart_from->progress;
+}
+
+}  // namespace
+
+Simulation::Simulation(const Setup& setup, const Config& config, RankGroup& ranks)
+    : setup_(setup),
+      config_(config),
+      ranks_(ranks),
+      topology_(linux_os()),
+      where_(choose_places(ranks, topology_,
+                           config.engine == EngineKind::sequential ? 1 : config.workers)) {}
+
+void Simulation::plan() {
+    const SavedRun* const saved = config_.restart_from.get();
+    plan_.emplace(setup_, config_, ranks_.ranks(), where_.workers,
+                  saved != nullptr ? &saved->partition : nullptr);
+    check_ranks(*plan_);
+}
+
+void Simulation::run_events(Model& model, std::uint64_t memory_cap, LiveProgress& progress,
+                            const std::atomic<int>& stop_signal, RunResult& result) {
+    const std::unique_ptr<MemorySource> memory = open_memory(linux_os(), *plan_, result.notices);
+    memory->set_memory_cap(memory_cap);
+    const LookForPointers look_for_pointers(*memory, result.notices);
+    const bool crowded_by_net = config_.net_thread && !where_.spare_core;
+    const WorkerPlaces places{.places = where_.places,
+                              .pin = config_.pin,
+                              .local_memory = config_.memory == MemoryMode::numa,
+                              .share_cpus = where_.share_cpus || crowded_by_net};
+    if (crowded_by_net)
+        result.notices.push_back(
+            "--net-thread: every core has a worker; legal, but slower than --net-thread off or "
+            "one worker fewer");
+    check_saving(config_, *memory, result.notices);
+    RunOutput output(*plan_, ranks_);
+    EngineRun run{model,
+                  *plan_,
+                  *memory,
+                  output.writer(),
+                  ranks_,
+                  places,
+                  progress,
+                  stop_signal,
+                  result,
+                  [&] { return output.sync(); },
+                  [&] { output.begin(); }};
+    run_engine(run);
+    output.finish();
+    result.column_kinds = output.column_kinds();
+}
+
+RunResult Simulation::run(Model& model, LiveProgress& progress,
+                          const std::atomic<int>& stop_signal) {
+    for (const std::string& line : describe_places(ranks_, where_, config_.pin))
+        if (progress.announce) progress.announce(line);
+
+    Os& os = linux_os();
+    const HeapGuards::Use guards(config_.check_heap);
+    RunResult result;
+    result.numa.nodes = topology_.nodes();
+    const std::uint64_t memory_cap = memory_cap_of(config_, os);
+    try {
+        run_events(model, memory_cap, progress, stop_signal, result);
+    } catch (const std::bad_alloc&) {
+        throw MachineError(
+            "out of memory; legal: a smaller model, a smaller --window, or more than "
+            "the machine's free memory");
+    }
+    if (result.reason == EndReason::interrupted && result.signal == 0)
+        result.signal = stop_signal.load();
+    result.until = plan_->until;
+    result.rollback = plan_->rollback;
+    result.ranks = ranks_.ranks();
+    result.lps = setup_.lps;
+    result.groups = plan_->partition.groups();
+    result.lps_per_group = plan_->partition.lps_per_group();
+    result.nodes = static_cast<std::uint32_t>(topology_.node_count());
+    result.resident_peak_bytes = os.memory().resident_peak;
+    add_notices(result, config_, memory_cap);
+    result.setup_seconds = std::max(0.0, whole_.wall_seconds() - result.wall_seconds);
+    gather_results(ranks_, result);
+    if (config_.restart_from) {
+        const SavedProgress& before = config_.restart_from->progress;
         result.totals.add(before.totals);
         result.wall_seconds += before.wall_seconds;
         result.wall_seconds_before = before.wall_seconds;
@@ -301,7 +287,9 @@ RunResult simulate(Model& model, const Setup& setup, const Config& config, RankG
 RunResult simulate(Model& model, const Setup& setup, const Config& config, LiveProgress& progress,
                    const std::atomic<int>& stop_signal) {
     SingleProcess alone;
-    return simulate(model, setup, config, alone, progress, stop_signal);
+    Simulation simulation(setup, config, alone);
+    simulation.plan();
+    return simulation.run(model, progress, stop_signal);
 }
 
 }  // namespace nw

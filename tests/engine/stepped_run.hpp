@@ -144,7 +144,7 @@ class SteppedRun {
     }
     void save_soon() { workers_[0]->save_at(now_); }
 
-    // What simulate() saves of a run, but for its output: a file a worker in `folder`. Requires: paused().
+    // What a Simulation saves of a run, but for its output: a file a worker in `folder`. Requires: paused().
     SavedRun save(const std::string& folder) {
         SavedRun saved;
         saved.folder = folder;
@@ -167,7 +167,7 @@ class SteppedRun {
         for (const auto& worker : workers_) worker->resume();
     }
 
-    // After run(), as simulate() does it. on_end's output goes to the LP's rank.
+    // After run(), as a Simulation does it. on_end's output goes to the LP's rank.
     void end() {
         for (const auto& output : outputs_) output->finish();
         for (std::uint32_t lp = 0; lp < plan_.setup.lps; ++lp) {

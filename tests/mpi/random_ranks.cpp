@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include "mpi/session.hpp"
+#include "run/simulation.hpp"
 #include "tests/engine/outcome.hpp"
 #include "tests/engine/random_config.hpp"
 
@@ -41,11 +42,8 @@ Case draw_case(std::uint64_t seed, std::uint32_t ranks) {
     drawn.config.workers = static_cast<std::uint32_t>(1 + dice.below(3));
     drawn.config.net_thread = dice.chance(0.25);
     const Setup setup = RandomModel(drawn.shape).setup();
-    try {
-        check_run(setup, drawn.config, ranks);
-    } catch (const SetupError&) {
-        drawn.config.lps_per_group = 1;  // more ranks than groups
-    }
+    const RunPlan plan(setup, drawn.config, ranks, drawn.config.workers, nullptr);
+    if (plan.partition.groups() < ranks) drawn.config.lps_per_group = 1;
     return drawn;
 }
 
@@ -71,7 +69,9 @@ Outcome run_on_ranks(const Case& drawn, RankGroup& ranks) {
     const Setup setup = model.setup();
     LiveProgress progress;
     const std::atomic<int> stop_signal{0};
-    const RunResult result = simulate(model, setup, config, ranks, progress, stop_signal);
+    Simulation simulation(setup, config, ranks);
+    simulation.plan();
+    const RunResult result = simulation.run(model, progress, stop_signal);
     Outcome outcome{.digest = result.digest.hex(),
                     .committed_events = result.totals[Counter::committed_events],
                     .reason = result.reason,
