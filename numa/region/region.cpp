@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/check.hpp"
+#include "base/number_text.hpp"
 #include "numa/handler/fault_guard.hpp"
 #include "numa/region/bad_address.hpp"
 #include "numa/region/slot_layout.hpp"
@@ -19,16 +20,6 @@ namespace {
 constinit std::atomic<const Region*> the_region{nullptr};
 
 constexpr std::size_t unit_bytes = std::size_t{64} << 10;
-
-std::string size_text(std::size_t bytes) {
-    const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    std::size_t unit = 0;
-    while (bytes >= 1024 && bytes % 1024 == 0 && unit < 4) {
-        bytes /= 1024;
-        ++unit;
-    }
-    return std::to_string(bytes) + " " + units[unit];
-}
 
 // What is left of a region that was kept mapped. Written by the main thread when no worker runs.
 struct Retired {
@@ -78,8 +69,9 @@ Region::Region(Os& os, std::uint32_t groups) : os_(os), groups_(groups) {
             if (os_.reserve(nullptr, bytes + huge_page_bytes, got) == 0) break;
     }
     if (got == nullptr)
-        throw MachineError("cannot reserve " + size_text(bytes_min) + " of address space for " +
-                           std::to_string(groups) + " LP groups: " + std::strerror(refusal) +
+        throw MachineError("cannot reserve " + exact_bytes_text(bytes_min) +
+                           " of address space for " + std::to_string(groups) +
+                           " LP groups: " + std::strerror(refusal) +
                            "; raise `ulimit -v`, or use fewer groups (--lps-per-group), or "
                            "--memory libc");
     mapping_ = got;
@@ -90,12 +82,13 @@ Region::Region(Os& os, std::uint32_t groups) : os_(os), groups_(groups) {
     slot_shift_ =
         static_cast<unsigned>(std::countr_zero(bytes_ / std::bit_ceil(std::size_t{groups})));
     if (got != wanted)
-        notices_.push_back("memory region: the fixed address is taken; " + size_text(bytes) +
+        notices_.push_back("memory region: the fixed address is taken; " + exact_bytes_text(bytes) +
                            " reserved elsewhere");
     else if (refusal != 0)
-        notices_.push_back("memory region: " + size_text(bytes) + " of address space instead of " +
-                           size_text(region_bytes_wanted) + " (" + std::strerror(refusal) +
-                           "): " + size_text(slot_bytes()) + " a group of LPs");
+        notices_.push_back("memory region: " + exact_bytes_text(bytes) +
+                           " of address space instead of " + exact_bytes_text(region_bytes_wanted) +
+                           " (" + std::strerror(refusal) + "): " + exact_bytes_text(slot_bytes()) +
+                           " a group of LPs");
     open_units_ = std::make_unique<std::atomic<std::uint32_t>[]>(groups_);
     choose_grain();
     the_region.store(this, std::memory_order_relaxed);

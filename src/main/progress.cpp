@@ -11,9 +11,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/number_text.hpp"
 #include "main/say.hpp"
 #include "numa/os/signals.hpp"
-#include "results/human.hpp"
 
 namespace nw {
 
@@ -44,7 +44,7 @@ bool is_terminal() {
 
 std::string share_of_way(double share) {
     // Not there before it is there.
-    return human_share(share < 1 ? std::min(share, 0.999) : 1);
+    return share_text(share < 1 ? std::min(share, 0.999) : 1);
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ std::string ProgressMeter::time_to_go() const {
     if (seconds < 1) return "ETA under 1 s";
     if (seconds < 59.5) return fmt::format("ETA {:.0f} s", seconds);
     if (seconds > to_go_seconds_said) return "ETA over 999 days";
-    return "ETA " + human_duration(seconds);
+    return "ETA " + duration_text(seconds);
 }
 
 std::string ProgressMeter::line(std::size_t columns) const {
@@ -88,11 +88,11 @@ std::string ProgressMeter::line(std::size_t columns) const {
 
     const bool has_end = std::isfinite(until_);
     const std::string share = has_end ? share_of_way(now.gvt / until_) : "";
-    const std::string way =
-        has_end ? fmt::format("at {}/{} ({})", human_time(now.gvt), human_time(until_), share)
-                : fmt::format("at {}", human_time(now.gvt));
+    const std::string way = has_end ? fmt::format("at {}/{} ({})", virtual_time_text(now.gvt),
+                                                  virtual_time_text(until_), share)
+                                    : fmt::format("at {}", virtual_time_text(now.gvt));
     std::string speed, efficiency;
-    if (seconds > 0) speed = human_count(events / seconds) + " events/s";
+    if (seconds > 0) speed = count_text(events / seconds) + " events/s";
     if (now.executed_events > from.executed_events) {
         // The two counts are read one after the other, so that a share may come out above 1.
         const double executed = static_cast<double>(now.executed_events - from.executed_events);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
+#include "base/number_text.hpp"
 
 namespace nw {
 namespace {
@@ -30,8 +31,6 @@ constexpr double look_interval_max_ns = 5e6;
 constexpr std::uint32_t infeasible_rounds = 256;
 constexpr std::chrono::milliseconds infeasible_time{300};
 
-std::string mebibytes(double bytes) { return fmt::format("{:.0f} MiB", bytes / (1 << 20)); }
-
 }  // namespace
 
 MemoryBudget::MemoryBudget(const RunPlan& plan, MemorySource& memory, std::uint32_t ranks)
@@ -49,7 +48,7 @@ MemoryBudget::MemoryBudget(const RunPlan& plan, MemorySource& memory, std::uint3
     throw MachineError(
         fmt::format("{}: the program and its model take {} before the first LP is built; legal: "
                     "more than that",
-                    described_cap(), mebibytes(static_cast<double>(used_bytes()))));
+                    described_cap(), mebibytes_text(static_cast<double>(used_bytes()))));
 }
 
 void MemoryBudget::look(Clock::time_point now) noexcept {
@@ -113,7 +112,7 @@ void MemoryBudget::note(Stage& stage) {
         "{}: {} all LPs takes about {} (measured after {} of {}); legal: more than that, or a "
         "smaller model",
         described_cap(), &stage == &built_ ? "building" : "starting",
-        mebibytes(before + taken * all), done, lps_));
+        mebibytes_text(before + taken * all), done, lps_));
 }
 
 bool MemoryBudget::is_infeasible(Clock::time_point now) noexcept {
@@ -137,11 +136,11 @@ void MemoryBudget::give_up(VirtualTime at) const {
     throw MachineError(
         fmt::format("{}: at virtual time {} the run takes about {}, without running ahead; legal: "
                     "more than that, or a smaller model",
-                    described_cap(), at, mebibytes(static_cast<double>(used_bytes()))));
+                    described_cap(), at, mebibytes_text(static_cast<double>(used_bytes()))));
 }
 
 std::string MemoryBudget::described_cap() const {
-    return fmt::format("--memory-cap {}{}", mebibytes(static_cast<double>(cap_)),
+    return fmt::format("--memory-cap {}{}", mebibytes_text(static_cast<double>(cap_)),
                        plan_.config.memory_cap_bytes == 0 ? " (80 % of what was free)" : "");
 }
 

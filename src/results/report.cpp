@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "results/human.hpp"
+#include "base/number_text.hpp"
 #include "results/report_numa.hpp"
 
 namespace nw {
@@ -53,15 +53,16 @@ void write_what_ran(Lines out, const RunFacts& facts) {
              plural(result.groups, "group"), word_for(result.rollback));
     else
         line(out, "LPs", "{} in {}", with_thousands(result.lps), plural(result.groups, "group"));
-    line(out, "virtual time", "{} of {}", human_time(result.end_time), human_time(result.until));
+    line(out, "virtual time", "{} of {}", virtual_time_text(result.end_time),
+         virtual_time_text(result.until));
 }
 
 void write_speed(Lines out, const RunFacts& facts) {
     const RunResult& result = facts.result;
     line(out, "events", "{} committed", with_thousands(facts.count(Counter::committed_events)));
-    line(out, "wall time", "{} (set-up {})", human_duration(result.wall_seconds),
-         human_duration(result.setup_seconds));
-    line(out, "speed", "{} events/s", human_count(facts.events_per_second()));
+    line(out, "wall time", "{} (set-up {})", duration_text(result.wall_seconds),
+         duration_text(result.setup_seconds));
+    line(out, "speed", "{} events/s", count_text(facts.events_per_second()));
 }
 
 void write_time_warp(Lines out, const RunFacts& facts) {
@@ -70,14 +71,14 @@ void write_time_warp(Lines out, const RunFacts& facts) {
     const double length =
         rollbacks > 0 ? static_cast<double>(undone) / static_cast<double>(rollbacks) : 0;
     line(out, "efficiency", "{} ({} executed, {} rolled back)",
-         human_share(efficiency_of(facts.result.totals)),
+         share_text(efficiency_of(facts.result.totals)),
          with_thousands(facts.count(Counter::executed_events)), with_thousands(undone));
     line(out, "rollbacks", "{}, of {:.1f} events on average; {}", with_thousands(rollbacks), length,
          plural(facts.count(Counter::anti_messages), "anti-message"));
     line(out, "saved states", "{}", with_thousands(facts.count(Counter::saved_states)));
     line(out, "GVT", "{}, one in {}", plural(facts.count(Counter::gvt_rounds), "round"),
-         human_duration(facts.result.wall_seconds / static_cast<double>(std::max<std::uint64_t>(
-                                                        1, facts.count(Counter::gvt_rounds)))));
+         duration_text(facts.result.wall_seconds / static_cast<double>(std::max<std::uint64_t>(
+                                                       1, facts.count(Counter::gvt_rounds)))));
 }
 
 // A line, where there is something to say.
@@ -107,8 +108,8 @@ void write_workers(Lines out, const RunFacts& facts) {
                        number_or_dash(worker.core), number_or_dash(worker.node),
                        with_thousands(worker.lps),
                        with_thousands(worker.counters[Counter::committed_events]),
-                       human_share(worker_efficiency_of(worker.counters)),
-                       human_share(worker.busy_seconds / wall_seconds));
+                       share_text(worker_efficiency_of(worker.counters)),
+                       share_text(worker.busy_seconds / wall_seconds));
     }
     if (shown < workers.size())
         fmt::format_to(out, "  and {} more (--verbose shows them)\n", workers.size() - shown);
@@ -124,14 +125,14 @@ void write_counters(Lines out, const RunFacts& facts) {
 std::string saving_line(const SavingReport& saving) {
     if (saving.written == 0) return {};
     return fmt::format("{} ({} at virtual time {}); {} of standing still",
-                       plural(saving.written, "checkpoint"), human_bytes(saving.bytes),
-                       human_time(*saving.saved_at), human_duration(saving.seconds));
+                       plural(saving.written, "checkpoint"), bytes_text(saving.bytes),
+                       virtual_time_text(*saving.saved_at), duration_text(saving.seconds));
 }
 
 std::string restart_line(const SavingReport& saving) {
     if (!saving.restarted_at) return {};
     return fmt::format("from virtual time {}; counts and times are of the whole run",
-                       human_time(*saving.restarted_at));
+                       virtual_time_text(*saving.restarted_at));
 }
 
 }  // namespace
@@ -145,8 +146,8 @@ std::string report_text(const RunFacts& facts) {
     write_speed(out, facts);
     if (facts.settings.config.engine == EngineKind::timewarp) write_time_warp(out, facts);
     line(out, "memory", "{} at most; {} in segments, {} in saved states",
-         human_bytes(result.resident_peak_bytes), human_bytes(result.segments_bytes),
-         human_bytes(facts.count(Counter::saved_states_bytes_peak)));
+         bytes_text(result.resident_peak_bytes), bytes_text(result.segments_bytes),
+         bytes_text(facts.count(Counter::saved_states_bytes_peak)));
     line_if_any(out, "by kind", memory_kinds_line(facts));
     line_if_any(out, "placement", placement_line(facts));
     line_if_any(out, "pagemigd", pagemigd_line(facts));

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "results/human.hpp"
+#include "base/number_text.hpp"
 
 namespace nw {
 
@@ -29,8 +29,8 @@ std::string topology_table(const RunFacts& facts) {
             used.insert(worker.core);
         }
         text += fmt::format("  {:>6} {:>5} {:>5} {:>7} {:>10} {:>10}  {}\n", index(info.node),
-                            info.cores, used.size(), workers, human_bytes(info.total_bytes),
-                            human_bytes(info.free_bytes), fmt::join(info.distances, " "));
+                            info.cores, used.size(), workers, bytes_text(info.total_bytes),
+                            bytes_text(info.free_bytes), fmt::join(info.distances, " "));
     }
     return text;
 }
@@ -43,7 +43,7 @@ std::string placement_table(const RunFacts& facts) {
     std::string remote = fmt::format("  {:>6}", "remote");
     for (const PageKind kind : kinds) {
         heading += fmt::format(" {:>12}", name_of(kind));
-        remote += fmt::format(" {:>12}", human_share(numa.placement->of(kind).remote_share()));
+        remote += fmt::format(" {:>12}", share_text(numa.placement->of(kind).remote_share()));
     }
     std::string rows;
     for (const NodeInfo& info : numa.nodes) {
@@ -58,7 +58,7 @@ std::string placement_table(const RunFacts& facts) {
 
 std::string placement_line(const RunFacts& facts) {
     if (!facts.result.numa.placement) return "";
-    return fmt::format("{} local", human_share(1 - facts.result.numa.placement->remote_share()));
+    return fmt::format("{} local", share_text(1 - facts.result.numa.placement->remote_share()));
 }
 
 std::string pagemigd_line(const RunFacts& facts) {
@@ -68,8 +68,8 @@ std::string pagemigd_line(const RunFacts& facts) {
     if (figures.pages_moved + unmoved == 0) return "";
     std::string text =
         fmt::format("{} moved by {} every {}, {} busy", plural(figures.pages_moved, "page"),
-                    plural(daemon.threads, "thread"), human_duration(daemon.period_seconds),
-                    human_duration(static_cast<double>(figures.busy_ns) / 1e9));
+                    plural(daemon.threads, "thread"), duration_text(daemon.period_seconds),
+                    duration_text(static_cast<double>(figures.busy_ns) / 1e9));
     if (unmoved > 0)
         text += fmt::format(
             "; {} put off, {} without room, {} refused", with_thousands(figures.pages_busy),
@@ -88,9 +88,8 @@ std::string memory_kinds_line(const RunFacts& facts) {
     const MemoryKinds& kinds = facts.result.numa.memory;
     if (kinds.sum() == 0) return "";
     return fmt::format("state {}, events {}, history {}, snapshots {}, mail {}",
-                       human_bytes(kinds.state), human_bytes(kinds.events),
-                       human_bytes(kinds.history), human_bytes(kinds.snapshots),
-                       human_bytes(kinds.bottom_halves));
+                       bytes_text(kinds.state), bytes_text(kinds.events), bytes_text(kinds.history),
+                       bytes_text(kinds.snapshots), bytes_text(kinds.bottom_halves));
 }
 
 }  // namespace nw

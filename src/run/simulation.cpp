@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
+#include "base/number_text.hpp"
 #include "checkpoint/saved_modules.hpp"
 #include "checkpoint/saved_run.hpp"
 #include "engine/engines.hpp"
@@ -186,8 +187,9 @@ void add_notices(RunResult& result, const Config& config, std::uint64_t memory_c
     if (static_cast<double>(result.resident_peak_bytes) >
         promised_share * static_cast<double>(memory_cap))
         result.notices.push_back(
-            fmt::format("--memory-cap: {} MiB were exceeded; at most {} MiB were in use",
-                        memory_cap >> 20, result.resident_peak_bytes >> 20));
+            fmt::format("--memory-cap: {} were exceeded; at most {} were in use",
+                        mebibytes_text(static_cast<double>(memory_cap)),
+                        mebibytes_text(static_cast<double>(result.resident_peak_bytes))));
     if (config.protect_shared && !SharedArena::is_whole())
         result.notices.push_back(
             "--protect-shared: the kernel does not let us have all that setup() made in one place, "

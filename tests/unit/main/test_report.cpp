@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.hpp"
+#include "base/number_text.hpp"
 #include "options/options_reference.hpp"
-#include "results/human.hpp"
 #include "results/output_files.hpp"
 #include "results/report.hpp"
 #include "results/statistics.hpp"
@@ -313,19 +313,22 @@ TEST_CASE("report: a notice stands on a line of its own") {
     CHECK(contains(run.report(), "\n  notice: workers are not pinned\n"));
 }
 
-TEST_CASE("human units: three digits that matter") {
-    CHECK(nw::human_count(0) == "0");
-    CHECK(nw::human_count(999) == "999");
-    CHECK(nw::human_count(999.6) == "1.00 k");
-    CHECK(nw::human_count(12'345'678) == "12.3 M");
-    CHECK(nw::human_bytes(1023) == "1023 B");
-    CHECK(nw::human_bytes(1536) == "1.50 KiB");
-    CHECK(nw::human_bytes(std::uint64_t{1} << 40) == "1.00 TiB");
-    CHECK(nw::human_duration(0.00123) == "1.23 ms");
-    CHECK(nw::human_duration(59.6) == "1 min 00 s");
-    CHECK(nw::human_duration(3725) == "1 h 02 min");
-    CHECK(nw::human_duration(90'000) == "1 day 01 h");
-    CHECK(nw::human_duration(176'400) == "2 days 01 h");
+TEST_CASE("numbers as text: three digits that matter") {
+    CHECK(nw::count_text(0) == "0");
+    CHECK(nw::count_text(999) == "999");
+    CHECK(nw::count_text(999.6) == "1.00 k");
+    CHECK(nw::count_text(12'345'678) == "12.3 M");
+    CHECK(nw::bytes_text(1023) == "1023 B");
+    CHECK(nw::bytes_text(1536) == "1.50 KiB");
+    CHECK(nw::bytes_text(std::uint64_t{1} << 40) == "1.00 TiB");
+    CHECK(nw::exact_bytes_text(1536) == "1536 B");
+    CHECK(nw::exact_bytes_text(std::uint64_t{6} << 29) == "3 GiB");
+    CHECK(nw::mebibytes_text(1.6 * (1 << 20)) == "2 MiB");
+    CHECK(nw::duration_text(0.00123) == "1.23 ms");
+    CHECK(nw::duration_text(59.6) == "1 min 00 s");
+    CHECK(nw::duration_text(3725) == "1 h 02 min");
+    CHECK(nw::duration_text(90'000) == "1 day 01 h");
+    CHECK(nw::duration_text(176'400) == "2 days 01 h");
     CHECK(nw::plural(1, "page") == "1 page");
     CHECK(nw::plural(1'234, "page") == "1,234 pages");
     CHECK(nw::with_thousands(0) == "0");

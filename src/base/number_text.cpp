@@ -1,4 +1,4 @@
-#include "results/human.hpp"
+#include "base/number_text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@ std::string three_digits(double value) {
 
 }  // namespace
 
-std::string human_count(double count) {
+std::string count_text(double count) {
     constexpr std::array units = {"", " k", " M", " G", " T"};
     std::size_t unit = 0;
     while (count >= 999.5 && unit + 1 < units.size()) {
@@ -29,7 +29,7 @@ std::string human_count(double count) {
     return three_digits(count) + units[unit];
 }
 
-std::string human_bytes(std::uint64_t bytes) {
+std::string bytes_text(std::uint64_t bytes) {
     constexpr std::array units = {" KiB", " MiB", " GiB", " TiB"};
     if (bytes < 1024) return fmt::format("{} B", bytes);
     double value = static_cast<double>(bytes) / 1024;
@@ -41,7 +41,19 @@ std::string human_bytes(std::uint64_t bytes) {
     return three_digits(value) + units[unit];
 }
 
-std::string human_duration(double seconds) {
+std::string exact_bytes_text(std::uint64_t bytes) {
+    constexpr std::array units = {"B", "KiB", "MiB", "GiB", "TiB"};
+    std::size_t unit = 0;
+    while (bytes >= 1024 && bytes % 1024 == 0 && unit + 1 < units.size()) {
+        bytes /= 1024;
+        ++unit;
+    }
+    return fmt::format("{} {}", bytes, units[unit]);
+}
+
+std::string mebibytes_text(double bytes) { return fmt::format("{:.0f} MiB", bytes / (1 << 20)); }
+
+std::string duration_text(double seconds) {
     if (!(seconds >= 0)) return "?";
     if (seconds < 999.5e-6) return three_digits(seconds * 1e6) + " µs";
     if (seconds < 999.5e-3) return three_digits(seconds * 1e3) + " ms";
@@ -52,11 +64,11 @@ std::string human_duration(double seconds) {
     return fmt::format("{} {:02} h", plural(whole / 86'400, "day"), whole / 3600 % 24);
 }
 
-std::string human_share(double share) {
+std::string share_text(double share) {
     return std::isfinite(share) ? fmt::format("{:.1f} %", 100 * share) : "-";
 }
 
-std::string human_time(double virtual_time) {
+std::string virtual_time_text(double virtual_time) {
     return std::isinf(virtual_time) ? "no end" : fmt::format("{:.6g}", virtual_time);
 }
 

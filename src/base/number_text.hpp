@@ -1,0 +1,23 @@
+// Numbers as people read them: "12.3 M", "1.50 GiB", "2 min 05 s". In programs this is the only place
+// that turns bytes, times, counts and shares into text; for jobs/ it is jobs/lib/number_text.py.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace nw {
+
+std::string count_text(double count);                // "950", "12.3 k", "4.56 M"
+std::string bytes_text(std::uint64_t bytes);         // "512 B", "1.50 GiB"
+std::string exact_bytes_text(std::uint64_t bytes);   // "512 B", "1536 MiB": in a whole number
+std::string mebibytes_text(double bytes);            // "1536 MiB": as --memory-cap is given
+std::string duration_text(double seconds);           // "1.23 ms", "2 min 05 s", "3 h 04 min"
+std::string share_text(double share);                // "97.3 %"; "-" if there is nothing to share
+std::string virtual_time_text(double virtual_time);  // at most 6 digits; "no end" for infinity
+std::string with_thousands(std::uint64_t number);    // "12,345,678"
+
+// "1 group", "1,234 groups"
+std::string plural(std::uint64_t number, std::string_view one);
+
+}  // namespace nw
