@@ -1,14 +1,8 @@
 """The figure: both halves of the model over ranks, with what was measured."""
 
-import matplotlib
-matplotlib.use("Agg")
-from matplotlib import pyplot  # noqa: E402
+from lib.plotting import pyplot
 
-import model  # noqa: E402
-
-# The same numbers give the same file, and its words can be searched.
-matplotlib.rcParams.update({"svg.hashsalt": "numawarp", "svg.fonttype": "none", "font.size": 9,
-                            "axes.spines.top": False, "axes.spines.right": False})
+import model
 
 RANKS = [2 ** exponent for exponent in range(1, 11)]
 COLOURS = ("#0072b2", "#e69f00", "#999999", "#009e73", "#cc79a7")

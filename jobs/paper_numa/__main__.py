@@ -15,12 +15,13 @@ import json
 import sys
 from pathlib import Path
 
-import results
-from experiments import new_plan
-from machine import ProgramFailed, machine_facts
-from records import Records, load_plan, save_plan, write_atomically
-from report import page
-from runner import DigestConflict, Interrupted, raise_on_signals, run_all
+sys.path.append(str(Path(__file__).resolve().parent.parent))
+import results  # noqa: E402
+from experiments import new_plan  # noqa: E402
+from machine import ProgramFailed, machine_facts  # noqa: E402
+from records import Records, load_plan, save_plan, write_atomically  # noqa: E402
+from report import page  # noqa: E402
+from runner import DigestConflict, Interrupted, raise_on_signals, run_all  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 # Runs on something else than this are not runs of one series.

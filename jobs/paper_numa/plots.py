@@ -8,16 +8,11 @@ their spread."""
 import math
 import textwrap
 
-import matplotlib
-matplotlib.use("Agg")
-from matplotlib import pyplot  # noqa: E402
+from lib.plotting import pyplot
 
-from machine import one_line  # noqa: E402
+from machine import one_line
 
-# The same numbers give the same file, and its words can be searched.
-matplotlib.rcParams.update({"svg.hashsalt": "numawarp", "svg.fonttype": "none", "font.size": 9,
-                            "axes.spines.top": False, "axes.spines.right": False,
-                            "figure.dpi": 150})
+pyplot.rcParams["figure.dpi"] = 150
 
 KINDS = {"sequential": ("sequential", "#999999"), "libc": ("libc", "#e69f00"),
          "numa": ("NUMA, no daemons", "#7fbfe6"),

@@ -11,6 +11,8 @@ import tempfile
 from pathlib import Path
 from time import monotonic
 
+from lib import number_text
+
 from machine import ProgramFailed
 
 
@@ -32,13 +34,6 @@ def raise_on_signals():
         signal.signal(number, interrupt)
 
 
-def human_time(seconds):
-    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s"
-
-
 class Eta:
     """How long runs take, from those that are over: of the same variant if there are any, else of
     the same workload, else of all."""
@@ -58,8 +53,8 @@ class Eta:
             return ""
         known = (next(name for name in (key, key[0], None) if name in self._seconds)
                  for key in keys)
-        seconds = sum(statistics.median(self._seconds[name]) for name in known)
-        return f", {human_time(seconds)} left"
+        left = sum(statistics.median(self._seconds[name]) for name in known)
+        return f", {number_text.seconds(left)} left"
 
 
 class Progress:
@@ -149,8 +144,8 @@ def run_all(traffic, plan, records):
             what = f"{' '.join(variant.key)}, run {run}"
             left = [later.key for _, later in missing[index:]]
 
-            def tick(seconds, what=what, left=left, number=done + index + 1):
-                progress.running(f"{number}/{len(schedule)} {what}: {human_time(seconds)}"
+            def tick(elapsed, what=what, left=left, number=done + index + 1):
+                progress.running(f"{number}/{len(schedule)} {what}: {number_text.seconds(elapsed)}"
                                  f"{eta.text(left)}")
 
             tick(0)

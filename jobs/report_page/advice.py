@@ -5,8 +5,10 @@ The bounds are where a change has been worth trying; they are no laws."""
 
 from dataclasses import dataclass
 
+from lib.number_text import many, percent, plain, seconds, size
+
 from .curves import rates
-from .words import listed, many, percent, plain, seconds, size
+from .words import listed
 
 # A turn of a worker that finds nothing to do, measured with phold and traffic on 2 workers.
 IDLE_TURN_SECONDS = 0.3e-6

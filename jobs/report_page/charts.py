@@ -3,7 +3,9 @@ dark; every mark says its value when the mouse rests on it."""
 
 import math
 
-from .words import escape, power, seconds, short, time_unit
+from lib.number_text import power, seconds, short, time_unit
+
+from .words import escape
 
 WIDTH, HEIGHT = 560, 210
 LEFT, RIGHT, TOP, BOTTOM = 64, 14, 10, 30

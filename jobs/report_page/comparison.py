@@ -1,10 +1,12 @@
 """Several runs side by side, measured by the first. Runs that simulated the same must have one digest;
 where they do not, nothing else on the page matters as much."""
 
+from lib.number_text import count, percent, plain, seconds, size
+
 from . import charts
 from .curves import efficiencies, rates, values
 from .sections import grid, section
-from .words import count, escape, percent, plain, seconds, size
+from .words import escape
 
 # Curves that can still be told apart.
 CURVES_MAX = 6

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+from lib.number_text import NONE, count, many, plain, seconds, size
+
 from .comparison import comparison, how
 from .sections import run_parts, summary
-from .words import NONE, count, escape, many, plain, seconds
+from .words import escape
 
 # What a browser may load for this page: nothing at all.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -45,15 +47,15 @@ def facts(run):
     cpus, nodes = run.number("machine.cpus"), run.number("numa.nodes")
     machine = ", ".join(filter(None, [
         run.text("machine.cpu"), cpus and many(cpus, "hardware thread"),
-        nodes and many(nodes, "NUMA node"), memory and f"{memory / (1 << 30):.3g} GiB",
+        nodes and many(nodes, "NUMA node"), memory and size(memory),
         run.text("machine.kernel")]))
     built = ", ".join(filter(None, [
         f"numawarp {run.text('version')}" if run.text("version") else None,
         f"commit {run.text('commit')}" if run.text("commit") else None,
         run.text("machine.compiler")]))
-    size = (f"{count(run.number('lps'))} LPs in {many(run.count('groups'), 'group')}, seed "
-            f"{plain(run.number('seed'))}, to virtual time {plain(run.number('gvt'))}")
-    rows = [("model", f"{run.text('model') or NONE}: {size}"), ("run", f"{how(run)}; {ended}; "
+    extent = (f"{count(run.number('lps'))} LPs in {many(run.count('groups'), 'group')}, seed "
+              f"{plain(run.number('seed'))}, to virtual time {plain(run.number('gvt'))}")
+    rows = [("model", f"{run.text('model') or NONE}: {extent}"), ("run", f"{how(run)}; {ended}; "
             f"wall time {seconds(run.number('wall_seconds'))}, "
             f"set-up {seconds(run.number('setup_seconds'))}{restarts(run)}"),
             ("machine", machine or NONE), ("program", built or NONE),

@@ -1,13 +1,16 @@
 """The parts of the page that show one run. Each is there for every run; what its file does not have
 is said in its place."""
 
+from lib.number_text import NONE, count, many, percent, plain, seconds, short, size
+
 from . import charts
 from .advice import advise
 from .curves import efficiencies, rates, thinned, values
 from .load import as_number
-from .words import NONE, count, escape, many, percent, plain, seconds, short, size, with_options
+from .words import escape, with_options
 
 SPOTS_SHOWN = 8
+
 
 def section(name, heading, *parts):
     body = "".join(parts)

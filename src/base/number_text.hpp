@@ -1,5 +1,5 @@
-// Numbers as people read them: "12.3 M", "1.50 GiB", "2 min 05 s". In programs this is the only place
-// that turns bytes, times, counts and shares into text; for jobs/ it is jobs/lib/number_text.py.
+// Numbers as people read them: "12.3 M", "1.50 GiB", "2 min 05 s". Programs turn bytes, times, counts and
+// shares into text here; jobs/ does so in jobs/lib/number_text.py.
 #pragma once
 
 #include <cstdint>

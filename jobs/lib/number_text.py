@@ -1,0 +1,85 @@
+"""Numbers as people read them: here jobs/ turns bytes, times, counts and shares into text, as programs do in
+src/base/number_text.hpp."""
+
+import math
+
+NONE = "–"
+
+
+def count(number):
+    """12,345; 4.04 million from a million."""
+    if number is None:
+        return NONE
+    for size, unit in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
+        if abs(number) >= size:
+            return f"{number / size:.3g} {unit}"
+    return plain(number)
+
+
+def plain(number):
+    """At most four figures behind a point, and none in what is whole or large."""
+    if number is None:
+        return NONE
+    if number == int(number) or abs(number) >= 1000:
+        return f"{number:,.0f}"
+    return f"{number:.4g}"
+
+
+def short(number):
+    """For axes: 4M, 250k."""
+    for size, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(number) >= size:
+            return f"{number / size:.3g}{unit}"
+    return f"{number:.4g}"
+
+
+def power(number):
+    """Of ten, for axes: 0.1, 1, 10, 100, 10⁴, 10⁻⁵."""
+    exponent = round(math.log10(number))
+    if -2 <= exponent <= 3:
+        return f"{number:.4g}"
+    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def time_unit(seconds_max):
+    """The name and the seconds of a unit in which times up to this are short numbers."""
+    for bound, unit, unit_seconds in ((1e-3, "µs", 1e-6), (1, "ms", 1e-3), (180, "s", 1),
+                                      (3 * 3600, "min", 60), (4 * 86400, "h", 3600)):
+        if seconds_max < bound:
+            return unit, unit_seconds
+    return "days", 86400
+
+
+def size(number):
+    if number is None:
+        return NONE
+    for bound, unit in ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if abs(number) >= bound:
+            return f"{number / bound:.3g} {unit}"
+    return f"{number:.0f} B"
+
+
+def percent(share):
+    if share is None:
+        return NONE
+    if 0.99 < share < 1:
+        return f"{min(99.9, 100 * share):.1f} %"  # not all, where it is not
+    digits = 0 if share >= 0.1 or share == 0 else 1
+    return f"{100 * share:.{digits}f} %"
+
+
+def seconds(number):
+    if number is None:
+        return NONE
+    if number >= 3600:
+        return f"{int(number // 3600)} h {int(number % 3600 // 60)} min"
+    if number >= 60:
+        return f"{int(number // 60)} min {number % 60:.0f} s"
+    for bound, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if number >= bound:
+            return f"{number / bound:.3g} {unit}"
+    return f"{number:.3g} s"
+
+
+def many(number, noun, plural=None):
+    return f"{plain(number)} {noun if number == 1 else plural or noun + 's'}"
