@@ -47,14 +47,15 @@ enum class Counter : std::size_t {
 #undef ROW
 };
 
-struct CounterInfo {
+// What is said of a figure of the statistics, a counter or another.
+struct FigureInfo {
     std::string_view name;
     std::string_view unit;
     std::string_view section;  // of the JSON object; empty: top level
     std::string_view meaning;
 };
 
-inline constexpr CounterInfo counter_table[] = {
+inline constexpr FigureInfo counter_table[] = {
 #define ROW(name, unit, section, meaning) {#name, unit, section, meaning},
     NW_COUNTERS(ROW)
 #undef ROW

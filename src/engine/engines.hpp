@@ -43,7 +43,7 @@ void run_timewarp(EngineRun& run);
 // What a worker did, for the report.
 struct WorkerTally {
     Counters counters;
-    RollbackLengths rollback_lengths;
+    WorkerFigures figures;
     double busy_seconds = 0;
     const std::vector<Group*>* groups = nullptr;
 };

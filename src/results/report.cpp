@@ -115,12 +115,28 @@ void write_workers(Lines out, const RunFacts& facts) {
         fmt::format_to(out, "  and {} more (--verbose shows them)\n", workers.size() - shown);
 }
 
-void write_counters(Lines out, const RunFacts& facts) {
-    for (std::size_t i = 0; i < counter_count; ++i)
-        fmt::format_to(out, "  {:<22} {:>18} {:<10} {}\n", counter_table[i].name,
-                       with_thousands(facts.count(Counter{i})), counter_table[i].unit,
-                       counter_table[i].meaning);
-}
+// A line for each figure that is counted, and for each part of one that has parts. What is an array is in
+// the statistics only.
+struct FigureLines {
+    Lines out;
+
+    void operator()(const FigureInfo& info, combine::Sum, std::uint64_t number) {
+        write(full_name(info), number, info.unit, info.meaning);
+    }
+    template <has_members T>
+    void operator()(const FigureInfo& info, combine::Sum, const T& figure) {
+        figure.visit([&](const char* name, std::uint64_t number) {
+            write(fmt::format("{}.{}", full_name(info), name), number, "", "");
+        });
+    }
+    void operator()(const auto&, auto, const auto&) {}
+
+    void write(std::string_view name, std::uint64_t number, std::string_view unit,
+               std::string_view meaning) {
+        fmt::format_to(out, "  {:<30} {:>18} {:<10} {}\n", name, with_thousands(number), unit,
+                       meaning);
+    }
+};
 
 std::string saving_line(const SavingReport& saving) {
     if (saving.written == 0) return {};
@@ -162,7 +178,7 @@ std::string report_text(const RunFacts& facts) {
     if (!facts.settings.trace_file.empty()) line(out, "trace", "{}", facts.settings.trace_file);
     text += placement_table(facts);
     write_workers(out, facts);
-    if (facts.settings.verbose) write_counters(out, facts);
+    if (facts.settings.verbose) visit_figures(FigureLines{out}, result);
     for (const std::string& notice : result.notices) fmt::format_to(out, "  notice: {}\n", notice);
     return text;
 }

@@ -1,6 +1,8 @@
 #include "results/statistics.hpp"
 
 #include <cmath>
+#include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -29,8 +31,40 @@ std::string_view word_for(EndReason reason) noexcept {
     return "?";
 }
 
-// JSON has no infinity.
-Json finite_or_null(double number) { return std::isfinite(number) ? Json(number) : Json(nullptr); }
+// A figure as JSON: numbers and texts as they are, what is infinite or not there as null, rows and
+// what has members as an array and an object of these.
+template <class T>
+Json json_of(const T& value);
+template <class T>
+Json json_of(const std::vector<T>& values);
+
+Json json_of(double number) { return std::isfinite(number) ? Json(number) : Json(nullptr); }
+Json json_of(EndReason reason) { return word_for(reason); }
+Json json_of(const Digest& digest) { return digest.hex(); }
+Json json_of(const RollbackLengths& lengths) { return json_of(lengths.rows()); }
+
+template <class T>
+Json json_of(const std::optional<T>& value) {
+    return value ? json_of(*value) : Json(nullptr);
+}
+
+template <class T>
+Json json_of(const std::vector<T>& values) {
+    Json array = Json::array();
+    for (const T& value : values) array.push_back(json_of(value));
+    return array;
+}
+
+template <class T>
+Json json_of(const T& value) {
+    if constexpr (has_members<T>) {
+        Json object = Json::object();
+        value.visit([&](const char* name, const auto& member) { object[name] = json_of(member); });
+        return object;
+    } else {
+        return value;
+    }
+}
 
 // What was asked for, with what the engine decided where it was left to it.
 Json options_used(const RunFacts& facts) {
@@ -39,7 +73,7 @@ Json options_used(const RunFacts& facts) {
         if (spec.value) options[spec.name] = spec.value();
     const RunResult& result = facts.result;
     options["workers"] = facts.workers_per_rank();
-    options["until"] = finite_or_null(result.until);
+    options["until"] = json_of(result.until);
     options["rollback"] = word_for(result.rollback);
     options["lps-per-group"] = result.lps_per_group;
     // Who reads them later takes them for what the run was made with. One worker there was, asked for
@@ -52,13 +86,8 @@ Json options_used(const RunFacts& facts) {
 Json workers_detail(const RunFacts& facts) {
     Json workers = Json::array();
     for (const WorkerReport& report : facts.result.workers) {
-        Json worker = {{"rank", report.rank},
-                       {"core", report.core < 0 ? Json(nullptr) : Json(report.core)},
-                       {"node", report.node < 0 ? Json(nullptr) : Json(report.node)},
-                       {"lps", report.lps},
-                       {"groups", report.groups},
-                       {"busy_seconds", report.busy_seconds},
-                       {"efficiency", worker_efficiency_of(report.counters)}};
+        Json worker = json_of(report);
+        worker["efficiency"] = worker_efficiency_of(report.counters);
         for (std::size_t i = 0; i < counter_count; ++i)
             worker[std::string(counter_table[i].name)] = report.counters[Counter{i}];
         workers.push_back(std::move(worker));
@@ -99,32 +128,12 @@ Json remote_page_share(const RunFacts& facts) {
     return report ? Json(report->remote_share()) : Json(nullptr);
 }
 
-Json placement_history(const RunFacts& facts) {
-    Json samples = Json::array();
-    for (const PlacementSample& sample : facts.result.numa.history)
-        samples.push_back({{"seconds", sample.seconds},
-                           {"groups_moved", sample.groups_moved},
-                           {"pages_moved", sample.pages_moved},
-                           {"passes", sample.passes},
-                           {"remote_page_share", sample.remote_page_share}});
-    return samples;
-}
-
 Json pagemigd(const RunFacts& facts) {
     const PagemigdReport& report = facts.result.numa.pagemigd;
     return {{"threads", report.threads},
             {"period_seconds", report.period_seconds},
             {"passes", report.figures.passes},
             {"busy_seconds", static_cast<double>(report.figures.busy_ns) / 1e9}};
-}
-
-Json memory_by_kind(const RunFacts& facts) {
-    const MemoryKinds& kinds = facts.result.numa.memory;
-    return {{"state", kinds.state},
-            {"events", kinds.events},
-            {"history", kinds.history},
-            {"snapshots", kinds.snapshots},
-            {"bottom_halves", kinds.bottom_halves}};
 }
 
 Json machine(const RunFacts&) {
@@ -135,208 +144,101 @@ Json machine(const RunFacts&) {
             {"compiler", facts.compiler}};
 }
 
-Json history(const RunFacts& facts) {
-    Json samples = Json::array();
-    for (const RunSample& sample : facts.result.history)
-        samples.push_back({{"seconds", sample.seconds},
-                           {"gvt", finite_or_null(sample.gvt)},
-                           {"committed_events", sample.committed_events},
-                           {"executed_events", sample.executed_events},
-                           {"rolled_back_events", sample.rolled_back_events},
-                           {"gvt_rounds", sample.gvt_rounds},
-                           {"resident_bytes", sample.resident_bytes},
-                           {"window", finite_or_null(sample.window)}});
-    return samples;
-}
-
-Json rollback_lengths(const RunFacts& facts) {
-    RollbackLengths sum;
-    for (const WorkerReport& worker : facts.result.workers) sum.add(worker.rollback_lengths);
-    Json buckets = Json::array();
-    for (std::size_t b = 0; b < sum.buckets_used(); ++b)
-        buckets.push_back(
-            {{"events_max", RollbackLengths::events_max(b)}, {"rollbacks", sum.rollbacks(b)}});
-    return buckets;
-}
-
-Json rollback_spots(const RunFacts& facts) {
-    Json spots = Json::array();
-    for (const RollbackSpot& spot : facts.result.rollback_spots)
-        spots.push_back({{"lp", spot.lp},
-                         {"rank", spot.rank},
-                         {"worker", spot.worker},
-                         {"rolled_back_events", spot.rolled_back_events}});
-    return spots;
-}
-
-Json communication(const RunFacts& facts) {
-    return facts.result.ranks > 1 ? Json(facts.result.communication) : Json::array();
-}
-
+// What is not in the result as it stands, but made from several of its figures, or from options, or of
+// this program and machine.
 struct Field {
-    const char* section;  // empty: top level
-    const char* name;
-    const char* unit;
-    const char* meaning;
+    FigureInfo info;
     Json (*value)(const RunFacts&);
 };
 
-constexpr Field fields_before_counters[] = {
-    {"", "schema", "text", "name and number of this format",
+constexpr Field fields_before_figures[] = {
+    {{"schema", "text", "", "name and number of this format"},
      [](const RunFacts&) { return Json("numawarp.stats/2"); }},
-    {"", "version", "text", "numawarp's version", [](const RunFacts&) { return Json(version); }},
-    {"", "commit", "text", "the commit that numawarp was built from",
+    {{"version", "text", "", "numawarp's version"}, [](const RunFacts&) { return Json(version); }},
+    {{"commit", "text", "", "the commit that numawarp was built from"},
      [](const RunFacts&) { return Json(built_commit); }},
-    {"", "date", "text", "when the run was over, in UTC",
+    {{"date", "text", "", "when the run was over, in UTC"},
      [](const RunFacts&) { return Json(date_now()); }},
-    {"", "machine", "object",
-     "the first rank's: cpu (its name), cpus (hardware threads that this process may use; 0: "
-     "unknown), kernel, compiler",
+    {{"machine", "object", "",
+      "the first rank's: cpu (its name), cpus (hardware threads that this process may use; 0: "
+      "unknown), kernel, compiler"},
      machine},
-    {"", "model", "text", "the model's name",
+    {{"model", "text", "", "the model's name"},
      [](const RunFacts& facts) { return Json(facts.model.name()); }},
-    {"", "engine", "text", "sequential, conservative or timewarp",
+    {{"engine", "text", "", "sequential, conservative or timewarp"},
      [](const RunFacts& facts) { return Json(nw::word_for(facts.settings.config.engine)); }},
-    {"", "seed", "number", "--seed",
+    {{"seed", "number", "", "--seed"},
      [](const RunFacts& facts) { return Json(facts.settings.config.seed); }},
-    {"", "ranks", "ranks", "OS processes of the run",
-     [](const RunFacts& facts) { return Json(facts.result.ranks); }},
-    {"", "workers", "threads", "worker threads in each rank",
+    {{"workers", "threads", "", "worker threads in each rank"},
      [](const RunFacts& facts) { return Json(facts.workers_per_rank()); }},
-    {"", "lps", "LPs", "logical processes",
-     [](const RunFacts& facts) { return Json(facts.result.lps); }},
-    {"", "groups", "groups", "groups of LPs that share pages and move together",
-     [](const RunFacts& facts) { return Json(facts.result.groups); }},
-    {"", "until", "virtual time", "the end time asked for; null: none",
-     [](const RunFacts& facts) { return finite_or_null(facts.result.until); }},
-    {"", "gvt", "virtual time", "the final global virtual time: every event before it is committed",
-     [](const RunFacts& facts) { return finite_or_null(facts.result.end_time); }},
-    {"", "end_reason", "text", "until, no_events, all_can_end or interrupted",
-     [](const RunFacts& facts) { return Json(word_for(facts.result.reason)); }},
-    {"", "wall_seconds", "seconds", "the event loop alone, without set-up",
-     [](const RunFacts& facts) { return Json(facts.result.wall_seconds); }},
-    {"", "setup_seconds", "seconds", "from the start of set-up to the first event",
-     [](const RunFacts& facts) { return Json(facts.result.setup_seconds); }},
-    {"", "events_per_second", "events/s", "committed_events / wall_seconds",
+    {{"events_per_second", "events/s", "", "committed_events / wall_seconds"},
      [](const RunFacts& facts) { return Json(facts.events_per_second()); }},
-    {"", "efficiency", "share", "committed_events / executed_events; 1 where nothing was executed",
+    {{"efficiency", "share", "",
+      "committed_events / executed_events; 1 where nothing was executed"},
      [](const RunFacts& facts) { return Json(efficiency_of(facts.result.totals)); }},
-    {"", "digest", "32 hex digits",
-     "hash over all committed events: equal for equal model, seed and end time",
-     [](const RunFacts& facts) { return Json(facts.result.digest.hex()); }},
 };
 
-constexpr Field fields_after_counters[] = {
-    {"memory", "resident_peak_bytes", "bytes", "most resident memory of the process at a time",
-     [](const RunFacts& facts) { return Json(facts.result.resident_peak_bytes); }},
-    {"memory", "segments_bytes", "bytes", "addresses that the LPs' segments take at the end",
-     [](const RunFacts& facts) { return Json(facts.result.segments_bytes); }},
-    {"memory", "by_kind", "object",
-     "bytes of state, events, history, snapshots and bottom_halves: for each worker when their sum "
-     "was highest (seen every 100 ms), summed over workers; Time Warp only",
-     memory_by_kind},
-    {"numa", "nodes", "nodes", "NUMA nodes whose cores this process may use",
-     [](const RunFacts& facts) { return Json(facts.result.nodes); }},
-    {"numa", "topology", "array",
-     "every node with node, cores, cpus (those that this process may use), total_bytes, free_bytes "
-     "(at the start; 0 and 0: no memory), distances (to each node of this array; 0: unknown)",
+constexpr Field fields_after_figures[] = {
+    {{"topology", "array", "numa",
+      "every node with node, cores, cpus (those that this process may use), total_bytes, "
+      "free_bytes (at the start; 0 and 0: no memory), distances (to each node of this array; 0: "
+      "unknown)"},
      topology},
-    {"numa", "remote_page_share", "share",
-     "pages that are not on the node of their group's worker at the end, as the kernel answers for "
-     "a sample; null: not asked, since there is one node",
+    {{"remote_page_share", "share", "numa",
+      "pages that are not on the node of their group's worker at the end, as the kernel answers "
+      "for a sample; null: not asked, since there is one node"},
      remote_page_share},
-    {"numa", "placement", "object",
-     "the same by kind (state, engine, mail), each with resident_bytes, remote_share, "
-     "bytes_by_node "
-     "(in the order of topology); null: not asked",
+    {{"placement", "object", "numa",
+      "the same by kind (state, engine, mail), each with resident_bytes, remote_share, "
+      "bytes_by_node (in the order of topology); null: not asked"},
      placement},
-    {"numa", "pages_shared", "pages",
-     "pages that belong to more than one group, over all segments; null: not asked",
-     [](const RunFacts& facts) {
-         const auto& pages = facts.result.numa.pages_shared;
-         return pages ? Json(*pages) : Json(nullptr);
-     }},
-    {"numa", "pages_moved", "pages", "pages that the daemon took to another node",
-     [](const RunFacts& facts) { return Json(facts.result.numa.pagemigd.figures.pages_moved); }},
-    {"numa", "pages_busy", "pages", "moves that the kernel put off; tried again a period later",
-     [](const RunFacts& facts) { return Json(facts.result.numa.pagemigd.figures.pages_busy); }},
-    {"numa", "pages_no_room", "pages", "moves that found their node full",
-     [](const RunFacts& facts) { return Json(facts.result.numa.pagemigd.figures.pages_no_room); }},
-    {"numa", "pages_failed", "pages", "moves that the kernel refused for other reasons",
-     [](const RunFacts& facts) { return Json(facts.result.numa.pagemigd.figures.pages_failed); }},
-    {"numa", "pagemigd", "object",
-     "the daemon: threads (0: none), period_seconds, passes and busy_seconds (CPU time) of all "
-     "threads",
+    {{"pagemigd", "object", "numa",
+      "the daemon: threads (0: none), period_seconds, passes and busy_seconds (CPU time) of all "
+      "threads"},
      pagemigd},
-    {"numa", "placement_history", "array",
-     "samples during the run, at most 1,000, the last of its end, with seconds (of the event "
-     "loop), groups_moved, pages_moved and passes of the daemon so far, remote_page_share",
-     placement_history},
-    {"", "history", "array",
-     "samples during the run, at most 1,001, the last of its end, with seconds (of the event "
-     "loop), "
-     "gvt, committed_events, executed_events, rolled_back_events and gvt_rounds so far, "
-     "resident_bytes (of all ranks; 0: not looked) and window (beyond gvt; null: none)",
-     history},
-    {"checkpoints", "written", "checkpoints", "checkpoints of the whole run (--checkpoint)",
-     [](const RunFacts& facts) { return Json(facts.result.saving.written); }},
-    {"checkpoints", "bytes", "bytes", "the last of them, over all ranks",
-     [](const RunFacts& facts) { return Json(facts.result.saving.bytes); }},
-    {"checkpoints", "seconds", "seconds", "in which nobody executed because of them",
-     [](const RunFacts& facts) { return Json(facts.result.saving.seconds); }},
-    {"checkpoints", "restarted_at", "virtual time",
-     "where this process went on (--restart); null: it began at the beginning. Counters and "
-     "wall_seconds are of the whole run, workers_detail, history and the like of this process",
-     [](const RunFacts& facts) {
-         const auto& at = facts.result.saving.restarted_at;
-         return at ? Json(*at) : Json(nullptr);
-     }},
-    {"", "rollback_lengths", "array",
-     "rollbacks by how many events each undid, in powers of two: rollbacks of at most events_max "
-     "events and more than the entry before",
-     rollback_lengths},
-    {"", "rollback_spots", "array",
-     "the 16 LPs with most rolled_back_events, each with lp, rank and worker (at the end) and "
-     "rolled_back_events; the most first",
-     rollback_spots},
-    {"", "communication", "array",
-     "events and anti-messages sent from rank (row) to rank (column); empty with one rank",
-     communication},
-    {"", "options", "object",
-     "every option of engine and model with the value that was in force; null: there was none, or "
-     "the option did nothing in this run",
+    {{"options", "object", "",
+      "every option of engine and model with the value that was in force; null: there was none, "
+      "or the option did nothing in this run"},
      options_used},
-    {"", "workers_detail", "array",
-     "for each worker rank, core, node (null: not pinned), lps, groups (both at the end), "
-     "busy_seconds "
-     "(CPU time), efficiency (share of executed_events that it did not roll back) and every "
-     "counter",
+    {{"workers_detail", "array", "",
+      "for each worker rank, core, node (null: not pinned), lps, groups (both at the end), "
+      "busy_seconds (CPU time), efficiency (share of executed_events that it did not roll back) "
+      "and every counter"},
      workers_detail},
-    {"", "notices", "array of texts", "what fell back, and why",
-     [](const RunFacts& facts) { return Json(facts.result.notices); }},
 };
 
-void put(Json& json, std::string_view section, std::string_view name, Json value) {
-    Json& object = section.empty() ? json : json[std::string(section)];
-    object[std::string(name)] = std::move(value);
+void put(Json& json, const FigureInfo& info, Json value) {
+    Json& object = info.section.empty() ? json : json[std::string(info.section)];
+    object[std::string(info.name)] = std::move(value);
 }
 
-void add_row(std::string& text, std::string_view section, std::string_view name,
-             std::string_view unit, std::string_view meaning) {
-    text += fmt::format("| `{}{}{}` | {} | {} |\n", section, section.empty() ? "" : ".", name, unit,
-                        meaning);
+struct FigurePutter {
+    Json& json;
+
+    void operator()(const FigureInfo& info, auto, const auto& figure) {
+        put(json, info, json_of(figure));
+    }
+    void operator()(Unlisted, auto, const auto&) {}
+};
+
+void add_row(std::string& text, const FigureInfo& info) {
+    text += fmt::format("| `{}` | {} | {} |\n", full_name(info), info.unit, info.meaning);
 }
+
+struct RowAdder {
+    std::string& text;
+
+    void operator()(const FigureInfo& info, auto, const auto&) { add_row(text, info); }
+    void operator()(Unlisted, auto, const auto&) {}
+};
 
 }  // namespace
 
 std::string statistics_json(const RunFacts& facts) {
     Json json = Json::object();
-    for (const Field& field : fields_before_counters)
-        put(json, field.section, field.name, field.value(facts));
-    for (std::size_t i = 0; i < counter_count; ++i)
-        put(json, counter_table[i].section, counter_table[i].name, facts.count(Counter{i}));
-    for (const Field& field : fields_after_counters)
-        put(json, field.section, field.name, field.value(facts));
+    for (const Field& field : fields_before_figures) put(json, field.info, field.value(facts));
+    visit_figures(FigurePutter{json}, facts.result);
+    for (const Field& field : fields_after_figures) put(json, field.info, field.value(facts));
     // A file's name may be no UTF-8.
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -350,12 +252,10 @@ std::string statistics_reference() {
         "workers. A number that does not exist, like an infinite end time, is `null`.\n\n"
         "This page is printed by `numawarp-reference statistics`.\n\n"
         "| name | unit | meaning |\n| --- | --- | --- |\n";
-    for (const Field& field : fields_before_counters)
-        add_row(text, field.section, field.name, field.unit, field.meaning);
-    for (const CounterInfo& counter : counter_table)
-        add_row(text, counter.section, counter.name, counter.unit, counter.meaning);
-    for (const Field& field : fields_after_counters)
-        add_row(text, field.section, field.name, field.unit, field.meaning);
+    const RunResult no_result;
+    for (const Field& field : fields_before_figures) add_row(text, field.info);
+    visit_figures(RowAdder{text}, no_result);
+    for (const Field& field : fields_after_figures) add_row(text, field.info);
     return text;
 }
 

@@ -1,5 +1,5 @@
-// The statistics as one JSON object (--stats). Counters come from base/counters.hpp's table, all
-// other fields from a table here; docs/reference/statistics.md is made from both.
+// The statistics as one JSON object (--stats), and the page about them in docs/reference: the figures of
+// a result as stats/run_result.hpp describes them, and what is made from these and from options.
 #pragma once
 
 #include <string>

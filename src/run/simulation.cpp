@@ -35,7 +35,6 @@ void report_worker(RunResult& result, const WorkerPlaces& where, std::uint32_t w
                    const WorkerTally& tally) {
     WorkerReport report;
     report.counters = tally.counters;
-    report.rollback_lengths = tally.rollback_lengths;
     report.busy_seconds = tally.busy_seconds;
     if (where.pin) {
         report.core = where.places[worker].cpu;
@@ -44,6 +43,7 @@ void report_worker(RunResult& result, const WorkerPlaces& where, std::uint32_t w
     report.groups = tally.groups->size();
     for (const Group* group : *tally.groups) report.lps += group->count;
     result.totals.add(report.counters);
+    result.of_workers += tally.figures;
     result.workers.push_back(report);
 }
 

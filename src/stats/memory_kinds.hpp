@@ -26,6 +26,15 @@ struct MemoryKinds {
         return state + events + history + snapshots + bottom_halves;
     }
     MemoryKinds& operator+=(const MemoryKinds& other) noexcept;
+
+    template <class Visitor>
+    void visit(Visitor&& member) const {
+        member("state", state);
+        member("events", events);
+        member("history", history);
+        member("snapshots", snapshots);
+        member("bottom_halves", bottom_halves);
+    }
 };
 
 // One worker's. Thread: the worker.

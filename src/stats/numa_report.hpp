@@ -20,6 +20,15 @@ struct PlacementSample {
     std::uint64_t pages_moved = 0;
     std::uint64_t passes = 0;  // of the daemon's threads, since then
     double remote_page_share = 0;
+
+    template <class Visitor>
+    void visit(Visitor&& member) const {
+        member("seconds", seconds);
+        member("groups_moved", groups_moved);
+        member("pages_moved", pages_moved);
+        member("passes", passes);
+        member("remote_page_share", remote_page_share);
+    }
 };
 
 struct PagemigdReport {

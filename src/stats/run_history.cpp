@@ -36,12 +36,6 @@ void end_history(std::vector<RunSample>& samples, RunSample last) {
     samples.push_back(last);
 }
 
-std::size_t RollbackLengths::buckets_used() const noexcept {
-    std::size_t used = bucket_count;
-    while (used > 0 && rollbacks_[used - 1] == 0) --used;
-    return used;
-}
-
 void add_spot(std::vector<RollbackSpot>& spots, const RollbackSpot& spot) {
     constexpr std::size_t spots_max = 16;
     // Among equals by number, so that runs that are alike say the same.

@@ -1,4 +1,4 @@
-// How a run went: totals over time, how long rollbacks were, and where. For the statistics, from which
+// How a run went: totals over time, and where LPs were rolled back. For the statistics, from which
 // `jobs/run report` draws its curves.
 //
 // Samples are taken where the totals are known anyhow: Time Warp at the results of GVT rounds (which
@@ -7,8 +7,6 @@
 // Thread: one; whoever takes the samples.
 #pragma once
 
-#include <array>
-#include <bit>
 #include <chrono>
 #include <cstdint>
 #include <vector>
@@ -30,6 +28,18 @@ struct RunSample {
     std::uint64_t gvt_rounds = 0;
     std::uint64_t resident_bytes = 0;  // now; 0: nobody looked
     VirtualTime window = time_infinity;
+
+    template <class Visitor>
+    void visit(Visitor&& member) const {
+        member("seconds", seconds);
+        member("gvt", gvt);
+        member("committed_events", committed_events);
+        member("executed_events", executed_events);
+        member("rolled_back_events", rolled_back_events);
+        member("gvt_rounds", gvt_rounds);
+        member("resident_bytes", resident_bytes);
+        member("window", window);
+    }
 };
 
 class RunHistory {
@@ -58,36 +68,20 @@ class RunHistory {
 // Puts what the run came to behind its samples. What `last` does not know it has from them.
 void end_history(std::vector<RunSample>& samples, RunSample last);
 
-// Rollbacks by the number of events that each undid: 1, 2, 3–4, 5–8, … (bucket b: more than 2^(b-1),
-// at most 2^b).
-class RollbackLengths {
-  public:
-    static constexpr std::size_t bucket_count = 33;
-
-    // Requires: events > 0; a history has fewer than 2^32.
-    void count(std::uint64_t events) noexcept {
-        ++rollbacks_[static_cast<std::size_t>(std::bit_width(events - 1))];
-    }
-    void add(const RollbackLengths& other) noexcept {
-        for (std::size_t b = 0; b < bucket_count; ++b) rollbacks_[b] += other.rollbacks_[b];
-    }
-
-    std::uint64_t rollbacks(std::size_t bucket) const noexcept { return rollbacks_[bucket]; }
-    static std::uint64_t events_max(std::size_t bucket) noexcept {
-        return std::uint64_t{1} << bucket;
-    }
-    std::size_t buckets_used() const noexcept;  // beyond them all are 0
-
-  private:
-    std::array<std::uint64_t, bucket_count> rollbacks_{};
-};
-
 // An LP that was rolled back often.
 struct RollbackSpot {
     std::uint64_t rolled_back_events = 0;
     std::uint32_t lp = 0;
     std::uint32_t rank = 0;  // and worker: where it is at the end
     std::uint32_t worker = 0;
+
+    template <class Visitor>
+    void visit(Visitor&& member) const {
+        member("lp", lp);
+        member("rank", rank);
+        member("worker", worker);
+        member("rolled_back_events", rolled_back_events);
+    }
 };
 
 // Keeps the worst few, worst first.

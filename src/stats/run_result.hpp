@@ -1,4 +1,5 @@
-// What is known of a run when it is over: what reports, statistics and traces are made of.
+// What is known of a run when it is over, and the one description of its figures: what ranks tell each
+// other, the statistics, their page in docs/reference and the list of --verbose are visitors of it.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +12,35 @@
 #include "base/counters.hpp"
 #include "base/digest.hpp"
 #include "output/column_kinds.hpp"
+#include "stats/figure.hpp"
 #include "stats/numa_report.hpp"
 #include "stats/run_history.hpp"
 #include "stats/trace.hpp"
+#include "stats/worker_figures.hpp"
 
 namespace nw {
 
 struct WorkerReport {
     std::uint32_t rank = 0;
     Counters counters;
-    RollbackLengths rollback_lengths;
     double busy_seconds = 0;  // CPU time of the worker's thread
     int core = -1;            // -1: not pinned
     int node = -1;
     std::uint64_t lps = 0;
     std::uint64_t groups = 0;
+
+    template <class Visitor>
+    void visit(Visitor&& member) const {
+        const auto if_pinned = [](int number) {
+            return number < 0 ? std::nullopt : std::optional(number);
+        };
+        member("rank", rank);
+        member("core", if_pinned(core));
+        member("node", if_pinned(node));
+        member("lps", lps);
+        member("groups", groups);
+        member("busy_seconds", busy_seconds);
+    }
 };
 
 // What was done for --checkpoint, and what a run with --restart has gone on from.
@@ -61,13 +76,120 @@ struct RunResult {
     std::int64_t messages_left = 0;  // sent less received, of this rank; 0 over all
     ColumnKinds column_kinds;        // of the tables of output; the first rank's
     Counters totals;                 // of the whole run: with what was done before it was saved
+    WorkerFigures of_workers;        // of this process, over its workers
     std::vector<RunSample> history;  // over all ranks, taken by the first
-    // Events and anti-messages from rank to rank; one row, its own, before the results are gathered.
+    // Events and anti-messages from rank to rank; one row, its own, before the results are gathered, and
+    // none with one rank.
     std::vector<std::vector<std::uint64_t>> communication;
     std::vector<WorkerReport> workers;
     std::vector<RollbackSpot> rollback_spots;  // the worst LPs, worst first
     std::vector<NamedTrack> trace;             // with Config::trace, of this rank
     std::vector<std::string> notices;          // one line each: what fell back and why
 };
+
+// Each figure of a result: visit(FigureInfo or Unlisted, how ranks combine it, the figure). What else the
+// statistics have is made from several figures or from options (results/statistics.cpp).
+template <class Visitor, class Result>
+void visit_figures(Visitor&& visit, Result& result) {
+    using namespace combine;
+    constexpr Unlisted unlisted{};
+
+    visit(FigureInfo{"ranks", "ranks", "", "OS processes of the run"}, First{}, result.ranks);
+    visit(FigureInfo{"lps", "LPs", "", "logical processes"}, First{}, result.lps);
+    visit(FigureInfo{"groups", "groups", "", "groups of LPs that share pages and move together"},
+          First{}, result.groups);
+    visit(FigureInfo{"until", "virtual time", "", "the end time asked for; null: none"}, First{},
+          result.until);
+    visit(FigureInfo{"gvt", "virtual time", "",
+                     "the final global virtual time: every event before it is committed"},
+          First{}, result.end_time);
+    visit(FigureInfo{"end_reason", "text", "", "until, no_events, all_can_end or interrupted"},
+          First{}, result.reason);
+    visit(FigureInfo{"wall_seconds", "seconds", "", "the event loop alone, without set-up"}, Most{},
+          result.wall_seconds);
+    visit(FigureInfo{"setup_seconds", "seconds", "", "from the start of set-up to the first event"},
+          Most{}, result.setup_seconds);
+    visit(FigureInfo{"digest", "32 hex digits", "",
+                     "hash over all committed events: equal for equal model, seed and end time"},
+          Sum{}, result.digest);
+    visit(unlisted, Sum{}, result.messages_left);
+
+    for (std::size_t i = 0; i < counter_count; ++i)
+        visit(counter_table[i], Sum{}, result.totals[Counter{i}]);
+    visit_worker_figures(visit, result.of_workers);
+    visit(unlisted, Append{}, result.workers);
+
+    visit(FigureInfo{"resident_peak_bytes", "bytes", "memory",
+                     "most resident memory of the process at a time"},
+          Sum{}, result.resident_peak_bytes);
+    visit(FigureInfo{"segments_bytes", "bytes", "memory",
+                     "addresses that the LPs' segments take at the end"},
+          Sum{}, result.segments_bytes);
+    visit(
+        FigureInfo{"by_kind", "object", "memory",
+                   "bytes of state, events, history, snapshots and bottom_halves: for each worker "
+                   "when their sum was highest (seen every 100 ms), summed over workers; Time "
+                   "Warp only"},
+        Sum{}, result.numa.memory);
+
+    visit(FigureInfo{"nodes", "nodes", "numa", "NUMA nodes whose cores this process may use"},
+          First{}, result.nodes);
+    visit(unlisted, Sum{}, result.numa.placement);
+    visit(
+        FigureInfo{"pages_shared", "pages", "numa",
+                   "pages that belong to more than one group, over all segments; null: not asked"},
+        Sum{}, result.numa.pages_shared);
+    auto& migration = result.numa.pagemigd.figures;
+    visit(FigureInfo{"pages_moved", "pages", "numa", "pages that the daemon took to another node"},
+          Sum{}, migration.pages_moved);
+    visit(FigureInfo{"pages_busy", "pages", "numa",
+                     "moves that the kernel put off; tried again a period later"},
+          Sum{}, migration.pages_busy);
+    visit(FigureInfo{"pages_no_room", "pages", "numa", "moves that found their node full"}, Sum{},
+          migration.pages_no_room);
+    visit(FigureInfo{"pages_failed", "pages", "numa",
+                     "moves that the kernel refused for other reasons"},
+          Sum{}, migration.pages_failed);
+    visit(unlisted, Sum{}, migration.groups_served);
+    visit(unlisted, Sum{}, migration.passes);
+    visit(unlisted, Sum{}, migration.busy_ns);
+    visit(FigureInfo{"placement_history", "array", "numa",
+                     "samples during the run, at most 1,000, the last of its end, with seconds (of "
+                     "the event loop), groups_moved, pages_moved and passes of the daemon so far, "
+                     "remote_page_share"},
+          First{}, result.numa.history);
+
+    visit(FigureInfo{"history", "array", "",
+                     "samples during the run, at most 1,001, the last of its end, with seconds (of "
+                     "the event loop), gvt, committed_events, executed_events, rolled_back_events "
+                     "and gvt_rounds so far, resident_bytes (of all ranks; 0: not looked) and "
+                     "window (beyond gvt; null: none)"},
+          First{}, result.history);
+    visit(FigureInfo{"rollback_spots", "array", "",
+                     "the 16 LPs with most rolled_back_events, each with lp, rank and worker (at "
+                     "the end) and rolled_back_events; the most first"},
+          Sum{}, result.rollback_spots);
+    visit(FigureInfo{"communication", "array", "",
+                     "events and anti-messages sent from rank (row) to rank (column); empty with "
+                     "one rank"},
+          Append{}, result.communication);
+
+    auto& saving = result.saving;
+    visit(FigureInfo{"written", "checkpoints", "checkpoints",
+                     "checkpoints of the whole run (--checkpoint)"},
+          First{}, saving.written);
+    visit(FigureInfo{"bytes", "bytes", "checkpoints", "the last of them, over all ranks"}, First{},
+          saving.bytes);
+    visit(
+        FigureInfo{"seconds", "seconds", "checkpoints", "in which nobody executed because of them"},
+        First{}, saving.seconds);
+    visit(FigureInfo{"restarted_at", "virtual time", "checkpoints",
+                     "where this process went on (--restart); null: it began at the beginning. "
+                     "Counters and wall_seconds are of the whole run, workers_detail, history and "
+                     "the like of this process"},
+          First{}, saving.restarted_at);
+    visit(FigureInfo{"notices", "array of texts", "", "what fell back, and why"}, Once{},
+          result.notices);
+}
 
 }  // namespace nw

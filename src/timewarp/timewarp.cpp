@@ -318,7 +318,7 @@ class RankRun {
             worker.add_sent_to(result.communication.front());
             result.numa.memory += worker.memory_kinds();
             tallies_[w].counters = worker.counters();
-            tallies_[w].rollback_lengths = worker.rollback_lengths();
+            tallies_[w].figures = worker.figures();
             tallies_[w].groups = &worker.groups();
             report_worker(result, run_.places, w, tallies_[w]);
         }

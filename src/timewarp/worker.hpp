@@ -25,6 +25,7 @@
 #include "lp/event_sink.hpp"
 #include "stats/memory_kinds.hpp"
 #include "stats/run_history.hpp"
+#include "stats/worker_figures.hpp"
 #include "worker/committer.hpp"
 #include "worker/ending.hpp"
 #include "worker/handovers.hpp"
@@ -99,7 +100,7 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     LpRecord& lp(std::uint32_t id) const noexcept { return core_.lp(id); }
     const std::vector<Group*>& groups() const noexcept { return core_.groups; }
     const Counters& counters() const noexcept { return core_.counters; }
-    const RollbackLengths& rollback_lengths() const noexcept { return rollback_lengths_; }
+    const WorkerFigures& figures() const noexcept { return figures_; }
     // Events and anti-messages to each other rank, added to `sums` by the rank's number.
     void add_sent_to(std::vector<std::uint64_t>& sums) const { outboxes_.add_sent_to(sums); }
     const TraceTrack& trace() const noexcept { return core_.trace; }
@@ -226,7 +227,7 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
         undo_guard_;  // of handlers called while taking back, perhaps amid the core guard's batch
     Snapshot* tried_image_ = nullptr;  // of check_rollback(), also when the tried handler crashes
     std::uint64_t rolled_back_by_pauses_ = 0;  // events
-    RollbackLengths rollback_lengths_;
+    WorkerFigures figures_;
     TraceTurn trace_turn_{core_.trace};
     MemoryLook memory_look_;
     AddressRange stack_;

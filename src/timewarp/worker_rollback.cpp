@@ -96,7 +96,7 @@ void Worker::roll_back(Group& group, LpRecord& lp, History::Ordinal position) {
     NW_CHECK(core_.entry_at(lp, position).event->time >= core_.gvt);
     ++core_.counters[Counter::rollbacks];
     core_.counters[Counter::rolled_back_events] += tail - position;
-    rollback_lengths_.count(tail - position);
+    figures_.rollback_lengths.count(tail - position);
     lp.rolled_back += std::min(tail - position, UINT32_MAX - lp.rolled_back);
     TraceTurn trace(core_.trace);
     trace.begin();

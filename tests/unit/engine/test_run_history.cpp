@@ -1,5 +1,6 @@
 // What is kept of a run's course.
 #include "stats/run_history.hpp"
+#include "stats/worker_figures.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace nw;
@@ -62,12 +63,12 @@ TEST_CASE("RollbackLengths: each length falls into the bucket that bounds it") {
          {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}, std::uint64_t{4}, std::uint64_t{5},
           std::uint64_t{1000}, std::uint64_t{0xffff'ffff}}) {
         RollbackLengths lengths;
-        CHECK(lengths.buckets_used() == 0);
+        CHECK(lengths.rows().empty());
         lengths.count(events);
-        const std::size_t bucket = lengths.buckets_used() - 1;
-        CHECK(lengths.rollbacks(bucket) == 1);
-        CHECK(events <= RollbackLengths::events_max(bucket));
-        if (bucket > 0) CHECK(events > RollbackLengths::events_max(bucket - 1));
+        const std::vector<RollbackLengths::Row> rows = lengths.rows();
+        CHECK(rows.back().rollbacks == 1);
+        CHECK(events <= rows.back().events_max);
+        if (rows.size() > 1) CHECK(events > rows[rows.size() - 2].events_max);
     }
 }
 

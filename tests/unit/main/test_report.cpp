@@ -138,8 +138,10 @@ TEST_CASE("statistics: samples over time, rollback lengths of all workers, and w
     run.result.ranks = 2;
     run.result.history = {{0.5, 3, 100, 130, 20, 7, 1 << 20, 2.5}, {1, 10, 300, 330, 30, 9, 0}};
     for (const std::uint64_t events : {1, 2, 3, 4, 4, 9})
-        run.result.workers[0].rollback_lengths.count(events);
-    run.result.workers[1].rollback_lengths.count(2);
+        run.result.of_workers.rollback_lengths.count(events);
+    nw::WorkerFigures other;
+    other.rollback_lengths.count(2);
+    run.result.of_workers += other;
     run.result.communication = {{0, 7}, {5, 0}};
     const nlohmann::json json = run.json();
     CHECK(json["history"][0]["committed_events"] == 100);
@@ -307,6 +309,18 @@ TEST_CASE("report: many workers are cut short unless --verbose asks for them") {
     CHECK(contains(run.report(), "coasted_events"));
 }
 
+TEST_CASE("report: --verbose lists what is counted, under the names of the statistics") {
+    RunOnNodes run;
+    CHECK_FALSE(contains(run.report(), "numa.pages_moved"));
+    run.settings.verbose = true;
+    const std::string report = run.report();
+    for (const char* line :
+         {"  executed_events                         1,000,000 events     handler calls that went",
+          "  numa.pages_moved                            1,234 pages      pages that the daemon",
+          "  memory.by_kind.history                  3,145,728"})
+        CHECK(contains(report, line));
+}
+
 TEST_CASE("report: a notice stands on a line of its own") {
     FinishedRun run;
     run.result.notices = {"workers are not pinned"};
@@ -366,6 +380,6 @@ TEST_CASE("reference: every option and every counter has a row") {
     const nw::OptionTable table(settings);
     for (const nw::OptionSpec& spec : table.specs()) CHECK(contains(options, "| `--" + spec.name));
     const std::string statistics = nw::statistics_reference();
-    for (const nw::CounterInfo& counter : nw::counter_table)
+    for (const nw::FigureInfo& counter : nw::counter_table)
         CHECK(contains(statistics, std::string(counter.name) + "` | "));
 }

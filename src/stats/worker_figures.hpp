@@ -1,0 +1,77 @@
+// What each worker counts for itself, beside Counters, and all of them together have: each a member and
+// a row of its description here, and one line where it is counted.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "stats/figure.hpp"
+
+namespace nw {
+
+// Rollbacks by the number of events that each undid: 1, 2, 3–4, 5–8, … (bucket b: more than 2^(b-1),
+// at most 2^b).
+class RollbackLengths {
+  public:
+    static constexpr std::size_t bucket_count = 33;
+
+    // Requires: events > 0; a history has fewer than 2^32.
+    void count(std::uint64_t events) noexcept {
+        ++rollbacks_[static_cast<std::size_t>(std::bit_width(events - 1))];
+    }
+    RollbackLengths& operator+=(const RollbackLengths& other) noexcept {
+        for (std::size_t b = 0; b < bucket_count; ++b) rollbacks_[b] += other.rollbacks_[b];
+        return *this;
+    }
+
+    // A bucket, as the statistics have it.
+    struct Row {
+        std::uint64_t events_max = 0;
+        std::uint64_t rollbacks = 0;
+
+        template <class Visitor>
+        void visit(Visitor&& member) const {
+            member("events_max", events_max);
+            member("rollbacks", rollbacks);
+        }
+    };
+    // Up to the last bucket that is not empty.
+    std::vector<Row> rows() const {
+        std::vector<Row> rows;
+        for (std::size_t b = 0; b < bucket_count; ++b)
+            rows.push_back({std::uint64_t{1} << b, rollbacks_[b]});
+        while (!rows.empty() && rows.back().rollbacks == 0) rows.pop_back();
+        return rows;
+    }
+
+  private:
+    std::array<std::uint64_t, bucket_count> rollbacks_{};
+};
+
+struct WorkerFigures {
+    RollbackLengths rollback_lengths;
+
+    WorkerFigures& operator+=(const WorkerFigures& other);
+};
+
+// Each figure of one or more WorkerFigures: visit(FigureInfo, how workers and ranks combine it, the
+// figure in each of them).
+template <class Visitor, class... Figures>
+void visit_worker_figures(Visitor&& visit, Figures&... figures) {
+    visit(FigureInfo{"rollback_lengths", "array", "",
+                     "rollbacks by how many events each undid, in powers of two: rollbacks of at "
+                     "most events_max events and more than the entry before"},
+          combine::Sum{}, figures.rollback_lengths...);
+}
+
+inline WorkerFigures& WorkerFigures::operator+=(const WorkerFigures& other) {
+    visit_worker_figures(
+        [](const FigureInfo&, combine::Sum, auto& sum, const auto& more) { sum += more; }, *this,
+        other);
+    return *this;
+}
+
+}  // namespace nw

@@ -1,0 +1,132 @@
+// What the ranks know of a run becomes one result, as its description says.
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "stats/rank_results.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace nw;
+
+namespace {
+
+using Mail = std::map<std::uint32_t, std::string>;  // to the first rank, by who sent it
+
+// One of three ranks. The others speak before the first listens, so that one thread plays all.
+class PlayedRank final : public RankGroup {
+  public:
+    PlayedRank(std::uint32_t rank, Mail& mail) : rank_(rank), mail_(mail) {}
+
+    RankId rank() const noexcept override { return RankId{rank_}; }
+    std::uint32_t ranks() const noexcept override { return 3; }
+    std::string host() const override { return {}; }
+    std::vector<std::string> share(const std::string& own) override { return {own}; }
+    void send(RankId to, const std::string& bytes) override {
+        CHECK(index(to) == 0);
+        mail_[rank_] = bytes;
+    }
+    std::string receive(RankId from) override { return mail_.at(index(from)); }
+    std::unique_ptr<Transport> open_transport(std::size_t) override { return nullptr; }
+    void abort(int) noexcept override {}
+
+  private:
+    std::uint32_t rank_;
+    Mail& mail_;
+};
+
+template <class Fill>
+RunResult gathered(Fill&& fill) {
+    Mail mail;
+    RunResult result;
+    for (std::uint32_t rank : {2, 1, 0}) {
+        result = RunResult();
+        fill(rank, result);
+        PlayedRank ranks(rank, mail);
+        gather_results(ranks, result);
+    }
+    return result;
+}
+
+// Gives every number that ranks add up a value of its own; or wants it to be the sum of these.
+struct Numbers {
+    std::uint64_t first;
+    bool fill;
+    std::uint64_t met = 0;
+
+    void operator()(const auto&, combine::Sum, std::uint64_t& number) {
+        ++met;
+        if (fill)
+            number = first * met;
+        else
+            CHECK(number == first * met);
+    }
+    void operator()(const auto&, auto, const auto&) {}
+};
+
+}  // namespace
+
+TEST_CASE("gather_results: every number that is to be summed is the sum over ranks") {
+    RunResult result = gathered([](std::uint32_t rank, RunResult& own) {
+        visit_figures(Numbers{std::uint64_t{1} << 20 * rank, true}, own);
+    });
+    Numbers sums{1 + (std::uint64_t{1} << 20) + (std::uint64_t{1} << 40), false};
+    visit_figures(sums, result);
+    CHECK(sums.met >= counter_count);
+}
+
+TEST_CASE("gather_results: maxima, rows in the order of ranks, and texts that are said once") {
+    const RunResult result = gathered([](std::uint32_t rank, RunResult& own) {
+        own.wall_seconds = rank == 1 ? 9 : 3;
+        own.lps = 10 + rank;
+        own.of_workers.rollback_lengths.count(1 + rank);
+        own.workers.resize(2);
+        own.workers[1].lps = rank;
+        own.communication = {{rank, 7}};
+        if (rank > 0) own.rollback_spots = {{rank * 10, rank, rank, 0}};
+        own.notices = {"all say this", fmt::format("only {} says this", rank)};
+        own.numa.memory.state = rank;
+    });
+    CHECK(result.wall_seconds == 9);
+    CHECK(result.lps == 10);  // the first rank's
+    REQUIRE(result.of_workers.rollback_lengths.rows().size() == 3);
+    CHECK(result.of_workers.rollback_lengths.rows()[2].rollbacks == 1);
+    REQUIRE(result.workers.size() == 6);
+    CHECK(result.workers[5].rank == 2);
+    CHECK(result.workers[5].lps == 2);
+    CHECK(result.communication == std::vector<std::vector<std::uint64_t>>{{0, 7}, {1, 7}, {2, 7}});
+    REQUIRE(result.rollback_spots.size() == 2);
+    CHECK(result.rollback_spots[0].lp == 2);
+    CHECK(result.notices == std::vector<std::string>{"all say this", "only 0 says this",
+                                                     "rank 1: only 1 says this",
+                                                     "rank 2: only 2 says this"});
+    CHECK(result.numa.memory.state == 3);
+}
+
+TEST_CASE("gather_results: placement is that of the ranks that asked, by node") {
+    const RunResult result = gathered([](std::uint32_t rank, RunResult& own) {
+        if (rank == 0) return;
+        Placement placement;
+        placement.kinds[0].pages = 100 * rank;
+        placement.kinds[0].by_node.assign(rank, 5);
+        placement.status = rank == 2 ? 13 : 0;
+        own.numa.placement = placement;
+        own.numa.pages_shared = rank;
+    });
+    REQUIRE(result.numa.placement.has_value());
+    CHECK(result.numa.placement->kinds[0].pages == 300);
+    CHECK(result.numa.placement->kinds[0].by_node == std::vector<std::uint64_t>{10, 5});
+    CHECK(result.numa.placement->status == 13);
+    CHECK(result.numa.pages_shared == 3u);
+    CHECK_FALSE(gathered([](auto...) {}).numa.placement.has_value());
+}
+
+TEST_CASE("gather_results: with one rank nobody has sent to another") {
+    SingleProcess alone;
+    RunResult result;
+    result.communication = {{0}};
+    gather_results(alone, result);
+    CHECK(result.communication.empty());
+}
