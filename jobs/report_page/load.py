@@ -20,7 +20,8 @@ class Run:
         self.name = name
         self.data = data
 
-    def _at(self, path):
+    def at(self, path):
+        """Whatever is there; None where nothing is."""
         value = self.data
         for key in path.split("."):
             value = value.get(key) if isinstance(value, dict) else None
@@ -28,22 +29,22 @@ class Run:
 
     def number(self, path):
         """None where there is no such number."""
-        return as_number(self._at(path))
+        return as_number(self.at(path))
 
     def count(self, path):
         """0 where there is no such number."""
         return self.number(path) or 0
 
     def text(self, path):
-        value = self._at(path)
+        value = self.at(path)
         return value if isinstance(value, str) else None
 
     def object(self, path):
-        value = self._at(path)
+        value = self.at(path)
         return value if isinstance(value, dict) else {}
 
     def list(self, path):
-        value = self._at(path)
+        value = self.at(path)
         return value if isinstance(value, list) else []
 
     def rows(self, path, *columns):
@@ -117,6 +118,14 @@ def engine_options():
     lines = page.read_text(encoding="utf-8").splitlines()
     return {line.split("`--")[1].split("`")[0].split()[0] for line in lines
             if line.startswith("| `--")}
+
+
+def described_figures():
+    """(name, unit, meaning) of each, from the page that is made from the engine's descriptions."""
+    page = Path(__file__).resolve().parents[2] / "docs/reference/statistics.md"
+    cells = [line.strip("| \n").split(" | ", 2) for line in
+             page.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    return [(name.strip("`"), unit, meaning) for name, unit, meaning in cells]
 
 
 def load(files):

@@ -6,10 +6,11 @@ from lib.number_text import NONE, count, many, percent, plain, seconds, short, s
 from . import charts
 from .advice import advise
 from .curves import efficiencies, rates, thinned, values
-from .load import as_number
+from .load import as_number, described_figures
 from .words import escape, with_options
 
 SPOTS_SHOWN = 8
+ROWS_SHOWN = 16  # of an array, where it is shown as it stands
 
 
 def section(name, heading, *parts):
@@ -33,7 +34,7 @@ def tiles(*pairs):
 
 def run_parts(run):
     parts = [advice_part, time_part, rollback_part, worker_part, memory_part, node_part,
-             communication_part, option_part]
+             communication_part, figure_part, option_part]
     return "".join(part(run) for part in parts)
 
 
@@ -234,6 +235,32 @@ def communication_part(run):
     title = "Events and anti-messages between ranks"
     return section("communication", heading, facts,
                    grid(charts.figure(title, charts.matrix(cells, title, "from rank", "to rank"))))
+
+
+def figure_part(run):
+    """What has no chart is shown here, too, by what the reference says of it."""
+    rows = "".join(f"<tr><td>{escape(name)}</td><td>{shown(run.at(name), unit)}</td>"
+                   f"<td>{escape(meaning)}</td></tr>"
+                   for name, unit, meaning in described_figures() if name != "options")
+    return section("figures", "Every figure", "<details><summary>as the statistics have them, with "
+                   f'their meaning</summary><table class="options">{rows}</table></details>')
+
+
+def shown(value, unit="", depth=3):
+    """HTML of whatever stands in a statistics file."""
+    if isinstance(value, str):
+        return escape(value)
+    if isinstance(value, (dict, list)) and depth == 0:
+        return "…"
+    if isinstance(value, dict):
+        return ", ".join(f"{escape(name)} {shown(part, unit, depth - 1)}"
+                         for name, part in value.items()) or NONE
+    if isinstance(value, list):
+        rows = [shown(row, unit, depth - 1) for row in value[:ROWS_SHOWN]]
+        more = [f"… {len(value)} in all"] if len(value) > ROWS_SHOWN else []
+        return ("<br>" if isinstance(value[0], dict) else " ").join(rows + more) if value else NONE
+    text = {"bytes": size, "seconds": seconds, "share": percent}.get(unit, plain)
+    return text(as_number(value))
 
 
 def option_part(run):

@@ -21,7 +21,7 @@ from report_page import advice, load, page  # noqa: E402
 programs = Programs()
 
 PARTS = ["What stands out", "Over time", "Rollback lengths", "Load by worker", "Memory by kind",
-         "Pages by node", "Communication", "Options"]
+         "Pages by node", "Communication", "Every figure", "Options"]
 VOID = {"meta", "br"}
 
 
