@@ -6,8 +6,8 @@
 
 #include <numawarp/ids.hpp>
 
-#include "numa/heap/lp_heap.hpp"
 #include "numa/heap/group_home.hpp"
+#include "numa/heap/lp_heap.hpp"
 #include "numa/heap/platform_heap.hpp"
 #include "numa/heap/state_spans.hpp"
 #include "numa/region/mail_pages.hpp"
