@@ -106,7 +106,7 @@ expect_refused("--checkpoint, libc", "--memory numa", *fresh, "--memory", "libc"
 for seconds in ["0", "-1", "often", "nan", "inf"]:
     expect_refused(f"every {seconds} s", "--checkpoint-period", *fresh,
                    "--checkpoint-period", seconds)
-expect_refused("nowhere, every second", "with --checkpoint DIR", "--checkpoint-period", "1")
+expect_refused("nowhere, every second", "needs --checkpoint DIR", "--checkpoint-period", "1")
 limited = programs.work / "limited"
 limited.write_text(f"#!/bin/sh\nulimit -v 8000000\nexec {traffic} \"$@\"\n")
 limited.chmod(0o755)
