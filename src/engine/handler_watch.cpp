@@ -13,7 +13,8 @@ constexpr std::chrono::milliseconds between_looks{10};
 
 // A handler runs long when it has taken this much CPU time, and so many times the mean of its thread's,
 // which is known from how often a look finds one running: what a thread takes between its handlers, when it
-// has nothing to do, is no part of it. Such handlers cost one execution that is wasted, and endless ones that much time. Unmeasured guess.
+// has nothing to do, is no part of it. Such a handler costs one execution that is wasted, and an endless one
+// that much time. Unmeasured guess.
 constexpr double long_cpu_seconds = 0.02;
 constexpr double long_means = 100;
 // One that sleeps or waits for something takes no CPU time.

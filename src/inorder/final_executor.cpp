@@ -109,7 +109,7 @@ void FinalExecutor::run_on_end(LpRecord& lp, VirtualTime end_time) {
     may_schedule_ = false;
     key_ = {end_time, 0, lp.id, 0};
     run_hook(lp, end_time, "on_end()");
-    for (const OutputWriter::Row& row : rows_) world_.output.write(row);
+    for (const OutputRow& row : rows_) world_.output.write(row);
     rows_.clear();
 }
 
@@ -294,7 +294,7 @@ void FinalExecutor::output(Context&, std::size_t table, std::span<const OutputVa
     const PlatformScope platform;
     ++counters_[Counter::output_rows];
     if (!world_.output.wanted()) return;
-    OutputWriter::Row& kept = rows_.emplace_back();
+    OutputRow& kept = rows_.emplace_back();
     kept.key = key_;
     kept.table = static_cast<std::uint32_t>(table);
     kept.values.resize(bytes);

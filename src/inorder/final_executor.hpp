@@ -94,7 +94,7 @@ class alignas(64) FinalExecutor final : private detail::EventSink, public Watche
     std::string failure_;  // of the handler that failed
     Counters counters_;
     std::vector<Group*> groups_;
-    std::vector<OutputWriter::Row> rows_;
+    std::vector<OutputRow> rows_;
     MailBuffer outbox_;
 
     // The handler that is running.

@@ -16,7 +16,8 @@ OutputWriter::OutputWriter(RowSink* sink, std::uint32_t workers)
       bounds_(std::make_unique<std::atomic<VirtualTime>[]>(workers)),
       workers_(workers) {}
 
-void OutputWriter::hand_over(std::uint32_t worker, std::vector<Row>& rows, VirtualTime bound) {
+void OutputWriter::hand_over(std::uint32_t worker, std::vector<OutputRow>& rows,
+                             VirtualTime bound) {
     if (rows.empty() || !wanted()) {
         rows.clear();
         bounds_[worker].store(bound, std::memory_order_release);
@@ -39,14 +40,14 @@ void OutputWriter::hand_over(std::uint32_t worker, std::vector<Row>& rows, Virtu
 void OutputWriter::write_waiting(VirtualTime bound) {
     // Rows of one event came from one worker in their order: a stable sort keeps it.
     std::stable_sort(waiting_.begin(), waiting_.end(),
-                     [](const Row& a, const Row& b) { return before(a.key, b.key); });
+                     [](const OutputRow& a, const OutputRow& b) { return before(a.key, b.key); });
     auto end = std::find_if(waiting_.begin(), waiting_.end(),
-                            [&](const Row& row) { return row.key.time >= bound; });
+                            [&](const OutputRow& row) { return row.key.time >= bound; });
     for (auto row = waiting_.begin(); row != end; ++row) write(*row);
     waiting_.erase(waiting_.begin(), end);
 }
 
-void OutputWriter::write(const Row& row) {
+void OutputWriter::write(const OutputRow& row) {
     if (sink_ != nullptr) sink_->write(row);
 }
 

@@ -24,8 +24,6 @@ namespace nw {
 
 class OutputWriter {
   public:
-    using Row = OutputRow;
-
     // Without a sink, which outlives this, rows are dropped.
     OutputWriter(RowSink* sink, std::uint32_t workers);
 
@@ -33,7 +31,7 @@ class OutputWriter {
 
     // Takes the rows (leaves the vector empty) and the worker's new bound. This and what follows throw
     // MachineError if the disk is full.
-    void hand_over(std::uint32_t worker, std::vector<Row>& rows, VirtualTime bound);
+    void hand_over(std::uint32_t worker, std::vector<OutputRow>& rows, VirtualTime bound);
 
     // The bound alone.
     void promise(std::uint32_t worker, VirtualTime bound) noexcept {
@@ -41,7 +39,7 @@ class OutputWriter {
     }
 
     // For rows that come in order already, from one thread, with nothing handed over left.
-    void write(const Row& row);
+    void write(const OutputRow& row);
 
     // Writes all that was handed over. Requires: nobody hands over meanwhile, and later rows belong
     // behind these.
@@ -54,7 +52,7 @@ class OutputWriter {
     std::unique_ptr<std::atomic<VirtualTime>[]> bounds_;
     const std::uint32_t workers_;
     std::mutex mutex_;
-    std::vector<Row> waiting_;
+    std::vector<OutputRow> waiting_;
     VirtualTime written_below_ = 0;
 };
 

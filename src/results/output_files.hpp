@@ -26,7 +26,8 @@ void check_different_files(const KeptTables& tables, const Settings& settings);
 class WholeFile {
   public:
     // `option` is what error messages call it. Throws SetupError if it cannot be written. An empty
-    // path is no file: the others then do nothing. A FIFO blocks until somebody reads it.
+    // path is no file: the others then do nothing. A FIFO is given some seconds
+    // until somebody reads it.
     WholeFile(std::string option, std::string path);
     ~WholeFile();
     WholeFile(const WholeFile&) = delete;

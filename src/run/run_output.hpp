@@ -1,5 +1,5 @@
-// Where the committed rows of this rank go: into the tables, or, where there are several ranks, into a spool
-// of its own, out of which the first rank makes one set of tables.
+// Where the committed rows of this rank go: into the tables, or, where there are several ranks, into a
+// spool of its own, out of which the first rank makes one set of tables.
 //
 // Thread: one at a time, while no worker runs; but for writer(), which the workers share.
 #pragma once

@@ -156,9 +156,9 @@ std::vector<GroupMemory*> memory_of_groups(Rank& rank) {
 }
 
 // One rank's workers, from their threads' first step to the last destructor.
-class RankRun {
+class TimeWarpRun {
   public:
-    RankRun(EngineRun& run, Rank& rank)
+    TimeWarpRun(EngineRun& run, Rank& rank)
         : run_(run),
           rank_(rank),
           placement_(run.memory.os(), run.plan.config, run.places, run.progress,
@@ -361,7 +361,7 @@ void run_timewarp(EngineRun& run) {
     try {
         rank.emplace(run.plan, *transport, run.memory, run.output, run.progress, run.stop_signal,
                      nodes_of(run.places));
-        RankRun(run, *rank).run();
+        TimeWarpRun(run, *rank).run();
     } catch (...) {
         if (run.ranks.ranks() > 1 && run.progress.failed) run.progress.failed();
         throw;

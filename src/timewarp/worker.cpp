@@ -74,7 +74,7 @@ void Worker::on_gvt() {
     if (core_.self.worker == 0) report_progress(result);
     switch (standstill_.phase()) {
         case Standstill::Phase::running:
-            go_on(result);
+            advance(result);
             break;
         case Standstill::Phase::pausing:
             pause_on_gvt(result);
@@ -84,7 +84,7 @@ void Worker::on_gvt() {
     }
 }
 
-void Worker::go_on(const GvtResult& result) {
+void Worker::advance(const GvtResult& result) {
     outboxes_.on_gvt();
     throttle_.on_gvt(result);
     plan_quota(result);

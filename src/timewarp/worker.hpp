@@ -120,7 +120,7 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
   private:
     // --- the turn (worker.cpp) ---
     void on_gvt();
-    void go_on(const GvtResult& result);
+    void advance(const GvtResult& result);
     void report_progress(const GvtResult& result);
     void plan_quota(const GvtResult& result);
     std::uint64_t events_uncommitted() const noexcept;

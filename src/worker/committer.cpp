@@ -153,7 +153,7 @@ void Committer::take_rows(const HistoryEntry& entry, const EventKey& key) {
 }
 
 void Committer::write_rows() {
-    for (const OutputWriter::Row& row : rows_) core_.rank.output().write(row);
+    for (const OutputRow& row : rows_) core_.rank.output().write(row);
     rows_.clear();
 }
 

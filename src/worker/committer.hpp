@@ -20,7 +20,8 @@ class Committer {
 
     // Entries before `bound` are final. A commit under way is continued with the new bound.
     void begin(const EventKey& bound);
-    // Commits some. Returns whether there was anything to do. With `keeps_nothing` LPs whose past is final forget it.
+    // Commits some LPs. Returns whether there was anything to do. With `keeps_nothing` an LP whose past is
+    // final forgets it.
     bool step(bool keeps_nothing);
     // Nothing of the commit under way is left.
     bool is_done() const noexcept { return is_done_; }
@@ -36,7 +37,7 @@ class Committer {
         lp.has_uncommitted = true;
         uncommitted_.push_back(&lp);
     }
-    // They are not to be changed in it, but what they list may be rolled back.
+    // `visit` may roll LPs back, but not make them execute or commit anything: the lists stay as they are.
     template <class Visit>
     void for_each_uncommitted(Visit&& visit) const {
         for (LpRecord* lp : uncommitted_) visit(*lp);
@@ -83,7 +84,7 @@ class Committer {
     EventKey bound_{};
     bool is_done_ = true;
     VirtualTime last_committed_time_ = 0;
-    std::vector<OutputWriter::Row> rows_;
+    std::vector<OutputRow> rows_;
 };
 
 }  // namespace nw

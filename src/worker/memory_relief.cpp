@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "worker/throttle.hpp"
-
 namespace nw {
 namespace {
 

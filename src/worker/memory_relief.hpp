@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "worker/throttle.hpp"
 #include "worker/worker_core.hpp"
 
 namespace nw {
@@ -18,11 +19,12 @@ class MemoryRelief {
   public:
     explicit MemoryRelief(WorkerCore& core) : core_(core) {}
 
-    // A new GVT is known. `uncommitted`: events that the worker has executed and not committed; `pending`: events
-    // that it has not executed.
+    // A new GVT is known. `uncommitted`: events that the worker has executed and not committed; `pending`:
+    // events that it has not executed.
     void on_gvt(std::uint64_t uncommitted, std::size_t pending);
 
-    // How many events the worker may hold uncommitted, by its own memory; Throttle::unlimited: there is enough.
+    // How many events the worker may hold uncommitted, by its own memory; Throttle::unlimited: there is
+    // enough.
     std::uint32_t events_ahead_max() const noexcept { return events_ahead_max_; }
 
     // LPs keep nothing of what is final.
@@ -30,7 +32,7 @@ class MemoryRelief {
 
     // Called in every turn in which memory is not ample. Gives back what it can, for a little while.
     void give_back(MemoryBudget::Level level);
-    // Called in every turn. Pages of mail that has been read long ago go back, whether memory is short or not.
+    // Called in every turn. Pages of mail that was read long ago go back, whether memory is short or not.
     void trim_mail();
 
   private:
@@ -39,7 +41,7 @@ class MemoryRelief {
     void release_some(bool full);
 
     WorkerCore& core_;
-    std::uint32_t events_ahead_max_ = UINT32_MAX;
+    std::uint32_t events_ahead_max_ = Throttle::unlimited;
     bool is_low_ = false;
     std::size_t forgotten_groups_ = 0;  // of the worker's: before it all was forgotten
     std::size_t forgotten_lps_ = 0;     // of the next group

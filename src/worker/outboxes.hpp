@@ -16,8 +16,8 @@ class Outboxes {
   public:
     explicit Outboxes(WorkerCore& core) : core_(core), to_workers_(core.plan.workers) {}
 
-    // The event or anti-message belongs to the epoch that is open from now on. Returns whether this was the last that
-    // the worker may send to other ranks before it learns a new GVT.
+    // The event or anti-message belongs to the epoch that is open, from now on. Returns whether this was the
+    // last that the worker may send to other ranks before it learns a new GVT.
     [[nodiscard]] bool send(WireEvent wire, const std::byte* payload);
 
     // Everything for workers of this rank leaves, and batches for other ranks that are old enough, or all.
