@@ -33,8 +33,8 @@ std::unique_ptr<FolderLock> lock_restart_folder(const Settings& settings) {
     return std::make_unique<FolderLock>("restart", directory);
 }
 
-std::unique_ptr<FolderLock> prepare_long_run(Settings& settings, RunIdentity identity,
-                                             std::vector<LoadedModule> modules, bool is_first) {
+void prepare_long_run(Settings& settings, RunIdentity identity, std::vector<LoadedModule> modules,
+                      bool is_first) {
     Config& config = settings.config;
     config.save.modules = std::move(modules);
     config.save.why_addresses_differ = why_addresses_differ();
@@ -56,6 +56,11 @@ std::unique_ptr<FolderLock> prepare_long_run(Settings& settings, RunIdentity ide
                             "the saved run has written",
                             output));
     }
+    if (config.save.on()) config.save.identity = std::move(identity);
+}
+
+std::unique_ptr<FolderLock> prepare_checkpoint_folder(const Settings& settings, bool is_first) {
+    const Config& config = settings.config;
     if (!config.save.on()) return nullptr;
     const SavedRunFolder folder(config.save.directory);
     prepare_folder("checkpoint", config.save.directory);
@@ -71,7 +76,6 @@ std::unique_ptr<FolderLock> prepare_long_run(Settings& settings, RunIdentity ide
             "--checkpoint {0}: there is a checkpoint of an earlier run; legal: --restart "
             "{0} to go on with that one, or an empty folder",
             config.save.directory));
-    config.save.identity = std::move(identity);
     return lock;
 }
 

@@ -243,6 +243,11 @@ class RankRun {
                 simulation.plan();
                 return SetupFacts{};
             });
+            if (code == exit_done)
+                code = agreed([&] {
+                    make_files();
+                    return SetupFacts{};
+                });
             return code == exit_done ? simulate_and_report(simulation, live) : code;
         } catch (...) {
             failure = current_failure();
@@ -275,6 +280,7 @@ class RankRun {
 
     bool asks_for_text() const { return settings_.help || settings_.version; }
 
+    // All that can be found out without writing anything.
     void prepare() {
         call_hook(model_, ModelHook::on_process_start, settings_.config.handler_timeout_seconds,
                   [&] { model_.on_process_start(); });
@@ -289,20 +295,25 @@ class RankRun {
         check_setup(model_, setup_, settings_, ranks_.ranks());
         // Files are read for it, and only these runs need it.
         const bool is_long = settings_.config.save.on() || !settings_.restart_directory.empty();
-        checkpoint_lock_ = prepare_long_run(
-            settings_, is_long ? identity_of(model_, setup_, *table_, settings_) : RunIdentity{},
-            modules_, ranks_.is_first());
-        if (!settings_.config.output_directory.empty())
-            prepare_folder("output", settings_.config.output_directory);
+        prepare_long_run(settings_,
+                         is_long ? identity_of(model_, setup_, *table_, settings_) : RunIdentity{},
+                         modules_, ranks_.is_first());
         kept_tables().check();
         settings_.config.trace = !settings_.trace_file.empty();
         check_different_files(kept_tables(), settings_);
-        if (!ranks_.is_first()) return;
-        if (settings_.config.restart_from && !restart_lock_)
+        if (ranks_.is_first() && settings_.config.restart_from && !restart_lock_)
             throw SetupError(
                 fmt::format("--restart {}: another run has just saved there; legal: one run at a "
                             "time in a folder",
                             settings_.restart_directory));
+    }
+
+    // What the user named for results is there and can be written, or the run does not begin.
+    void make_files() {
+        checkpoint_lock_ = prepare_checkpoint_folder(settings_, ranks_.is_first());
+        if (!settings_.config.output_directory.empty())
+            prepare_folder("output", settings_.config.output_directory);
+        if (!ranks_.is_first()) return;
         stats_file_.emplace("stats", settings_.stats_file);
         trace_file_.emplace("trace", settings_.trace_file);
     }

@@ -23,8 +23,11 @@ def script(name, text):
     return path
 
 
+# Nothing has been written by then.
 refused("more ranks than groups", 2, ["4 ranks", "2 groups", "at most 2"],
-        ranks.part(4, "phold", "--lps", 2))
+        ranks.part(4, "phold", "--lps", 2, "--output", "never/out", "--checkpoint", "never/saved",
+                   "--stats", "never.json"))
+ranks.expect(not list(ranks.work.glob("never*")), "who is refused leaves no folder and no file")
 refused("not for several ranks", 2, ["--engine", "timewarp"],
         ranks.part(2, "phold", "--engine", "sequential"))
 refused("not for several ranks", 2, ["--engine", "timewarp"],
