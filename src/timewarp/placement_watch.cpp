@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/number_text.hpp"
+
 namespace nw {
 namespace {
 
@@ -162,14 +164,12 @@ std::string PlacementWatch::describe(const Placement& placement) const {
     if (placement.status != 0)
         return fmt::format("placement: the kernel does not say ({})",
                            std::strerror(placement.status));
-    std::string text =
-        fmt::format("placement: {:.1f} % local", 100 * (1 - placement.remote_share()));
+    std::string text = fmt::format("placement: {} local", share_text(1 - placement.remote_share()));
     for (const PageKind kind : {PageKind::state, PageKind::platform, PageKind::mail}) {
         const PagePlacement& pages = placement.of(kind);
-        text += fmt::format("; {} {:.1f} % remote", name_of(kind), 100 * pages.remote_share());
+        text += fmt::format("; {} {} remote", name_of(kind), share_text(pages.remote_share()));
         for (const NodeInfo& node : nodes_)
-            text += fmt::format(", {:.1f} MiB on node {}",
-                                static_cast<double>(pages.resident_bytes(node.node)) / (1 << 20),
+            text += fmt::format(", {} on node {}", bytes_text(pages.resident_bytes(node.node)),
                                 index(node.node));
     }
     return text;

@@ -119,9 +119,9 @@ TEST_CASE("PlacementWatch: who asks while the run goes on gets one line, by kind
         std::future<std::string> line = said.get_future();
         REQUIRE(line.wait_for(std::chrono::seconds(30)) == std::future_status::ready);
         CHECK(line.get() ==
-              "placement: 75.0 % local; state 0.0 % remote, 0.1 MiB on node 0, 0.0 MiB on node 1; "
-              "engine 100.0 % remote, 0.0 MiB on node 0, 0.0 MiB on node 1; mail 0.0 % remote, 0.0 "
-              "MiB on node 0, 0.0 MiB on node 1");
+              "placement: 75.0 % local; state 0.0 % remote, 120 KiB on node 0, 0 B on node 1; "
+              "engine 100.0 % remote, 40.0 KiB on node 0, 0 B on node 1; mail 0.0 % remote, 0 B on "
+              "node 0, 0 B on node 1");
     });
     CHECK_FALSE(machine.progress.placement_watched);
     CHECK_FALSE(machine.report.history.empty());
