@@ -4,7 +4,9 @@
 #include <new>
 
 #include "base/check.hpp"
+#include "base/packing.hpp"
 #include "numa/handler/heap_scope.hpp"
+#include "numa/region/segments.hpp"
 
 namespace nw {
 namespace {
@@ -80,6 +82,10 @@ void* PlatformHeap::cut(std::size_t bytes) {
 
 // Every free piece lies in a segment and none twice, and with what is live they are not more than
 // there is. (They may be less: what a large segment's last page has left over is lost.)
+void PlatformHeap::save(Packer& out) const { visit_parts(out, *this); }
+
+void PlatformHeap::load(Unpacker& in) { visit_parts(in, *this); }
+
 void PlatformHeap::validate() const {
     const PlatformScope platform;
     std::vector<Range> segments;

@@ -20,9 +20,13 @@
 #include <vector>
 
 #include "base/prefetch.hpp"
-#include "numa/region/segments.hpp"
+#include "numa/os/os.hpp"
 
 namespace nw {
+
+class Packer;
+class SegmentTable;
+class Unpacker;
 
 // The engine itself gets no more memory: the end of the run, whatever the model was doing.
 class PlatformOutOfMemory : public std::bad_alloc {};
@@ -98,8 +102,8 @@ class PlatformHeap {
     std::size_t history_bytes() const noexcept { return history_bytes_; }
 
     // What the heap knows of its segments; the chunks and their lists are in those. See group_image.hpp.
-    void save(Packer& out) const { visit_parts(out, *this); }
-    void load(Unpacker& in) { visit_parts(in, *this); }
+    void save(Packer& out) const;
+    void load(Unpacker& in);
 
     void validate() const;
 

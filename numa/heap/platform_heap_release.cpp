@@ -12,6 +12,7 @@
 
 #include "numa/handler/heap_scope.hpp"
 #include "numa/heap/platform_heap.hpp"
+#include "numa/region/segments.hpp"
 
 namespace nw {
 namespace {

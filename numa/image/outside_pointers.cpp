@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "numa/heap/lp_heap.hpp"
 #include "numa/os/os.hpp"
 #include "numa/region/region.hpp"
 

@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "numa/heap/lp_heap.hpp"
-
 namespace nw {
+
+class LpHeap;
 
 // A word and what it held when it was looked at.
 struct OutsideWord {

@@ -4,7 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "engine/watched_thread.hpp"
 #include "numa/os/signals.hpp"
+#include "plan/config.hpp"
+#include "stats/live_progress.hpp"
 
 namespace nw {
 namespace {
@@ -34,31 +37,6 @@ constexpr double tries_cpu_seconds_max = 0.25;
 constexpr double tries_seconds_max = 3;
 
 }  // namespace
-
-bool WatchedThread::report(std::uint64_t call, RunningHandler& handler) const noexcept {
-    if (reported_call_.load(std::memory_order_acquire) != call) return false;
-    handler = handler_;
-    return true;
-}
-
-bool WatchedThread::answer(ProbeWish wish, FaultGuard& guard) noexcept {
-    const RunningHandler handler = running_handler();
-    if (wish == ProbeWish::report) {
-        handler_ = handler;
-        // Pairs with the acquire in report(): nobody asks again until this call is over.
-        reported_call_.store(handler_call.number.load(std::memory_order_relaxed),
-                             std::memory_order_release);
-        return false;
-    }
-    if (wish == ProbeWish::interrupt) {
-        if (handler.certain) return false;
-        guard.note_interruption();
-        return true;
-    }
-    if (!handler.certain) return false;
-    guard.note("it has not returned within --handler-timeout");
-    return true;
-}
 
 HandlerWatch::HandlerWatch(const Config& config, std::vector<WatchedThread*> threads,
                            LiveProgress& progress)

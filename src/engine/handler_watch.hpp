@@ -10,76 +10,21 @@
 // whether the same call still runs, and asks by a signal what that is (numa/handler/handler_probe.hpp).
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <vector>
 
-#include <numawarp/time.hpp>
-
 #include "numa/handler/handler_probe.hpp"
-#include "plan/config.hpp"
-#include "stats/live_progress.hpp"
 
 namespace nw {
 
-// What a thread is running. The hook is a literal such as "on_start()"; empty: on_event.
-struct RunningHandler {
-    const char* hook = "";
-    VirtualTime time = 0;
-    std::uint32_t lp = 0;
-    std::uint32_t sender = 0;
-    std::uint32_t type = 0;
-    bool certain = false;  // it will not be undone, and so is not interrupted
-};
-
-// A thread that runs handlers, as the watch sees it.
-class WatchedThread : public HandlerProbe {
-  public:
-    // Thread: the watch. The answer to a probe of this call; false while there is none.
-    bool report(std::uint64_t call, RunningHandler& handler) const noexcept;
-
-  protected:
-    ~WatchedThread() = default;
-
-  private:
-    // Async-signal-safe, on the thread itself, amid the handler.
-    virtual RunningHandler running_handler() const noexcept = 0;
-    bool answer(ProbeWish wish, FaultGuard& guard) noexcept final;
-
-    RunningHandler handler_;
-    std::atomic<std::uint64_t> reported_call_{0};  // of handler_, which is written before it
-};
-
-// The calling thread runs handlers of a Worker, say, from adopt() on while this lives.
-template <class Runner>
-class AdoptedThread {
-  public:
-    AdoptedThread() = default;
-    explicit AdoptedThread(Runner& runner) { adopt(runner); }
-    ~AdoptedThread() { leave(); }
-    AdoptedThread(const AdoptedThread&) = delete;
-    AdoptedThread& operator=(const AdoptedThread&) = delete;
-
-    // Cost: some microseconds, unless it is the same as before.
-    void adopt(Runner& runner) {
-        if (runner_ == &runner) return;
-        leave();
-        runner_ = &runner;
-        runner.adopt_thread();
-    }
-
-  private:
-    void leave() noexcept {
-        if (runner_ != nullptr) runner_->leave_thread();
-    }
-
-    Runner* runner_ = nullptr;
-};
+class WatchedThread;
+struct Config;
+struct LiveProgress;
+struct RunningHandler;
 
 class HandlerWatch {
   public:

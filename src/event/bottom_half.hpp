@@ -18,29 +18,10 @@
 
 #include "base/check.hpp"
 #include "base/spin_lock.hpp"
+#include "event/ready_list.hpp"
 #include "event/slot_buffer.hpp"
 
 namespace nw {
-
-class BottomHalf;
-
-// An intrusive stack with many producers and one consumer, which always takes all of it.
-class ReadyList {
-  public:
-    void push(BottomHalf& mail) noexcept;
-    BottomHalf* take_all() noexcept {
-        if (head_.load(std::memory_order_relaxed) == nullptr) return nullptr;
-        return head_.exchange(nullptr,
-                              std::memory_order_acquire);  // pairs with the release in push
-    }
-    bool empty() const noexcept { return head_.load(std::memory_order_relaxed) == nullptr; }
-
-    // At most so many are on it, and none twice. Thread: the consumer.
-    void validate(std::size_t groups) const;
-
-  private:
-    alignas(64) std::atomic<BottomHalf*> head_{nullptr};
-};
 
 class alignas(64) BottomHalf {
   public:

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
+#include "net/transport.hpp"
 
 namespace nw {
 

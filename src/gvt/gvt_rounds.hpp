@@ -14,9 +14,11 @@
 #include <vector>
 
 #include "gvt/window_control.hpp"
-#include "net/transport.hpp"
+#include "net/contribution.hpp"
 
 namespace nw {
+
+class Transport;
 
 // What a finished round says. Written by the holder of the net role before `done` is published, read
 // by workers after they saw `done`; stable until all of them have cut the next round.

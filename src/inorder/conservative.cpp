@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "engine/engines.hpp"
+#include "engine/handler_watch.hpp"
 #include "engine/worker_start.hpp"
 #include "inorder/final_executor.hpp"
 #include "numa/region/shared_arena.hpp"

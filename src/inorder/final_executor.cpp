@@ -8,6 +8,7 @@
 #include "base/prefetch.hpp"
 #include "engine/handler_call.hpp"
 #include "engine/lp_building.hpp"
+#include "lp/make_context.hpp"
 #include "numa/handler/warm_up.hpp"
 
 namespace nw {

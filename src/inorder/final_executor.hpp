@@ -10,7 +10,7 @@
 
 #include "base/counters.hpp"
 #include "base/paranoid.hpp"
-#include "engine/handler_watch.hpp"
+#include "engine/watched_thread.hpp"
 #include "event/mail_buffer.hpp"
 #include "event/pending_set.hpp"
 #include "lp/event_sink.hpp"

@@ -2,6 +2,7 @@
 // Smallest key first, executed for good.
 
 #include "engine/engines.hpp"
+#include "engine/handler_watch.hpp"
 #include "engine/worker_start.hpp"
 #include "inorder/final_executor.hpp"
 #include "numa/region/shared_arena.hpp"

@@ -6,10 +6,14 @@
 #include <cstdint>
 #include <span>
 
-#include <numawarp/context.hpp>
-#include <numawarp/logical_process.hpp>
+#include <numawarp/ids.hpp>
+#include <numawarp/time.hpp>
 
 namespace nw {
+
+class Context;
+class Random;
+struct OutputValue;
 
 // The limits of schedule(), fixed for a run.
 struct ScheduleRules {
@@ -29,9 +33,9 @@ class EventSink {
   protected:
     ~EventSink() = default;
 
-    Context make_context(VirtualTime now, LpId self, std::uint32_t lps, Random random) noexcept {
-        return Context(*this, now, self, lps, random);
-    }
+    // lp/make_context.hpp
+    inline Context make_context(VirtualTime now, LpId self, std::uint32_t lps,
+                                Random random) noexcept;
 };
 
 // Throws ModelError, naming the LP, both times and what is legal, unless the event may be scheduled.

@@ -4,14 +4,13 @@
 
 #include <cstdint>
 
-#include <numawarp/logical_process.hpp>
-
 #include "base/digest.hpp"
 #include "event/event_key.hpp"
 #include "lp/history.hpp"
 
 namespace nw {
 
+class LogicalProcess;
 class LpHeap;
 struct SavedStates;
 

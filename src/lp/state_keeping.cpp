@@ -6,6 +6,8 @@
 #include <cstring>
 #include <new>
 
+#include <numawarp/model.hpp>
+
 #include "base/check.hpp"
 #include "numa/heap/lp_heap.hpp"
 

@@ -16,12 +16,13 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <numawarp/model.hpp>
+#include <numawarp/rollback.hpp>
 
 #include "lp/lp_record.hpp"
 
 namespace nw {
 
+struct ProcessFactory;
 struct Snapshot;
 
 // A saved state at a position of the history. For `copy` the state's bytes follow.

@@ -6,6 +6,8 @@
 
 #include "base/check.hpp"
 #include "base/number_text.hpp"
+#include "numa/region/memory_source.hpp"
+#include "plan/run_plan.hpp"
 
 namespace nw {
 namespace {

@@ -29,10 +29,10 @@
 
 #include <numawarp/time.hpp>
 
-#include "numa/region/memory_source.hpp"
-#include "plan/run_plan.hpp"
-
 namespace nw {
+
+class MemorySource;
+struct RunPlan;
 
 class MemoryBudget {
   public:

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <metis.h>
 
+#include <numawarp/model.hpp>
+
 #include "base/check.hpp"
 #include "numa/os/signals.hpp"
 

@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <vector>
 
-#include <numawarp/model.hpp>
-
 namespace nw {
+
+struct Setup;
 
 // What a partition is but for the owners of groups: enough to have the same groups again.
 struct SavedPartition {

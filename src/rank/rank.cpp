@@ -3,6 +3,11 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "event/mail_buffer.hpp"
+#include "lp/group.hpp"
+#include "net/transport.hpp"
+#include "plan/run_plan.hpp"
+#include "stats/live_progress.hpp"
 
 namespace nw {
 namespace {
@@ -28,6 +33,7 @@ Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, Outp
            std::vector<NodeId> worker_nodes)
     : plan_(plan),
       transport_(transport),
+      batch_bytes_(transport.batch_bytes()),
       memory_(memory),
       memory_budget_(plan, memory, transport.ranks()),
       output_(output),
@@ -46,6 +52,12 @@ Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, Outp
     for (std::uint32_t g = 0; g < plan.partition.groups(); ++g)
         owners_[g] = plan.partition.first_owner(g);
 }
+
+Rank::~Rank() = default;
+
+RankId Rank::id() const noexcept { return transport_.rank(); }
+
+void Rank::release_libc_memory() noexcept { memory_.os().release_libc_memory(); }
 
 std::size_t Rank::trace_spans_max() const noexcept {
     return plan_.config.trace ? nw::trace_spans_max(transport_.ranks(), plan_.workers) : 0;

@@ -10,25 +10,34 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "event/mail_buffer.hpp"
+#include "base/spin_lock.hpp"
+#include "event/event_key.hpp"
+#include "event/ready_list.hpp"
 #include "gvt/gvt_rounds.hpp"
-#include "lp/group.hpp"
-#include "net/transport.hpp"
-#include "output/output_writer.hpp"
 #include "plan/memory_budget.hpp"
-#include "plan/run_plan.hpp"
+#include "plan/partition.hpp"
 #include "rank/rebinding.hpp"
-#include "stats/live_progress.hpp"
 #include "stats/run_history.hpp"
 #include "stats/trace.hpp"
 
 namespace nw {
+
+class MailBuffer;
+class MemorySource;
+class OutputWriter;
+struct Group;
+struct LiveProgress;
+struct LpRecord;
+struct RunPlan;
 
 // Groups on their way from one worker to another, with all that the old owner kept for them.
 struct Handover {
@@ -43,6 +52,9 @@ class Rank {
     Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, OutputWriter& output,
          LiveProgress& progress, const std::atomic<int>& stop_signal,
          std::vector<NodeId> worker_nodes = {});
+    ~Rank();
+    Rank(const Rank&) = delete;
+    Rank& operator=(const Rank&) = delete;
 
     const RunPlan& plan() const noexcept { return plan_; }
     GvtRounds& gvt() noexcept { return gvt_; }
@@ -53,7 +65,7 @@ class Rank {
     Partition::Owner owner(std::uint32_t g) const noexcept {
         return owners_[g].load(std::memory_order_relaxed);
     }
-    RankId id() const noexcept { return transport_.rank(); }
+    RankId id() const noexcept;
     std::size_t batch_bytes() const noexcept { return batch_bytes_; }
     int stop_signal() const noexcept { return stop_signal_.load(std::memory_order_relaxed); }
 
@@ -113,14 +125,14 @@ class Rank {
     const TraceTrack& trace() const noexcept { return trace_; }
 
     MemoryBudget& memory_budget() noexcept { return memory_budget_; }
-    void release_libc_memory() noexcept { memory_.os().release_libc_memory(); }
+    void release_libc_memory() noexcept;
 
   private:
     void bind(const Group& group, std::uint32_t worker) noexcept;
 
     const RunPlan& plan_;
     Transport& transport_;
-    const std::size_t batch_bytes_ = transport_.batch_bytes();
+    const std::size_t batch_bytes_;
     MemorySource& memory_;
     MemoryBudget memory_budget_;
     OutputWriter& output_;

@@ -8,6 +8,8 @@
 #include <set>
 #include <utility>
 
+#include "lp/group.hpp"
+
 namespace nw {
 namespace {
 
@@ -145,6 +147,18 @@ Rebinding::Rebinding(double interval_seconds, double check_share, std::uint64_t 
       check_share_(check_share),
       seed_(seed),
       worker_nodes_(std::move(worker_nodes)) {}
+
+void Rebinding::make_plan(std::uint32_t round, Clock::time_point now,
+                          std::span<const std::unique_ptr<Group>> groups,
+                          const std::function<std::uint32_t(std::uint32_t g)>& owner) {
+    if (!is_due(now)) return;
+    bound_.clear();
+    for (std::uint32_t g = 0; g < groups.size(); ++g) {
+        if (groups[g] == nullptr) continue;
+        bound_.push_back({g, owner(g), groups[g]->load.take()});
+    }
+    plan(round);
+}
 
 bool Rebinding::is_due(Clock::time_point now) noexcept {
     if (!on()) return false;

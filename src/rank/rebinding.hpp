@@ -12,16 +12,18 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include <numawarp/ids.hpp>
 
-#include "lp/group.hpp"
 #include "net/contribution.hpp"
 
 namespace nw {
+
+struct Group;
 
 struct BoundGroup {
     std::uint32_t group;
@@ -65,17 +67,9 @@ class Rebinding {
 
     // Requires: all workers have cut this round and none has learnt it. `owner(g)` is the worker of
     // group g. Cost: a comparison until a look is due, then a walk over the groups.
-    template <class Owner>
     void make_plan(std::uint32_t round, Clock::time_point now,
-                   std::span<const std::unique_ptr<Group>> groups, Owner&& owner) {
-        if (!is_due(now)) return;
-        bound_.clear();
-        for (std::uint32_t g = 0; g < groups.size(); ++g) {
-            if (groups[g] == nullptr) continue;
-            bound_.push_back({g, owner(g), groups[g]->load.take()});
-        }
-        plan(round);
-    }
+                   std::span<const std::unique_ptr<Group>> groups,
+                   const std::function<std::uint32_t(std::uint32_t g)>& owner);
 
     const Plan& plan() const noexcept { return plan_; }
 

@@ -11,6 +11,7 @@
 
 #include "base/check.hpp"
 #include "base/packing.hpp"
+#include "rank/rank.hpp"
 
 namespace nw {
 namespace {

@@ -14,6 +14,7 @@
 
 #include "checkpoint/saved_run.hpp"
 #include "engine/engines.hpp"
+#include "engine/handler_watch.hpp"
 #include "engine/worker_start.hpp"
 #include "numa/region/shared_arena.hpp"
 #include "rank/rank.hpp"

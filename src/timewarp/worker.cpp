@@ -6,7 +6,13 @@
 #include "base/check.hpp"
 #include "base/prefetch.hpp"
 #include "engine/handler_call.hpp"
+#include "lp/make_context.hpp"
 #include "lp/side_effects.hpp"
+#include "stats/live_progress.hpp"
+#include "stats/memory_kinds.hpp"
+#include "worker/handovers.hpp"
+#include "worker/memory_relief.hpp"
+#include "worker/worker_core_inline.hpp"
 
 namespace nw {
 namespace {
@@ -26,11 +32,16 @@ constexpr std::uint32_t events_between_timed = 61;
 
 Worker::Worker(Rank& rank, WorkerId id)
     : core_(rank, id),
+      memory_relief_(std::make_unique<MemoryRelief>(core_)),
+      handovers_(std::make_unique<Handovers>(core_, pending_, committer_, ending_)),
       may_interrupt_(core_.plan.rollback != Rollback::reverse &&
                      core_.plan.ranks * core_.plan.workers > 1),
       draws_interruptions_(may_interrupt_ && core_.plan.config.check_interrupt > 0),
       draws_rollbacks_(core_.plan.config.check_rollback > 0),
-      until_timed_(rank.rebinding().on() ? events_between_timed : 0) {}
+      until_timed_(rank.rebinding().on() ? events_between_timed : 0),
+      memory_look_(std::make_unique<MemoryLook>()) {}
+
+Worker::~Worker() = default;
 
 bool Worker::turn(Clock::time_point now) {
     if (standstill_.is_at_rest()) return false;
@@ -41,14 +52,14 @@ bool Worker::turn(Clock::time_point now) {
     // A handler followed a bad pointer, divided by zero, …: the stack between is gone, what was
     // running stands in core_.running. The turn begins again.
     if (sigsetjmp(core_.guard.env(), 0) != 0) leave_crashed();
-    if (handovers_.is_awaiting()) handovers_.take_over();
+    if (handovers_->is_awaiting()) handovers_->take_over();
     bool worked = drain_mail();
     worked |= execute_batch();
     outboxes_.flush(false);
     cut();
     worked |= commit();
     relieve_memory();
-    if (handovers_.is_leaving() && committer_.is_done()) hand_over();
+    if (handovers_->is_leaving() && committer_.is_done()) hand_over();
     if (committer_.is_done()) standstill_.settle();
     if (!worked) note_idle();
     if constexpr (paranoid) check_turn();
@@ -98,7 +109,7 @@ void Worker::advance(const GvtResult& result) {
     if ((result.sums.stop != 0 || result.sums.save != 0) && core_.gvt < core_.plan.until)
         begin_pause(result);
     else
-        handovers_.on_gvt();
+        handovers_->on_gvt();
 }
 
 void Worker::report_progress(const GvtResult& result) {
@@ -123,9 +134,9 @@ void Worker::report_progress(const GvtResult& result) {
 // hold. What one worker executes sends events into the memory of another.
 void Worker::plan_quota(const GvtResult& result) {
     const std::uint64_t uncommitted = events_uncommitted();
-    memory_relief_.on_gvt(uncommitted, pending_.size());
+    memory_relief_->on_gvt(uncommitted, pending_.size());
     const std::uint32_t held_max =
-        std::min(memory_relief_.events_ahead_max(), result.sums.events_ahead);
+        std::min(memory_relief_->events_ahead_max(), result.sums.events_ahead);
     if (held_max == Throttle::unlimited) [[likely]]
         return;
     throttle_.set_quota(held_max -
@@ -136,7 +147,7 @@ std::uint64_t Worker::events_uncommitted() const noexcept {
     const auto ahead = static_cast<std::int64_t>(core_.counters[Counter::executed_events] -
                                                  core_.counters[Counter::rolled_back_events] -
                                                  core_.counters[Counter::committed_events]) +
-                       handovers_.uncommitted_taken_over();
+                       handovers_->uncommitted_taken_over();
     return static_cast<std::uint64_t>(std::max<std::int64_t>(0, ahead));
 }
 
@@ -144,7 +155,7 @@ void Worker::cut() {
     const bool open = core_.rank.gvt().opened() != core_.epochs.epoch();
     if (!open || core_.epochs.epoch() != core_.epochs.seen() || standstill_.nothing_in_flight())
         return;
-    if (handovers_.is_under_way()) return;
+    if (handovers_->is_under_way()) return;
     outboxes_.flush(true);
     Contribution& slot = core_.rank.gvt().slot(core_.self.worker);
     slot = {};
@@ -159,7 +170,7 @@ void Worker::cut() {
     slot.not_ended = ending_.lps_not_ended();
     slot.end_key = ending_.last_key();
     slot.dropped_beyond_end = ending_.dropped_beyond_end();
-    slot.events_ahead = memory_relief_.events_ahead_max();
+    slot.events_ahead = memory_relief_->events_ahead_max();
     slot.stop = static_cast<std::uint64_t>(core_.rank.stop_signal());
     slot.save = standstill_.is_save_due() ? 1 : 0;
     core_.rank.gvt().arrive(core_.self.worker);
@@ -167,9 +178,9 @@ void Worker::cut() {
 }
 
 bool Worker::commit() {
-    const bool committed = committer_.step(memory_relief_.is_low());
-    if (committed && committer_.is_done() && memory_look_.is_due(core_.now))
-        memory_look_.look(core_.now, core_.groups, core_.keeper.bytes());
+    const bool committed = committer_.step(memory_relief_->is_low());
+    if (committed && committer_.is_done() && memory_look_->is_due(core_.now))
+        memory_look_->look(core_.now, core_.groups, core_.keeper.bytes());
     trace_turn_.mark(TraceKind::commit, committed ? 1 : 0);
     return committed;
 }
@@ -178,14 +189,14 @@ void Worker::relieve_memory() {
     const MemoryBudget::Level level = core_.rank.memory_budget().level(core_.now);
     if (level == MemoryBudget::Level::full) throttle_.stay_at_gvt_for_memory();
     if (level != MemoryBudget::Level::ample) [[unlikely]]
-        memory_relief_.give_back(level);
-    memory_relief_.trim_mail();
+        memory_relief_->give_back(level);
+    memory_relief_->trim_mail();
 }
 
 void Worker::hand_over() {
-    const std::vector<std::uint32_t> new_workers = handovers_.new_workers();
+    const std::vector<std::uint32_t> new_workers = handovers_->new_workers();
     give_back_put_aside(new_workers);
-    handovers_.hand_over(new_workers);
+    handovers_->hand_over(new_workers);
 }
 
 // --- Mail and events -------------------------------------------------------------------------------
@@ -196,7 +207,7 @@ bool Worker::drain_mail() {
     while (mail != nullptr) {
         BottomHalf* next = mail->next_ready;  // before drain(): a writer may list it again after
         if (!(core_.rank.owner(mail->group()) == core_.self)) [[unlikely]] {
-            handovers_.take_over();
+            handovers_->take_over();
             if (!(core_.rank.owner(mail->group()) == core_.self)) {
                 core_.rank.ready_list_of_group(mail->group()).push(*mail);
                 mail = next;

@@ -20,16 +20,14 @@
 #include <memory>
 #include <vector>
 
-#include "engine/handler_watch.hpp"
+#include "engine/watched_thread.hpp"
+#include "event/mail_buffer.hpp"
 #include "event/pending_set.hpp"
 #include "lp/event_sink.hpp"
-#include "stats/memory_kinds.hpp"
-#include "stats/run_history.hpp"
+#include "numa/image/outside_pointers.hpp"
 #include "stats/worker_figures.hpp"
 #include "worker/committer.hpp"
 #include "worker/ending.hpp"
-#include "worker/handovers.hpp"
-#include "worker/memory_relief.hpp"
 #include "worker/outboxes.hpp"
 #include "worker/standstill.hpp"
 #include "worker/throttle.hpp"
@@ -37,15 +35,21 @@
 
 namespace nw {
 
+class Handovers;
+class MemoryLook;
+class MemoryRelief;
+class SectionWriter;
+struct MemoryKinds;
+struct RollbackSpot;
 struct SavedPart;
 struct SavedRun;
-class SectionWriter;
 
 class alignas(64) Worker final : private detail::EventSink, public WatchedThread {
   public:
     using Clock = WorkerCore::Clock;
 
     Worker(Rank& rank, WorkerId id);
+    ~Worker();
 
     // --- before the first turn (worker_lps.cpp) ---
 
@@ -97,14 +101,14 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
 
     // --- what is known of it ---
 
-    LpRecord& lp(std::uint32_t id) const noexcept { return core_.lp(id); }
+    LpRecord& lp(std::uint32_t id) const noexcept;
     const std::vector<Group*>& groups() const noexcept { return core_.groups; }
     const Counters& counters() const noexcept { return core_.counters; }
     const WorkerFigures& figures() const noexcept { return figures_; }
     // Events and anti-messages to each other rank, added to `sums` by the rank's number.
     void add_sent_to(std::vector<std::uint64_t>& sums) const { outboxes_.add_sent_to(sums); }
     const TraceTrack& trace() const noexcept { return core_.trace; }
-    const MemoryKinds& memory_kinds() const noexcept { return memory_look_.largest(); }
+    const MemoryKinds& memory_kinds() const noexcept;
     void add_digest(Digest& sum) const noexcept;
     // Those of its LPs that were rolled back most.
     void add_rollback_spots(std::vector<RollbackSpot>& spots) const;
@@ -210,11 +214,11 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     PendingSet pending_;
     Outboxes outboxes_{core_};
     Throttle throttle_{core_};
-    MemoryRelief memory_relief_{core_};
+    std::unique_ptr<MemoryRelief> memory_relief_;
     Committer committer_{core_};
     Ending ending_{core_};
     Standstill standstill_{core_};
-    Handovers handovers_{core_, pending_, committer_, ending_};
+    std::unique_ptr<Handovers> handovers_;
 
     MailBuffer staged_;                    // what the running handler sends to other workers
     std::vector<EventRecord*> to_cancel_;  // processed events whose LPs must be rolled back
@@ -229,7 +233,7 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     std::uint64_t rolled_back_by_pauses_ = 0;  // events
     WorkerFigures figures_;
     TraceTurn trace_turn_{core_.trace};
-    MemoryLook memory_look_;
+    std::unique_ptr<MemoryLook> memory_look_;
     AddressRange stack_;
     std::uint32_t walked_at_round_ = 0;  // paranoid
 };

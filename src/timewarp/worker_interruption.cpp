@@ -14,6 +14,7 @@
 
 #include "base/check.hpp"
 #include "timewarp/worker.hpp"
+#include "worker/worker_core_inline.hpp"
 
 namespace nw {
 

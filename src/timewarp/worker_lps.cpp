@@ -7,9 +7,12 @@
 #include "checkpoint/saved_run.hpp"
 #include "engine/handler_call.hpp"
 #include "engine/lp_building.hpp"
+#include "lp/make_context.hpp"
 #include "lp/side_effects.hpp"
 #include "numa/handler/warm_up.hpp"
+#include "stats/memory_kinds.hpp"
 #include "timewarp/worker.hpp"
+#include "worker/worker_core_inline.hpp"
 
 namespace nw {
 
@@ -120,7 +123,7 @@ void Worker::read_groups(const SavedRun& saved) {
 // --- After -----------------------------------------------------------------------------------------
 
 void Worker::finalize() {
-    memory_look_.look(core_.now, core_.groups, core_.keeper.bytes());
+    memory_look_->look(core_.now, core_.groups, core_.keeper.bytes());
     for (Group* group : core_.groups) {
         core_.counters[Counter::mail_spilled_bytes] += group->memory.mail().spilled_bytes();
         for (std::uint32_t i = 0; i < group->count; ++i) {
@@ -164,6 +167,10 @@ void Worker::destroy_lps() {
     }
     core_.running = {};
 }
+
+LpRecord& Worker::lp(std::uint32_t id) const noexcept { return core_.lp(id); }
+
+const MemoryKinds& Worker::memory_kinds() const noexcept { return memory_look_->largest(); }
 
 void Worker::add_digest(Digest& sum) const noexcept {
     for (const Group* group : core_.groups)

@@ -12,9 +12,11 @@
 
 #include "base/check.hpp"
 #include "engine/handler_call.hpp"
+#include "lp/make_context.hpp"
 #include "lp/side_effects.hpp"
 #include "lp/state_difference.hpp"
 #include "timewarp/worker.hpp"
+#include "worker/worker_core_inline.hpp"
 
 namespace nw {
 namespace {

@@ -12,6 +12,7 @@
 
 #include "checkpoint/saved_group.hpp"
 #include "timewarp/worker.hpp"
+#include "worker/worker_core_inline.hpp"
 
 namespace nw {
 

@@ -5,7 +5,9 @@
 
 #include "lp/side_effects.hpp"
 #include "numa/handler/heap_scope.hpp"
+#include "output/output_row.hpp"
 #include "timewarp/worker.hpp"
+#include "worker/worker_core_inline.hpp"
 
 namespace nw {
 void Worker::schedule(Context& context, LpId target, VirtualTime delay, EventType type,

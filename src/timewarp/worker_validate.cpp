@@ -5,8 +5,10 @@
 #include <cmath>
 
 #include "base/check.hpp"
+#include "lp/validate.hpp"
 #include "numa/handler/heap_scope.hpp"
 #include "timewarp/worker.hpp"
+#include "worker/worker_core_inline.hpp"
 
 namespace nw {
 namespace {

@@ -4,6 +4,8 @@
 #include "base/prefetch.hpp"
 #include "engine/handler_call.hpp"
 #include "lp/side_effects.hpp"
+#include "output/output_writer.hpp"
+#include "worker/worker_core_inline.hpp"
 
 namespace nw {
 namespace {
@@ -12,6 +14,10 @@ namespace {
 constexpr std::size_t lps_per_turn = 512;
 
 }  // namespace
+
+Committer::Committer(WorkerCore& core) : core_(core) {}
+
+Committer::~Committer() = default;
 
 void Committer::begin(const EventKey& bound) {
     bound_ = bound;

@@ -9,14 +9,18 @@
 #include <algorithm>
 #include <vector>
 
-#include "output/output_writer.hpp"
 #include "worker/worker_core.hpp"
 
 namespace nw {
 
+struct OutputRow;
+
 class Committer {
   public:
-    explicit Committer(WorkerCore& core) : core_(core) {}
+    explicit Committer(WorkerCore& core);
+    ~Committer();
+    Committer(const Committer&) = delete;
+    Committer& operator=(const Committer&) = delete;
 
     // Entries before `bound` are final. A commit under way is continued with the new bound.
     void begin(const EventKey& bound);

@@ -1,6 +1,11 @@
 #include "worker/ending.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "stats/run_result.hpp"
+#include "worker/committer.hpp"
+#include "worker/worker_core_inline.hpp"
 
 namespace nw {
 namespace {
@@ -11,6 +16,13 @@ EventKey just_after(EventKey key) noexcept {
 }
 
 }  // namespace
+
+Ending::Ending(WorkerCore& core) : core_(core), reason_(EndReason::until) {}
+
+void Ending::end_interrupted(VirtualTime at) noexcept {
+    reason_ = EndReason::interrupted;
+    time_ = at;
+}
 
 std::uint64_t Ending::not_ended(const Group& group) noexcept {
     return static_cast<std::uint64_t>(std::count_if(group.lps, group.lps + group.count,

@@ -9,15 +9,17 @@
 
 #include <cstdint>
 
-#include "stats/run_result.hpp"
-#include "worker/committer.hpp"
 #include "worker/worker_core.hpp"
 
 namespace nw {
 
+class Committer;
+enum class EndReason : std::uint8_t;
+struct GvtResult;
+
 class Ending {
   public:
-    explicit Ending(WorkerCore& core) : core_(core) {}
+    explicit Ending(WorkerCore& core);
 
     // A new GVT is known. Returns whether the run ends with it; then all workers are told the same.
     bool on_gvt(const GvtResult& result, const Committer& committer);
@@ -30,10 +32,7 @@ class Ending {
     void look_at_pause(const Committer& committer, const EventKey& bound);
 
     // A pause was the end.
-    void end_interrupted(VirtualTime at) noexcept {
-        reason_ = EndReason::interrupted;
-        time_ = at;
-    }
+    void end_interrupted(VirtualTime at) noexcept;
 
     EndReason reason() const noexcept { return reason_; }
     VirtualTime time() const noexcept { return time_; }  // up to which the run came
@@ -74,7 +73,7 @@ class Ending {
     EventKey last_key_{-1.0, 0, 0, 0};
     std::uint64_t dropped_beyond_end_ = 0;
     EventKey final_bound_{};
-    EndReason reason_ = EndReason::until;
+    EndReason reason_;
     VirtualTime time_ = 0;
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "lp/side_effects.hpp"
+#include "stats/live_progress.hpp"
+#include "worker/worker_core_inline.hpp"
 
 namespace nw {
 

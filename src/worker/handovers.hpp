@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "event/pending_set.hpp"
+#include "rank/rebinding.hpp"
 #include "worker/committer.hpp"
 #include "worker/ending.hpp"
 #include "worker/worker_core.hpp"

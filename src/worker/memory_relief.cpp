@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "worker/worker_core_inline.hpp"
+
 namespace nw {
 namespace {
 

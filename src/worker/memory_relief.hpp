@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "plan/memory_budget.hpp"
 #include "worker/throttle.hpp"
 #include "worker/worker_core.hpp"
 

@@ -1,6 +1,7 @@
 #include "worker/outboxes.hpp"
 
 #include "base/check.hpp"
+#include "worker/worker_core_inline.hpp"
 
 namespace nw {
 namespace {
@@ -14,6 +15,8 @@ constexpr std::chrono::microseconds batch_age_max{50};
 constexpr std::uint32_t messages_credited = 1 << 16;
 
 }  // namespace
+
+Outboxes::Outboxes(WorkerCore& core) : core_(core), to_workers_(core.plan.workers) {}
 
 bool Outboxes::send(WireEvent wire, const std::byte* payload) {
     wire.epoch = core_.epochs.send({wire.time, wire.generation});

@@ -14,7 +14,7 @@ namespace nw {
 
 class Outboxes {
   public:
-    explicit Outboxes(WorkerCore& core) : core_(core), to_workers_(core.plan.workers) {}
+    explicit Outboxes(WorkerCore& core);
 
     // The event or anti-message belongs to the epoch that is open, from now on. Returns whether this was the
     // last that the worker may send to other ranks before it learns a new GVT.

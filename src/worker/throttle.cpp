@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "base/check.hpp"
+#include "gvt/gvt_rounds.hpp"
+#include "plan/run_plan.hpp"
 
 namespace nw {
 
@@ -33,6 +35,11 @@ void Throttle::stay_at_gvt_for_memory() noexcept {
 }
 
 void Throttle::resume() noexcept { horizon_ = std::nextafter(core_.gvt, time_infinity); }
+
+// The horizon may also be the end of the run, which is no stop.
+void Throttle::count_stop(bool is_beyond) noexcept {
+    if (!is_beyond || horizon_ < core_.plan.until) ++core_.counters[Counter::window_stops];
+}
 
 void Throttle::validate() const { NW_CHECK(horizon_ <= core_.plan.until); }
 

@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "event/pending_set.hpp"
+#include "event/event_key.hpp"
 #include "worker/worker_core.hpp"
 
 namespace nw {
+
+struct GvtResult;
 
 class Throttle {
   public:
@@ -45,13 +47,15 @@ class Throttle {
                            (first.time == core_.gvt && first.generation <= generation_limit_)))
             [[likely]]
             return false;
-        if (!is_beyond || horizon_ < core_.plan.until) ++core_.counters[Counter::window_stops];
+        count_stop(is_beyond);
         return true;
     }
 
     void validate() const;
 
   private:
+    [[gnu::cold]] void count_stop(bool is_beyond) noexcept;
+
     WorkerCore& core_;
     VirtualTime horizon_ = 0;             // events before it may be executed now
     std::uint32_t generations_ = 1;       // the last that may run beyond GVT

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
+#include "lp/validate.hpp"
 #include "numa/handler/heap_scope.hpp"
+#include "worker/worker_core_inline.hpp"
 
 namespace nw {
 

@@ -5,21 +5,25 @@
 // Owner: Worker. Thread: the worker's.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "base/counters.hpp"
 #include "base/paranoid.hpp"
-#include "base/prefetch.hpp"
 #include "gvt/epoch_counts.hpp"
 #include "lp/state_keeping.hpp"
-#include "lp/validate.hpp"
 #include "numa/handler/fault_guard.hpp"
-#include "rank/rank.hpp"
+#include "plan/partition.hpp"
 #include "stats/trace.hpp"
 
 namespace nw {
+
+class Rank;
+struct Group;
+struct LpFacts;
+struct RunPlan;
 
 // What is being executed; null outside handlers. It is kept here and not in locals: a fault in a
 // handler jumps over the stack.
@@ -34,32 +38,20 @@ struct RunningCall {
 };
 
 struct WorkerCore {
-    using Clock = GvtRounds::Clock;
+    using Clock = std::chrono::steady_clock;
 
     WorkerCore(Rank& rank, WorkerId id);
 
-    LpRecord& lp(std::uint32_t id) const noexcept {
-        const Partition::Place place = plan.partition.place(id);
-        return rank.group(place.group)->lps[place.index];
-    }
-    Group& group_of(const LpRecord& lp) const noexcept {
-        return *rank.group(plan.partition.place(lp.id).group);
-    }
+    // Its place is among its group's LPs: worker_core_inline.hpp.
+    inline LpRecord& lp(std::uint32_t id) const noexcept;
+    inline Group& group_of(const LpRecord& lp) const noexcept;
     HistoryEntry& entry_at(LpRecord& lp, History::Ordinal position) const noexcept {
         return lp.history.at(position, stride);
     }
 
-    // Fossil collection: frees the events and entries before `needed`.
-    void collect_fossils_before(Group& group, LpRecord& lp, History::Ordinal needed) noexcept {
-        while (lp.history.head() != needed) {
-            // The events lie where they were made, long ago for the cache. (Beyond the last one kept the
-            // ring holds an older entry: a useless hint at worst.)
-            prefetch(entry_at(lp, lp.history.head() + 4).event);
-            EventRecord* event = entry_at(lp, lp.history.head()).event;
-            group.heap.free(event, event->bytes());
-            lp.history.drop_first();
-        }
-    }
+    // Fossil collection: frees the events and entries before `needed`. worker_core_inline.hpp
+    inline void collect_fossils_before(Group& group, LpRecord& lp,
+                                       History::Ordinal needed) noexcept;
     // The LP keeps no past at all. Requires: all that it has executed is final.
     void forget(Group& group, LpRecord& lp);
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Includes point down (docs/architecture.md): from a room to those below it. Every room is described,
-and every file in it is named, in the README of the folder it lies in; no room is too large.
+and every file in it is named, in the README of the folder it lies in; no room is too large. The headers
+of the largest classes reach few others.
 
 usage: floors.py ROOT          exit code 1 and a line `file:line: ...` for each breach
        floors.py --self-test   shows on a planted tree that each kind of breach is found
 
-Two tables are the whole policy: in which order the rooms stand, and which headers of others a room may
-include besides the C++ standard library. A header that is in no table is an error, so a new dependency
+Three tables are the whole policy: in which order the rooms stand, which headers of others a room may
+include besides the C++ standard library, and how many headers of ours some headers may reach. A header that is in no table is an error, so a new dependency
 is a change of this file that a reviewer sees.
 """
 
@@ -29,6 +30,10 @@ FLOORS = {room: floor for floor, room in enumerate(ROOMS)}
 
 # What one person keeps in mind of a room.
 FILES_MAX = 20
+
+# How many other headers of ours these reach at most, directly or through others. Who reads one of them
+# should not have to know the whole engine, and who changes any header should not rebuild all of it.
+REACH_MAX = {"src/rank/rank.hpp": 35, "src/timewarp/worker.hpp": 39}
 
 # Where each of these rooms' files is named.
 INDEXES = {"src": "src/README.md", "numa": "numa/README.md", "mpi": "mpi/README.md"}
@@ -157,6 +162,30 @@ def unnamed(root):
                 yield f"{path.relative_to(root).as_posix()}:1: {index} does not name it in its room"
 
 
+def reached(root, header):
+    """The headers of ours that `header` includes, directly or through others."""
+    found, waiting = set(), [header]
+    while waiting:
+        path = root / waiting.pop()
+        for line in path.read_text().splitlines():
+            include = INCLUDE.match(line)
+            target = find_ours(root, path, include.group(2)) if include else None
+            if target and target not in found:
+                found.add(target)
+                waiting.append(target)
+    return found
+
+
+def too_far(root):
+    """A line for each header that reaches more than it may."""
+    for header, most in REACH_MAX.items():
+        if not (root / header).is_file():
+            continue
+        count = len(reached(root, header))
+        if count > most:
+            yield f"{header}:1: it reaches {count} headers of ours: at most {most}"
+
+
 def check(root):
     """All breaches, as lines `file:line: include: what is wrong`."""
     root = root.resolve()
@@ -175,7 +204,7 @@ def check(root):
                     wrong = breach(root, path, *include.groups())
                     if wrong:
                         breaches.append(f"{relative}:{number}: {include.group(2)}: {wrong}")
-    return breaches + list(unnamed(root))
+    return breaches + list(unnamed(root)) + list(too_far(root))
 
 
 # What the self-test plants: file, its text, and a word of the expected complaint (None: clean).
@@ -203,6 +232,11 @@ PLANTED = [
     ("src/odd.hpp", "", "in no room"),
     *((f"src/formats/file_{i}.hpp", "", "does not name it") for i in range(FILES_MAX + 1)),
     ("src/formats", None, "files: at most"),
+    # A chain: each is reached through the one before.
+    ("src/rank/rank.hpp", '#include "event/row_1.hpp"', "it reaches 36 headers"),
+    *((f"src/event/row_{i}.hpp", f'#include "event/row_{i + 1}.hpp"', "does not name it")
+      for i in range(1, 36)),
+    ("src/event/row_36.hpp", "", "does not name it"),
 ]
 
 

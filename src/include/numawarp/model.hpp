@@ -27,6 +27,7 @@
 #include <numawarp/math.hpp>
 #include <numawarp/options.hpp>
 #include <numawarp/random.hpp>
+#include <numawarp/rollback.hpp>
 #include <numawarp/time.hpp>
 
 namespace nw {
@@ -44,8 +45,6 @@ class ModelError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
-
-enum class Rollback : std::uint8_t { snapshot, copy, reverse };
 
 // How the engine builds and treats the model's LPs. Made by nw::process<Lp>(…).
 struct ProcessFactory {

@@ -5,6 +5,8 @@
 #include <string>
 
 #include "base/check.hpp"
+#include "numa/region/memory_source.hpp"
+#include "plan/run_plan.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_os.hpp"
 

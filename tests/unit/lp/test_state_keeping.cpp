@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <numawarp/model.hpp>
+
 #include "base/check.hpp"
 #include "numa/handler/heap_scope.hpp"
 #include "numa/heap/group_memory.hpp"

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include <numawarp/model.hpp>
+
 #include "base/check.hpp"
 #include "event/wire_event.hpp"
 #include "numa/heap/group_memory.hpp"

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "numa/heap/platform_heap.hpp"
+#include "numa/region/segments.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/effort.hpp"
 #include "tests/support/fake_os.hpp"

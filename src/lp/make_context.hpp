@@ -1,0 +1,18 @@
+// How an engine makes the Context of a handler. Apart from event_sink.hpp, so that who only declares an
+// engine need not know what a Context is made of.
+#pragma once
+
+#include <cstdint>
+
+#include <numawarp/context.hpp>
+
+#include "lp/event_sink.hpp"
+
+namespace nw::detail {
+
+inline Context EventSink::make_context(VirtualTime now, LpId self, std::uint32_t lps,
+                                       Random random) noexcept {
+    return Context(*this, now, self, lps, random);
+}
+
+}  // namespace nw::detail

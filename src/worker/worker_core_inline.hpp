@@ -1,0 +1,34 @@
+// What of WorkerCore looks into groups, on the way of every event. Apart from worker_core.hpp, so that
+// who only needs to know a worker need not know the rank, groups and their memory.
+#pragma once
+
+#include "base/prefetch.hpp"
+#include "lp/group.hpp"
+#include "plan/run_plan.hpp"
+#include "rank/rank.hpp"
+#include "worker/worker_core.hpp"
+
+namespace nw {
+
+inline LpRecord& WorkerCore::lp(std::uint32_t id) const noexcept {
+    const Partition::Place place = plan.partition.place(id);
+    return rank.group(place.group)->lps[place.index];
+}
+
+inline Group& WorkerCore::group_of(const LpRecord& lp) const noexcept {
+    return *rank.group(plan.partition.place(lp.id).group);
+}
+
+inline void WorkerCore::collect_fossils_before(Group& group, LpRecord& lp,
+                                               History::Ordinal needed) noexcept {
+    while (lp.history.head() != needed) {
+        // The events lie where they were made, long ago for the cache. (Beyond the last one kept the
+        // ring holds an older entry: a useless hint at worst.)
+        prefetch(entry_at(lp, lp.history.head() + 4).event);
+        EventRecord* event = entry_at(lp, lp.history.head()).event;
+        group.heap.free(event, event->bytes());
+        lp.history.drop_first();
+    }
+}
+
+}  // namespace nw
