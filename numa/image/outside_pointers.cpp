@@ -2,18 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <span>
 #include <string>
 #include <utility>
 
-#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
-#include <unistd.h>
 
 #include "numa/heap/lp_heap.hpp"
-#include "numa/os/os.hpp"
 #include "numa/region/region.hpp"
 
 namespace nw {
@@ -52,7 +48,7 @@ AddressRange own_stack() noexcept {
     return stack;
 }
 
-AddressMap::AddressMap(std::vector<AddressRange> stacks) : stacks_(std::move(stacks)) {
+AddressMap::AddressMap(Os& os, std::vector<AddressRange> stacks) : stacks_(std::move(stacks)) {
     visit_executable([&](const dl_phdr_info& info) {
         for (unsigned i = 0; i < info.dlpi_phnum; ++i) {
             const auto& part = info.dlpi_phdr[i];
@@ -61,12 +57,10 @@ AddressMap::AddressMap(std::vector<AddressRange> stacks) : stacks_(std::move(sta
             program_.push_back({begin, begin + part.p_memsz});
         }
     });
-    std::ifstream file("/proc/self/maps");
-    std::uint64_t begin = 0, end = 0;
-    char dash = 0;
-    std::string rest;
-    while (file >> std::hex >> begin >> dash >> end && std::getline(file, rest))
-        if (!Region::contains(reinterpret_cast<const void*>(begin))) other_.push_back({begin, end});
+    other_ = os.mappings();
+    std::erase_if(other_, [](const AddressRange& range) {
+        return Region::contains(reinterpret_cast<const void*>(range.begin));
+    });
     const auto by_address = [](const AddressRange& a, const AddressRange& b) {
         return a.begin < b.begin;
     };
@@ -119,24 +113,18 @@ namespace {
 // and another thread of one may be writing just now.
 class OwnMemory {
   public:
-    OwnMemory() : file_(::open("/proc/self/mem", O_RDONLY | O_CLOEXEC)) {}
-    ~OwnMemory() {
-        if (file_ >= 0) ::close(file_);
-    }
-    OwnMemory(const OwnMemory&) = delete;
-    OwnMemory& operator=(const OwnMemory&) = delete;
+    explicit OwnMemory(Os& os) : os_(os) {}
 
     // Empty for a page that cannot be read. Valid until the next call.
     std::span<const std::uint64_t> read(std::uintptr_t address, std::size_t bytes) {
-        const ssize_t got = ::pread(file_, words_.data(), std::min(bytes, sizeof words_),
-                                    static_cast<off_t>(address));
-        const std::size_t count = got < 0 ? 0 : static_cast<std::size_t>(got) / sizeof words_[0];
-        return {words_.data(), count};
+        const std::size_t got =
+            os_.read_own_memory(address, words_.data(), std::min(bytes, sizeof words_));
+        return {words_.data(), got / sizeof words_[0]};
     }
 
   private:
+    Os& os_;
     std::array<std::uint64_t, 4096> words_;
-    int file_;
 };
 
 void collect(OwnMemory& memory, std::uintptr_t begin, std::size_t bytes,
@@ -161,11 +149,11 @@ void collect(OwnMemory& memory, std::uintptr_t begin, std::size_t bytes,
 
 // Calls visit(module, words) for the program and each of its libraries.
 template <class Visit>
-void visit_words_of_modules(Visit visit) {
+void visit_words_of_modules(Os& os, Visit visit) {
     struct Look {
         Visit& visit;
         OwnMemory memory;
-    } look{visit, {}};
+    } look{visit, OwnMemory(os)};
     dl_iterate_phdr(
         [](dl_phdr_info* module, std::size_t, void* data) {
             Look& own = *static_cast<Look*>(data);
@@ -188,8 +176,8 @@ bool by_address(const OutsideWord& a, const OutsideWord& b) noexcept { return a.
 
 }  // namespace
 
-OutsideLook::OutsideLook() {
-    visit_words_of_modules([this](const dl_phdr_info&, const std::vector<OutsideWord>& words) {
+OutsideLook::OutsideLook(Os& os) : os_(os) {
+    visit_words_of_modules(os, [this](const dl_phdr_info&, const std::vector<OutsideWord>& words) {
         before_.insert(before_.end(), words.begin(), words.end());
     });
     std::sort(before_.begin(), before_.end(), by_address);
@@ -197,7 +185,8 @@ OutsideLook::OutsideLook() {
 
 std::vector<PointersFromOutside> OutsideLook::found() const {
     std::vector<PointersFromOutside> result;
-    visit_words_of_modules([&](const dl_phdr_info& module, const std::vector<OutsideWord>& words) {
+    visit_words_of_modules(os_, [&](const dl_phdr_info& module,
+                                    const std::vector<OutsideWord>& words) {
         const auto count = std::count_if(words.begin(), words.end(), [&](const OutsideWord& word) {
             const auto same = std::lower_bound(before_.begin(), before_.end(), word, by_address);
             if (same != before_.end() && same->where == word.where && same->value == word.value)

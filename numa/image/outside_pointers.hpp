@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "numa/os/os.hpp"
+
 namespace nw {
 
 class LpHeap;
@@ -23,11 +25,6 @@ class LpHeap;
 struct OutsideWord {
     std::uint64_t* where;
     std::uint64_t value;
-};
-
-struct AddressRange {
-    std::uint64_t begin = 0;
-    std::uint64_t end = 0;
 };
 
 // Of the thread that asks; empty if the C library does not know.
@@ -44,7 +41,7 @@ class AddressMap {
   public:
     // Without `stacks`, those of threads that run handlers. Of a handler's own variables nothing is left
     // when it returns: what looks like a pointer there is bytes that its objects never set.
-    explicit AddressMap(std::vector<AddressRange> stacks = {});
+    explicit AddressMap(Os& os, std::vector<AddressRange> stacks = {});
 
     PointsTo look_up(std::uint64_t word) const noexcept;
     // Where the executable was loaded, less where it was linked to be: 0 if it can be nowhere else.
@@ -78,10 +75,11 @@ struct PointersFromOutside {
 // twice, some milliseconds.
 class OutsideLook {
   public:
-    OutsideLook();
+    explicit OutsideLook(Os& os);
     std::vector<PointersFromOutside> found() const;
 
   private:
+    Os& os_;
     std::vector<OutsideWord> before_;  // by address
 };
 

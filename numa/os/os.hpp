@@ -34,6 +34,11 @@ struct MemoryFigures {
     std::uint64_t resident_peak = 0;  // of this process, so far
 };
 
+struct AddressRange {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+};
+
 enum class Access : std::uint8_t { none, read, write };  // write: and read
 
 class Os {
@@ -96,6 +101,13 @@ class Os {
     virtual std::uint64_t resident_bytes() noexcept { return memory().resident; }
     // Gives the kernel what libc's malloc holds and does not use. Cost: milliseconds.
     virtual void release_libc_memory() noexcept {}
+
+    // All that is mapped in this process, by address; nothing where the kernel does not say (no /proc).
+    virtual std::vector<AddressRange> mappings() = 0;
+    // Copies what is at `address` in this process, whatever access its pages have and whoever writes
+    // there. Returns how many bytes were read: fewer where a page cannot be, 0 if that is the first.
+    virtual std::size_t read_own_memory(std::uintptr_t address, void* bytes,
+                                        std::size_t size) noexcept = 0;
 };
 
 // The kernel this program runs on.

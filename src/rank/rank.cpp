@@ -57,7 +57,7 @@ Rank::~Rank() = default;
 
 RankId Rank::id() const noexcept { return transport_.rank(); }
 
-void Rank::release_libc_memory() noexcept { memory_.os().release_libc_memory(); }
+Os& Rank::os() noexcept { return memory_.os(); }
 
 std::size_t Rank::trace_spans_max() const noexcept {
     return plan_.config.trace ? nw::trace_spans_max(transport_.ranks(), plan_.workers) : 0;

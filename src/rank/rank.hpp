@@ -33,6 +33,7 @@ namespace nw {
 
 class MailBuffer;
 class MemorySource;
+class Os;
 class OutputWriter;
 struct Group;
 struct LiveProgress;
@@ -125,7 +126,7 @@ class Rank {
     const TraceTrack& trace() const noexcept { return trace_; }
 
     MemoryBudget& memory_budget() noexcept { return memory_budget_; }
-    void release_libc_memory() noexcept;
+    Os& os() noexcept;
 
   private:
     void bind(const Group& group, std::uint32_t worker) noexcept;

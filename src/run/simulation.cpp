@@ -158,7 +158,7 @@ class LookForPointers {
   private:
     MemorySource& memory_;
     std::vector<std::string>& notices_;
-    const OutsideLook look_;
+    const OutsideLook look_{memory_.os()};
 };
 
 void run_engine(EngineRun& run) {

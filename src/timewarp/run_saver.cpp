@@ -132,7 +132,7 @@ void RunSaver::open() {
     failure_ = said.front() == well ? "" : path_;
     std::vector<AddressRange> stacks;
     for (const auto& worker : workers_) stacks.push_back(worker->stack());
-    map_.emplace(std::move(stacks));
+    map_.emplace(run_.memory.os(), std::move(stacks));
 }
 
 void RunSaver::write_part(std::uint32_t w) {

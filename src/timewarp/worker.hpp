@@ -24,7 +24,7 @@
 #include "event/mail_buffer.hpp"
 #include "event/pending_set.hpp"
 #include "lp/event_sink.hpp"
-#include "numa/image/outside_pointers.hpp"
+#include "numa/os/os.hpp"
 #include "stats/worker_figures.hpp"
 #include "worker/committer.hpp"
 #include "worker/ending.hpp"
@@ -35,6 +35,7 @@
 
 namespace nw {
 
+class AddressMap;
 class Handovers;
 class MemoryLook;
 class MemoryRelief;

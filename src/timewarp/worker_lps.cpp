@@ -30,7 +30,7 @@ void Worker::build_groups() {
     for (std::uint32_t g = 0; g < core_.plan.partition.groups(); ++g)
         if (core_.plan.partition.first_owner(g) == core_.self) build_group(g);
     if (!core_.plan.config.save.on()) return;
-    const AddressMap map({stack_});
+    const AddressMap map(core_.rank.os(), {stack_});
     for (Group* group : core_.groups) note_constructed(*group, map);
 }
 

@@ -103,7 +103,7 @@ void MemoryRelief::release_some(bool full) {
     for (std::size_t n = 0; n < core_.groups.size() && spent < release_time_per_turn; ++n) {
         if (++released_groups_ >= core_.groups.size()) {
             released_groups_ = 0;
-            if (core_.self.worker == 0) core_.rank.release_libc_memory();
+            if (core_.self.worker == 0) core_.rank.os().release_libc_memory();
         }
         PlatformHeap& heap = core_.groups[released_groups_]->heap;
         spent += group_visit_time;

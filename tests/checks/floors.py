@@ -58,7 +58,7 @@ FOREIGN = {
                      "unistd.h"],
     "numa/region": ["unistd.h"],
     "numa/heap": [],
-    "numa/image": ["fcntl.h", "link.h", "pthread.h", "unistd.h"],
+    "numa/image": ["link.h", "pthread.h"],
     "numa/place": ["fmt/*", "pthread.h"],
     # What the interposer stands in for.
     "numa/interpose": ["cxxabi.h", "dlfcn.h", "err.h", "errno.h", "error.h", "grp.h", "iconv.h",

@@ -156,7 +156,7 @@ class SteppedRun {
         SavedRun saved;
         saved.folder = folder;
         saved.partition = plan_.partition.save();
-        const AddressMap map;
+        const AddressMap map(linux_os());
         for (const auto& worker : workers_) {
             const auto number = static_cast<std::uint32_t>(saved.files.size());
             saved.files.push_back("groups-" + std::to_string(number));

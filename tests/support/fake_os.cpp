@@ -58,6 +58,15 @@ void FakeOs::set_immovable(const void* page, int status) {
     immovable_[page] = status;
 }
 
+std::vector<AddressRange> FakeOs::mappings() {
+    return hides_memory_ ? std::vector<AddressRange>{} : linux_os().mappings();
+}
+
+std::size_t FakeOs::read_own_memory(std::uintptr_t address, void* bytes,
+                                    std::size_t size) noexcept {
+    return hides_memory_ ? 0 : linux_os().read_own_memory(address, bytes, size);
+}
+
 MemoryFigures FakeOs::memory() noexcept {
     const std::lock_guard lock(mutex_);
     return memory_;

@@ -57,6 +57,8 @@ class FakeOs : public Os {
     // The node's CPUs stay, its memory goes.
     void take_memory_away(NodeId node) { memoryless_.insert(node); }
     void set_distance(NodeId from, NodeId to, int distance) { distances_[{from, to}] = distance; }
+    // As without /proc: nothing is said of mappings, and memory cannot be read.
+    void hide_memory() { hides_memory_ = true; }
     void set_kernel_balances_nodes(bool on) { kernel_balances_nodes_ = on; }
     void set_memory(const MemoryFigures& figures);
     // The page is touched and lies on the node, if a free page is left there. Requires: it is not one
@@ -100,6 +102,9 @@ class FakeOs : public Os {
                       std::span<int> statuses) noexcept override;
     Status query_pages(std::span<void* const> pages, std::span<int> statuses) noexcept override;
     MemoryFigures memory() noexcept override;
+    std::vector<AddressRange> mappings() override;
+    std::size_t read_own_memory(std::uintptr_t address, void* bytes,
+                                std::size_t size) noexcept override;
 
   private:
     struct Fault {
@@ -135,6 +140,7 @@ class FakeOs : public Os {
     std::map<Call, Fault> faults_;
     std::vector<Record> records_;
     bool kernel_balances_nodes_ = false;
+    bool hides_memory_ = false;
     MemoryFigures memory_{std::uint64_t{8} << 30, 0, 0};
 };
 

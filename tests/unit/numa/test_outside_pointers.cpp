@@ -16,6 +16,7 @@
 #include "numa/image/outside_pointers.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/effort.hpp"
+#include "tests/support/fake_os.hpp"
 
 using namespace nw;
 
@@ -76,7 +77,7 @@ TEST_CASE("outside pointers: those to the program and those to stacks, libraries
     // The table of an object's virtual functions.
     auto* const animal = new (words.heap().allocate(sizeof(Animal))) Animal;
     expected[reinterpret_cast<std::uint64_t*>(animal)] = PointsTo::program;
-    CHECK((words.found(AddressMap()) == expected));
+    CHECK((words.found(AddressMap(linux_os())) == expected));
 }
 
 TEST_CASE("outside pointers: neither numbers, text nor what points into heaps of LPs are any") {
@@ -94,7 +95,7 @@ TEST_CASE("outside pointers: neither numbers, text nor what points into heaps of
     words.put(text);
     words.put(words.put(text));
     words.put(&words.heap());
-    CHECK(words.found(AddressMap()).empty());
+    CHECK(words.found(AddressMap(linux_os())).empty());
 }
 
 TEST_CASE("outside pointers: bytes that a handler's stack has left in an object are none") {
@@ -108,9 +109,19 @@ TEST_CASE("outside pointers: bytes that a handler's stack has left in an object 
     CHECK(address < stack.end);
     const std::map<std::uint64_t*, PointsTo> both{{left, PointsTo::other},
                                                   {to_library, PointsTo::other}};
-    CHECK((words.found(AddressMap()) == both));
+    CHECK((words.found(AddressMap(linux_os())) == both));
     const std::map<std::uint64_t*, PointsTo> one{{to_library, PointsTo::other}};
-    CHECK((words.found(AddressMap({{1, 2}, stack})) == one));
+    CHECK((words.found(AddressMap(linux_os(), {{1, 2}, stack})) == one));
+}
+
+TEST_CASE("outside pointers: none are seen where the kernel does not say what is mapped") {
+    WordHeap words;
+    words.put(&of_the_program);
+    words.put(stdout);
+    FakeOs os(1, 1);
+    CHECK(words.found(AddressMap(os)).size() == 2);
+    os.hide_memory();
+    CHECK(words.found(AddressMap(os)).empty());
 }
 
 TEST_CASE("outside pointers: what was freed is not looked at") {
@@ -121,7 +132,7 @@ TEST_CASE("outside pointers: what was freed is not looked at") {
     REQUIRE(words.heap().free(small - 1) == HeapFault::none);
     REQUIRE(words.heap().free(large - 1) == HeapFault::none);
     const std::map<std::uint64_t*, PointsTo> expected{{kept, PointsTo::program}};
-    CHECK((words.found(AddressMap()) == expected));
+    CHECK((words.found(AddressMap(linux_os())) == expected));
 }
 
 TEST_CASE("outside pointers: a program that can be nowhere else has not been shifted") {
@@ -157,7 +168,7 @@ TEST_CASE("outside pointers: variables that point into the region are found, and
     std::string* text = nullptr;
     {
         MemorySource source(linux_os(), MemoryMode::numa, 4);
-        const OutsideLook look;
+        const OutsideLook look(linux_os());
         {
             GroupMemory group(source, GroupId{1});
             LpHeap& heap = group.new_lp_heap();
@@ -168,6 +179,9 @@ TEST_CASE("outside pointers: variables that point into the region are found, and
             closed_page.variable = text;
             REQUIRE(::mprotect(&closed_page, sizeof closed_page, PROT_NONE) == 0);
             const std::vector<PointersFromOutside> found = look.found();
+            FakeOs os(1, 1);
+            os.hide_memory();
+            CHECK(OutsideLook(os).found().empty());
             REQUIRE(::mprotect(&closed_page, sizeof closed_page, PROT_READ | PROT_WRITE) == 0);
             REQUIRE(found.size() == 1);
             CHECK(found.front().holder == "the program");
