@@ -15,24 +15,27 @@ namespace {
 constexpr std::size_t receives_posted = 32;
 constexpr int batch_tag = 1;
 
-void combine_contributions(void* in, void* in_out, int* length, MPI_Datatype*) {
-    const auto* other = static_cast<const Contribution*>(in);
-    auto* sum = static_cast<Contribution*>(in_out);
-    for (int i = 0; i < *length; ++i) sum[i].combine(other[i]);
+// Of the reduction that is under way, for MPI hands nothing of ours to an operation: there is one
+// transport at a time, and one reduction in it. Thread: the holder of the net role.
+Transport::Combine combine_now = nullptr;
+
+void combine_values(void* in, void* in_out, int* length, MPI_Datatype* type) {
+    int bytes = 0;
+    MPI_Type_size(*type, &bytes);
+    for (int i = 0; i < *length; ++i)
+        combine_now(static_cast<std::byte*>(in_out) + i * bytes,
+                    static_cast<const std::byte*>(in) + i * bytes);
 }
 
 }  // namespace
 
-MpiTransport::MpiTransport(MPI_Comm comm, std::size_t eager_bytes, std::size_t largest_event)
-    : batch_bytes_(eager_bytes), buffer_bytes_(std::max(eager_bytes, largest_event)) {
+MpiTransport::MpiTransport(MPI_Comm comm, std::size_t eager_bytes, std::size_t largest_message)
+    : batch_bytes_(eager_bytes), buffer_bytes_(std::max(eager_bytes, largest_message)) {
     mpi_check(MPI_Comm_dup(comm, &batches_), "MPI_Comm_dup");
     mpi_check(MPI_Comm_dup(comm, &reductions_), "MPI_Comm_dup");
     mpi_check(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
     mpi_check(MPI_Comm_size(comm, &ranks_), "MPI_Comm_size");
-    mpi_check(MPI_Type_contiguous(sizeof(Contribution), MPI_BYTE, &contribution_),
-              "MPI_Type_contiguous");
-    mpi_check(MPI_Type_commit(&contribution_), "MPI_Type_commit");
-    mpi_check(MPI_Op_create(&combine_contributions, 1, &combine_), "MPI_Op_create");
+    mpi_check(MPI_Op_create(&combine_values, 1, &combine_), "MPI_Op_create");
     if (ranks_ == 1) return;
     receive_requests_.assign(receives_posted, MPI_REQUEST_NULL);
     completed_.resize(receives_posted);
@@ -51,7 +54,7 @@ MpiTransport::~MpiTransport() {
     MPI_Waitall(static_cast<int>(send_requests_.size()), send_requests_.data(),
                 MPI_STATUSES_IGNORE);
     MPI_Op_free(&combine_);
-    MPI_Type_free(&contribution_);
+    if (value_ != MPI_DATATYPE_NULL) MPI_Type_free(&value_);
     MPI_Comm_free(&reductions_);
     MPI_Comm_free(&batches_);
 }
@@ -118,18 +121,28 @@ void MpiTransport::receive(std::size_t batches_max, const Receive& take) {
     }
 }
 
-void MpiTransport::begin_reduce(const Contribution& own) {
+void MpiTransport::begin_reduce_bytes(std::span<const std::byte> own, Combine combine) {
     NW_CHECK(reduction_ == MPI_REQUEST_NULL);
-    own_ = own;
-    mpi_check(MPI_Iallreduce(&own_, &sum_, 1, contribution_, combine_, reductions_, &reduction_),
-              "MPI_Iallreduce");
+    if (value_ == MPI_DATATYPE_NULL) {
+        mpi_check(MPI_Type_contiguous(static_cast<int>(own.size()), MPI_BYTE, &value_),
+                  "MPI_Type_contiguous");
+        mpi_check(MPI_Type_commit(&value_), "MPI_Type_commit");
+        sum_.resize(own.size());
+    }
+    NW_CHECK(own.size() == sum_.size());
+    own_.assign(own.begin(), own.end());
+    combine_now = combine;
+    mpi_check(
+        MPI_Iallreduce(own_.data(), sum_.data(), 1, value_, combine_, reductions_, &reduction_),
+        "MPI_Iallreduce");
 }
 
-bool MpiTransport::poll_reduce(Contribution& result) {
+bool MpiTransport::poll_reduce_bytes(std::span<std::byte> result) {
+    NW_CHECK(result.size() == sum_.size());
     int done = 0;
     mpi_check(MPI_Test(&reduction_, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done == 0) return false;
-    result = sum_;
+    std::copy(sum_.begin(), sum_.end(), result.begin());
     return true;
 }
 

@@ -1,6 +1,6 @@
-// Events and GVT rounds over MPI: batches as nonblocking messages of at most the eager limit, received
-// into buffers that were posted beforehand from whoever sends; the round's reduction as one
-// MPI_Iallreduce with an operation of our own (Contribution::combine).
+// Batches and reductions over MPI: batches as nonblocking messages of at most the eager limit, received
+// into buffers that were posted beforehand from whoever sends; a reduction as one MPI_Iallreduce with
+// the caller's operation.
 //
 // A peer costs nothing until it is spoken to: buffers belong to messages under way, not to ranks. A
 // send's buffer and request are kept until the request tested complete.
@@ -20,8 +20,9 @@ namespace nw {
 
 class MpiTransport final : public Transport {
   public:
-    // `eager_bytes`: what MPI sends at once; `largest_event`: what a batch of one event may take.
-    MpiTransport(MPI_Comm comm, std::size_t eager_bytes, std::size_t largest_event);
+    // `eager_bytes`: what MPI sends at once; `largest_message`: what a batch of one message may
+    // take.
+    MpiTransport(MPI_Comm comm, std::size_t eager_bytes, std::size_t largest_message);
     // Requires: nothing is under way any more.
     ~MpiTransport() override;
 
@@ -31,8 +32,8 @@ class MpiTransport final : public Transport {
 
     void send(RankId destination, std::span<const std::byte> batch) override;
     void receive(std::size_t batches_max, const Receive& take) override;
-    void begin_reduce(const Contribution& own) override;
-    bool poll_reduce(Contribution& result) override;
+    void begin_reduce_bytes(std::span<const std::byte> own, Combine combine) override;
+    bool poll_reduce_bytes(std::span<std::byte> result) override;
     std::size_t sends_under_way() const noexcept override { return send_requests_.size(); }
 
   private:
@@ -56,11 +57,11 @@ class MpiTransport final : public Transport {
     std::vector<int> completed_;           // scratch for MPI_Testsome
     std::vector<MPI_Status> statuses_;
 
-    MPI_Datatype contribution_ = MPI_DATATYPE_NULL;
+    MPI_Datatype value_ = MPI_DATATYPE_NULL;  // what is reduced: so many bytes
     MPI_Op combine_ = MPI_OP_NULL;
     MPI_Request reduction_ = MPI_REQUEST_NULL;
-    Contribution own_;
-    Contribution sum_;
+    std::vector<std::byte> own_;
+    std::vector<std::byte> sum_;
 };
 
 }  // namespace nw

@@ -127,10 +127,10 @@ class MpiRanks final : public RankGroup {
         return bytes;
     }
 
-    std::unique_ptr<Transport> open_transport(std::size_t largest_event) override {
+    std::unique_ptr<Transport> open_transport(std::size_t largest_message) override {
         // Asked once: MPICH 4.0 crashes when its tool interface is started again.
         static const std::size_t batch_bytes = eager_bytes();
-        return std::make_unique<MpiTransport>(comm_, batch_bytes, largest_event);
+        return std::make_unique<MpiTransport>(comm_, batch_bytes, largest_message);
     }
 
     void abort(int exit_code) noexcept override {

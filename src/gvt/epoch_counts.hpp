@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "base/check.hpp"
-#include "net/contribution.hpp"
+#include "gvt/contribution.hpp"
 
 namespace nw {
 

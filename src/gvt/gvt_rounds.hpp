@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "gvt/contribution.hpp"
 #include "gvt/window_control.hpp"
-#include "net/contribution.hpp"
 
 namespace nw {
 

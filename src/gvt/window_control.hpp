@@ -18,7 +18,7 @@
 
 #include <numawarp/time.hpp>
 
-#include "net/contribution.hpp"
+#include "gvt/contribution.hpp"
 
 namespace nw {
 

@@ -37,9 +37,9 @@ class RankGroup {
     virtual void send(RankId to, const std::string& bytes) = 0;
     virtual std::string receive(RankId from) = 0;
 
-    // The transport for the event loop; one at a time. `largest_event`: bytes of the largest event on
-    // the wire.
-    virtual std::unique_ptr<Transport> open_transport(std::size_t largest_event) = 0;
+    // The transport for the event loop; one at a time. `largest_message`: bytes of the
+    // largest one that a batch has to hold.
+    virtual std::unique_ptr<Transport> open_transport(std::size_t largest_message) = 0;
 
     // Not collective. Ends all ranks at once: one of them cannot go on and the others may be anywhere.
     // Returns only where there are no others.

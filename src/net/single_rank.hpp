@@ -1,6 +1,9 @@
 // The transport of a run with one rank: nobody to talk to, and the reduction is the identity.
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
 #include "base/check.hpp"
 #include "net/transport.hpp"
 
@@ -14,14 +17,17 @@ class SingleRank final : public Transport {
         check_failed("a single rank has no peer", __FILE__, __LINE__);
     }
     void receive(std::size_t, const Receive&) override {}
-    void begin_reduce(const Contribution& own) override { result_ = own; }
-    bool poll_reduce(Contribution& result) override {
-        result = result_;
+    void begin_reduce_bytes(std::span<const std::byte> own, Combine) override {
+        result_.assign(own.begin(), own.end());
+    }
+    bool poll_reduce_bytes(std::span<std::byte> result) override {
+        NW_CHECK(result.size() == result_.size());
+        std::copy(result_.begin(), result_.end(), result.begin());
         return true;
     }
 
   private:
-    Contribution result_;
+    std::vector<std::byte> result_;
 };
 
 }  // namespace nw

@@ -1,4 +1,5 @@
-// The port through which events leave a rank. Backends: one rank (single_rank.hpp), a seeded
+// The port through which bytes leave a rank: batches for other ranks, and values that are reduced over
+// all of them. What they mean, only who uses it knows. Backends: one rank (single_rank.hpp), a seeded
 // in-process network for tests (tests/support/in_process_network.hpp), MPI (mpi/).
 //
 // Thread: whoever holds the rank's net role (a try-lock); never two threads at a time. No call
@@ -7,12 +8,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <span>
+#include <type_traits>
 
 #include <numawarp/ids.hpp>
-
-#include "net/contribution.hpp"
 
 namespace nw {
 
@@ -25,11 +26,11 @@ class Transport {
     virtual RankId rank() const noexcept = 0;
     virtual std::uint32_t ranks() const noexcept = 0;
 
-    // A batch is best closed at this size; only one event that is larger by itself may exceed it.
+    // A batch is best closed at this size; only one message that is larger by itself may exceed it.
     // (Unless a backend knows better: what Open MPI sends at once by default, less its header.)
     virtual std::size_t batch_bytes() const noexcept { return 3840; }
 
-    // Takes a batch of wire events for another rank; the bytes are copied or sent before it returns.
+    // Takes a batch for another rank; the bytes are copied or sent before it returns.
     virtual void send(RankId destination, std::span<const std::byte> batch) = 0;
 
     // Batches that send() took and that may still be in this rank's memory.
@@ -39,11 +40,29 @@ class Transport {
     // overtake each other.
     virtual void receive(std::size_t batches_max, const Receive& take) = 0;
 
-    // Starts the one reduction of a GVT round; every rank starts each round once, in order.
-    virtual void begin_reduce(const Contribution& own) = 0;
-
+    // Starts a reduction over all ranks; every rank starts each once, in order, and one at a time.
+    // Value::combine(other) is associative and commutative.
+    template <class Value>
+    void begin_reduce(const Value& own) {
+        static_assert(std::is_trivially_copyable_v<Value>, "it travels as bytes");
+        begin_reduce_bytes(std::as_bytes(std::span(&own, 1)), [](void* sum, const void* other) {
+            Value own_sum, others;  // bytes in a backend's buffer are aligned to nothing
+            std::memcpy(&own_sum, sum, sizeof(Value));
+            std::memcpy(&others, other, sizeof(Value));
+            own_sum.combine(others);
+            std::memcpy(sum, &own_sum, sizeof(Value));
+        });
+    }
     // True once the result over all ranks is in `result`.
-    virtual bool poll_reduce(Contribution& result) = 0;
+    template <class Value>
+    bool poll_reduce(Value& result) {
+        return poll_reduce_bytes(std::as_writable_bytes(std::span(&result, 1)));
+    }
+
+    // What a backend provides for these two. All values have the same size.
+    using Combine = void (*)(void* sum, const void* other);
+    virtual void begin_reduce_bytes(std::span<const std::byte> own, Combine combine) = 0;
+    virtual bool poll_reduce_bytes(std::span<std::byte> result) = 0;
 };
 
 }  // namespace nw

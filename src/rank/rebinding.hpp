@@ -19,7 +19,7 @@
 
 #include <numawarp/ids.hpp>
 
-#include "net/contribution.hpp"
+#include "gvt/contribution.hpp"
 
 namespace nw {
 

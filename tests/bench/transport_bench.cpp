@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "gvt/contribution.hpp"
 #include "mpi/session.hpp"
 #include "net/rank_group.hpp"
 

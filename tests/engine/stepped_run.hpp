@@ -60,8 +60,12 @@ class WatchedTransport final : public Transport {
             take(batch);
         });
     }
-    void begin_reduce(const Contribution& own) override { inner_.begin_reduce(own); }
-    bool poll_reduce(Contribution& result) override { return inner_.poll_reduce(result); }
+    void begin_reduce_bytes(std::span<const std::byte> own, Combine combine) override {
+        inner_.begin_reduce_bytes(own, combine);
+    }
+    bool poll_reduce_bytes(std::span<std::byte> result) override {
+        return inner_.poll_reduce_bytes(result);
+    }
 
   private:
     void note(const WireEvent& wire) {

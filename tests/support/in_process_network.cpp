@@ -35,18 +35,22 @@ class InProcessNetwork::Endpoint final : public Transport {
         }
     }
 
-    void begin_reduce(const Contribution& own) override {
+    void begin_reduce_bytes(std::span<const std::byte> own, Combine combine) override {
         Round& round = network_.round(rounds_begun_++);
-        round.sum.combine(own);
+        if (round.contributed == 0)
+            round.sum.assign(own.begin(), own.end());
+        else
+            combine(round.sum.data(), own.data());
         if (++round.contributed < ranks()) return;
         for (std::uint32_t r = 0; r < ranks(); ++r)
             round.due.push_back(network_.now_ + network_.delay());
     }
 
-    bool poll_reduce(Contribution& result) override {
+    bool poll_reduce_bytes(std::span<std::byte> result) override {
         Round& round = network_.round(rounds_begun_ - 1);
         if (round.due.empty() || network_.now_ < round.due[rank_]) return false;
-        result = round.sum;
+        NW_CHECK(result.size() == round.sum.size());
+        std::copy(round.sum.begin(), round.sum.end(), result.begin());
         return true;
     }
 

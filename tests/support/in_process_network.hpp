@@ -36,7 +36,7 @@ class InProcessNetwork {
         std::vector<std::byte> bytes;
     };
     struct Round {
-        Contribution sum;
+        std::vector<std::byte> sum;
         std::uint32_t contributed = 0;
         std::vector<std::uint64_t> due;  // by rank, once all have contributed
     };

@@ -1,5 +1,5 @@
 // Contributions are combined over workers and ranks in any order and grouping: so combine() must not care.
-#include "net/contribution.hpp"
+#include "gvt/contribution.hpp"
 
 #include <cstring>
 #include <vector>
