@@ -5,33 +5,55 @@
 namespace nw {
 namespace {
 
-// A decision needs this many executed events to mean something. Unmeasured guess.
-constexpr std::uint64_t decision_events = 256;
+// A judgement needs this many executed events to mean something, and a window holds about as many at
+// least: two batches of a worker.
+constexpr std::uint64_t judged_events = 256;
 
-// W stays below this many rounds' mean advance of GVT. Unmeasured guess.
-constexpr double advances_max = 8;
+constexpr double efficiency_low = 0.96;
+constexpr double efficiency_high = 0.98;
+constexpr double growth = 1.25;
+constexpr double used_share = 0.5;  // of a width that may grow
 
 constexpr double smoothing = 0.1;
 
 constexpr std::uint32_t generations_max = 1u << 20;
 
+double efficiency(std::uint64_t executed, double rolled_back) noexcept {
+    return std::max(0.0, 1 - rolled_back / static_cast<double>(executed));
+}
+
 }  // namespace
 
 void WindowControl::update(VirtualTime gvt, const Contribution& sums) noexcept {
     if (gvt == time_infinity) return;
-    const VirtualTime advance = gvt - gvt_;
-    advance_mean_ += smoothing * (advance - advance_mean_);
+    advance_mean_ += smoothing * (gvt - gvt_ - advance_mean_);
+    committed_mean_ +=
+        smoothing * (static_cast<double>(sums.committed - committed_) - committed_mean_);
+    committed_ = sums.committed;
+    used_ = std::max(used_, sums.lead - gvt_);
     gvt_ = gvt;
-    const std::uint64_t executed = sums.executed - executed_;
-    if (executed < decision_events) return;
-    const auto undone = static_cast<double>(sums.rolled_back - rolled_back_);
-    const double useful = static_cast<double>(executed) - undone;
-    executed_ = sums.executed;
-    rolled_back_ = sums.rolled_back;
+    if (generations_span_.executed(sums) >= judged_events) {
+        steer_generations(efficiency(generations_span_.executed(sums),
+                                     static_cast<double>(generations_span_.rolled_back(sums))));
+        generations_span_ = Span(sums);
+    }
+    if (adaptive_ && width_span_.executed(sums) >= judged_events) judge_width(gvt, sums);
+}
 
-    const double efficiency = std::max(0.0, useful / static_cast<double>(executed));
-    steer_generations(efficiency);
-    if (adaptive_) steer_width(gvt, efficiency, useful, sums);
+void WindowControl::judge_width(VirtualTime gvt, const Contribution& sums) noexcept {
+    const std::uint64_t executed = width_span_.executed(sums);
+    auto undone = static_cast<double>(width_span_.rolled_back(sums));
+    if (gvt < judged_from_) {
+        // What is rolled back now may have been executed under another width, but no more of it than there
+        // was.
+        undone -= static_cast<double>(uncommitted_);
+        if (undone < 0.5 * static_cast<double>(executed)) return;
+    }
+    steer_width(efficiency(executed, undone));
+    width_span_ = Span(sums);
+    uncommitted_ = sums.executed - sums.rolled_back - sums.committed;
+    judged_from_ = sums.lead;
+    used_ = 0;
 }
 
 void WindowControl::steer_generations(double efficiency) noexcept {
@@ -46,25 +68,18 @@ void WindowControl::steer_generations(double efficiency) noexcept {
     }
 }
 
-void WindowControl::steer_width(VirtualTime gvt, double efficiency, double useful,
-                                const Contribution& sums) noexcept {
-    // Until the first decision there is no window; it starts from how far the leaders are.
-    const VirtualTime width =
-        width_ == time_infinity ? std::max(sums.lead - gvt, advance_mean_) : width_;
-    const VirtualTime ceiling = advances_max * advance_mean_;
-    if (efficiency < 0.33) {
-        width_ = width / 4;
-    } else if (efficiency < 0.66) {
-        width_ = width / 2;
-    } else if (efficiency > 0.95) {
-        // A width of 0 is legal, events at GVT always run, and must be left again.
-        width_ = std::min(std::max(width * 2, advance_mean_), std::max(width, ceiling));
-    } else {
-        if (useful < useful_last_) climb_ = 1 / climb_;
-        width_ = width * climb_;
+void WindowControl::steer_width(double efficiency) noexcept {
+    // Until the first judgement there is no window; it starts from how far the leaders have been.
+    if (width_ == time_infinity) width_ = used_;
+    if (efficiency < efficiency_low) {
+        width_ *= std::max(0.25, efficiency * efficiency);
+    } else if (efficiency > efficiency_high && used_ >= used_share * width_) {
+        width_ *= growth;
     }
-    useful_last_ = useful;
-    width_ = std::max(width_, advance_mean_ / advances_max);
+    // A width of 0 is legal, events at GVT always run, and must be left again.
+    const VirtualTime least =
+        committed_mean_ > 0 ? judged_events * advance_mean_ / committed_mean_ : advance_mean_;
+    width_ = std::max(width_, least);
 }
 
 }  // namespace nw

@@ -1,13 +1,17 @@
 // How far beyond GVT workers may run. Too far wastes work on what will be rolled back (a peer that
 // is descheduled for a time slice costs 10–20× without a bound); too near leaves cores idle.
 //
-// Driven by the efficiency of the last rounds, from sums that all ranks see alike:
-//     below .33 → W/4   below .66 → W/2   above .95 → ×2   else hill climbing by 1 % on the rate
-// of committed events. W never grows beyond a few rounds' worth of GVT advance: with an unloaded peer
-// nobody gets that far, and with a loaded one it is what limits the damage.
+// Driven by efficiency, the share of executed events that were not rolled back, from sums that all ranks
+// see alike. A width is judged when GVT has passed everything that was executed before it stood, or as
+// soon as more than half of what was executed since must have been rolled back:
+//     below .96 → W · max(¼, efficiency²)      above .98, and the workers have used it → W · 1.25
+// The optimum over fixed widths lies at an efficiency between .93 and .98, for 2 to 8 workers on two cores
+// with and without foreign processes beside them (tests/engine/test_crowded.cpp plays them). What the
+// width does not follow is the advance of GVT: where workers wait for cores GVT advances by the width a
+// round, and a width that follows it never grows again.
 //
 // A width in time cannot hold back a chain of zero delays. Events are therefore bounded in generations
-// as well, by much the same rule and in every mode: a chain that was cancelled runs ahead of its
+// as well, by efficiency, too, and in every mode: a chain that was cancelled runs ahead of its
 // anti-messages by some hops, and would do so for ever where it comes back to LPs whose random counters
 // those have just reset.
 //
@@ -31,26 +35,46 @@ class WindowControl {
     VirtualTime width() const noexcept { return width_; }
     std::uint32_t generations() const noexcept { return generations_; }
 
-    // After each GVT round. `sums.executed` and `sums.rolled_back` are running totals.
+    // After each GVT round. `sums.executed`, `rolled_back` and `committed` are running totals.
     void update(VirtualTime gvt, const Contribution& sums) noexcept;
 
   private:
     WindowControl(bool adaptive, VirtualTime width) : adaptive_(adaptive), width_(width) {}
 
-    void steer_width(VirtualTime gvt, double efficiency, double useful,
-                     const Contribution& sums) noexcept;
+    void judge_width(VirtualTime gvt, const Contribution& sums) noexcept;
+    void steer_width(double efficiency) noexcept;
     void steer_generations(double efficiency) noexcept;
 
     bool adaptive_;  // the width; the generations always are
     VirtualTime width_;
     std::uint32_t generations_ = 64;
-    // Totals at the last decision, and its outcome.
-    std::uint64_t executed_ = 0;
-    std::uint64_t rolled_back_ = 0;
     VirtualTime gvt_ = 0;
-    VirtualTime advance_mean_ = 0;  // of GVT, a round
-    double useful_last_ = 0;        // net events of the last decision period
-    double climb_ = 1.01;           // the direction of the hill climb
+    // Means a round; their ratio is the density of events in virtual time.
+    VirtualTime advance_mean_ = 0;
+    double committed_mean_ = 0;
+    std::uint64_t committed_ = 0;
+    VirtualTime judged_from_ = 0;    // what had been executed at the last judgement lay before this
+    VirtualTime used_ = 0;           // how far beyond GVT workers have been since
+    std::uint64_t uncommitted_ = 0;  // at that judgement
+    // Events since the last decision about each.
+    class Span {
+      public:
+        explicit Span(const Contribution& sums) noexcept
+            : executed_(sums.executed), rolled_back_(sums.rolled_back) {}
+        Span() = default;
+        std::uint64_t executed(const Contribution& now) const noexcept {
+            return now.executed - executed_;
+        }
+        std::uint64_t rolled_back(const Contribution& now) const noexcept {
+            return now.rolled_back - rolled_back_;
+        }
+
+      private:
+        std::uint64_t executed_ = 0;
+        std::uint64_t rolled_back_ = 0;
+    };
+    Span width_span_;
+    Span generations_span_;
 };
 
 }  // namespace nw

@@ -133,6 +133,31 @@ class SteppedRun {
         for (const auto& worker : workers_) worker->finalize();
     }
 
+    // Instead of run(), for a test that has a schedule of its own: builds and starts all LPs.
+    void set_up() {
+        is_set_up_ = true;
+        const SavedRun* const saved = plan_.config.restart_from.get();
+        for (const auto& worker : workers_) {
+            worker->adopt_thread();
+            if (saved != nullptr) {
+                worker->read_groups(*saved);
+            } else {
+                worker->build_groups();
+                for (const Group* group : worker->groups())
+                    for (std::uint32_t i = 0; i < group->count; ++i)
+                        group->lps[i].sequence = machine_.first_sequence;
+            }
+        }
+        if (saved != nullptr) return;
+        for (const auto& worker : workers_) worker->start(now_);
+    }
+    // A turn of a worker, and a tick of the network. `now`: since the start.
+    bool turn(std::size_t worker, std::chrono::nanoseconds now) {
+        const bool worked = workers_[worker]->turn(now_ + now);
+        network_.tick();
+        return worked;
+    }
+
     // Until then, or to the end.
     template <class Condition>
     void run_until(Condition&& reached) {
@@ -243,24 +268,6 @@ class SteppedRun {
     static constexpr std::uint64_t memory_cap = std::uint64_t{256} << 20;
     static constexpr std::uint64_t steps_between_memory_draws = 300;
     static constexpr std::uint64_t steps_between_walks = 509;
-
-    void set_up() {
-        is_set_up_ = true;
-        const SavedRun* const saved = plan_.config.restart_from.get();
-        for (const auto& worker : workers_) {
-            worker->adopt_thread();
-            if (saved != nullptr) {
-                worker->read_groups(*saved);
-            } else {
-                worker->build_groups();
-                for (const Group* group : worker->groups())
-                    for (std::uint32_t i = 0; i < group->count; ++i)
-                        group->lps[i].sequence = machine_.first_sequence;
-            }
-        }
-        if (saved != nullptr) return;
-        for (const auto& worker : workers_) worker->start(now_);
-    }
 
     bool finished() const {
         return std::all_of(workers_.begin(), workers_.end(),

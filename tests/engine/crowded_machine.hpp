@@ -1,0 +1,116 @@
+// Workers of a Time Warp run on fewer cores than they would like, played in one thread and in virtual
+// machine time: so many cores, so many other busy processes, time slices. What a turn costs follows from
+// what was done in it, so that the result is a number of the algorithm and not of this machine's hour.
+//
+// The scheduler is the simplest that shows the point: one queue for all cores, first come, first served,
+// a slice each; a yield ends the slice, and a worker that sleeps is put into the queue when it is woken.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "tests/engine/stepped_run.hpp"
+
+namespace nw::test {
+
+class CrowdedMachine {
+  public:
+    using Time = std::chrono::nanoseconds;
+
+    struct Shape {
+        std::uint32_t cores = 2;
+        std::uint32_t foreign = 0;  // processes that never stop
+        Time slice = std::chrono::milliseconds(3);
+        Time event{200};    // to execute one, or to take one back
+        Time turn{150};     // what a turn costs besides
+        Time change{3000};  // from one process to another
+    };
+
+    CrowdedMachine(SteppedRun& run, const Shape& shape) : run_(run), shape_(shape) {
+        const auto workers = static_cast<std::uint32_t>(run.workers().size());
+        tasks_.resize(workers + shape.foreign);
+        cores_.resize(shape.cores);
+        for (std::uint32_t t = 0; t < tasks_.size(); ++t) queue_.push_back(t);
+    }
+
+    // Plays until GVT has reached `until`. Returns the committed events, as a share of what the same cores
+    // would commit in the same time if nothing had to be waited for or taken back, and the foreign
+    // processes had no more than their fair share.
+    double play(VirtualTime until) {
+        while (run_.gvt() < until) {
+            step();
+        }
+        const Counters sum = run_.counters();
+        const double seconds = std::chrono::duration<double>(now()).count();
+        const auto workers = static_cast<double>(run_.workers().size());
+        const double cores =
+            std::min<double>({workers, static_cast<double>(shape_.cores),
+                              shape_.cores * workers / (workers + shape_.foreign)});
+        const double fair = cores * seconds / std::chrono::duration<double>(shape_.event).count();
+        return static_cast<double>(sum[Counter::committed_events]) / fair;
+    }
+
+  private:
+    static constexpr std::uint32_t none = UINT32_MAX;
+
+    struct Task {
+        std::uint32_t idle_turns = 0;
+        Counters before;
+    };
+    struct Core {
+        Time now{};
+        Time slice_end{};
+        std::uint32_t task = none;
+    };
+
+    Time now() const {
+        return std::min_element(cores_.begin(), cores_.end(),
+                                [](const Core& a, const Core& b) { return a.now < b.now; })
+            ->now;
+    }
+
+    void step() {
+        Core& core = *std::min_element(cores_.begin(), cores_.end(),
+                                       [](const Core& a, const Core& b) { return a.now < b.now; });
+        if ((core.task == none || core.now >= core.slice_end) && !queue_.empty()) change(core);
+        if (core.task == none) {
+            core.now += shape_.turn;
+            return;
+        }
+        const std::size_t workers = run_.workers().size();
+        if (core.task >= workers) {
+            core.now = core.slice_end = std::max(core.slice_end, core.now + shape_.turn);
+            return;
+        }
+        Task& task = tasks_[core.task];
+        Worker& worker = *run_.workers()[core.task];
+        const bool worked = run_.turn(core.task, core.now);
+        const Counters& after = worker.counters();
+        const auto done = [&](Counter counter) { return after[counter] - task.before[counter]; };
+        core.now += shape_.turn + shape_.event * (done(Counter::executed_events) +
+                                                  done(Counter::rolled_back_events));
+        task.before = after;
+        task.idle_turns = worked ? 0 : task.idle_turns + 1;
+        if (task.idle_turns > 8) core.slice_end = core.now;
+    }
+
+    void change(Core& core) {
+        if (core.task != none) queue_.push_back(core.task);
+        const std::uint32_t next = queue_.front();
+        queue_.pop_front();
+        if (next != core.task) core.now += shape_.change;
+        core.task = next;
+        core.slice_end = core.now + shape_.slice;
+    }
+
+    SteppedRun& run_;
+    Shape shape_;
+    std::vector<Task> tasks_;
+    std::vector<Core> cores_;
+    std::deque<std::uint32_t> queue_;
+};
+
+}  // namespace nw::test
