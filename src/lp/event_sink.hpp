@@ -34,8 +34,7 @@ class EventSink {
     ~EventSink() = default;
 
     // lp/make_context.hpp
-    inline Context make_context(VirtualTime now, LpId self, std::uint32_t lps,
-                                Random random) noexcept;
+    Context make_context(VirtualTime now, LpId self, std::uint32_t lps, Random random) noexcept;
 };
 
 // Throws ModelError, naming the LP, both times and what is legal, unless the event may be scheduled.

@@ -101,7 +101,7 @@ Access FakeOs::access_now(const void* page) const noexcept {
     return after == access_.begin() ? Access::none : std::prev(after)->second;
 }
 
-std::size_t FakeOs::mappings() const noexcept {
+std::size_t FakeOs::mapping_count() const noexcept {
     const std::lock_guard lock(mutex_);
     std::size_t count = reserved_.size();
     for (const auto& [base, bytes] : reserved_) {

@@ -79,7 +79,7 @@ class FakeOs : public Os {
     // Of what was not reserved: write.
     Access access_of(const void* page) const noexcept;
     // Mappings that what was reserved consists of: stretches of equal access.
-    std::size_t mappings() const noexcept;
+    std::size_t mapping_count() const noexcept;
 
     // --- Os ---
 

@@ -1,4 +1,5 @@
 // The choice of groups that change their worker, without an engine: loads in, moves out.
+#include "lp/group.hpp"
 #include "rank/rebinding.hpp"
 
 #include <algorithm>

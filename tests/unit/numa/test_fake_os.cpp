@@ -73,23 +73,23 @@ TEST_CASE("FakeOs: it knows which pages are open, and counts mappings as the ker
         REQUIRE(os.set_access(pages + first * page_bytes, count * page_bytes,
                               open ? Access::write : Access::none) == 0);
     };
-    CHECK(os.mappings() == 1);
+    CHECK(os.mapping_count() == 1);
     access(1, 2, true);
     access(5, 2, true);
     CHECK(open_pages() == std::array{0, 1, 1, 0, 0, 1, 1, 0});
-    CHECK(os.mappings() == 5);
+    CHECK(os.mapping_count() == 5);
     access(3, 2, true);
     CHECK(open_pages() == std::array{0, 1, 1, 1, 1, 1, 1, 0});
-    CHECK(os.mappings() == 3);
+    CHECK(os.mapping_count() == 3);
     access(0, 4, false);
     CHECK(open_pages() == std::array{0, 0, 0, 0, 1, 1, 1, 0});
     access(6, 2, true);
     access(5, 1, false);
     CHECK(open_pages() == std::array{0, 0, 0, 0, 1, 0, 1, 1});
-    CHECK(os.mappings() == 4);
+    CHECK(os.mapping_count() == 4);
     CHECK_FALSE(os.is_closed(&os));
     REQUIRE(os.unreserve(base, 8 * page_bytes) == 0);
-    CHECK(os.mappings() == 0);
+    CHECK(os.mapping_count() == 0);
 }
 
 TEST_CASE("Linux: a page is nowhere until touched, and on a node afterwards") {

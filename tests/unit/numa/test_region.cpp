@@ -97,7 +97,7 @@ TEST_CASE("Region: the more groups, the coarser is what is closed, and mappings 
             REQUIRE(os.is_closed(region.slot(GroupId{g}).data() + slot_bytes - page_bytes) ==
                     region.has_closed_mail());
         }
-        mappings_most = std::max(mappings_most, os.mappings());
+        mappings_most = std::max(mappings_most, os.mapping_count());
     }
     CHECK(mappings_most <= 3'000);
     CHECK(os.is_closed(region.slot(GroupId{0}).data() - page_bytes) == false);  // not the region's

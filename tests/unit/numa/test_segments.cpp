@@ -198,7 +198,7 @@ TEST_CASE("SegmentTable: what may be touched is what is handed out and some slac
     while (!table.entries().empty()) table.release_segment(table.entries()[0].base);
     table.validate();
     CHECK(is_closed(small, 2 * mebibyte));
-    CHECK(os.mappings() == 2);
+    CHECK(os.mapping_count() == 2);
     CHECK(allocate(page_bytes) == small);
 }
 
@@ -225,8 +225,8 @@ TEST_CASE("SegmentTable: random releases leave every segment open, and few mappi
                 REQUIRE_FALSE(os.is_closed(segment.base));
                 REQUIRE_FALSE(os.is_closed(segment.base + segment.bytes - page_bytes));
             }
-            closed_ranges = std::max(closed_ranges, os.mappings() / 2);
-            REQUIRE(os.mappings() <= 150);
+            closed_ranges = std::max(closed_ranges, os.mapping_count() / 2);
+            REQUIRE(os.mapping_count() <= 150);
             os.fail_next(FakeOs::Call::set_access, 0, 0);
         }
         CHECK(closed_ranges > 1);
