@@ -17,7 +17,7 @@
 #include "engine/engines.hpp"
 #include "engine/handler_watch.hpp"
 #include "engine/worker_start.hpp"
-#include "inorder/final_executor.hpp"
+#include "inorder/in_order_executor.hpp"
 #include "numa/region/shared_arena.hpp"
 #include "stats/stopwatch.hpp"
 
@@ -74,19 +74,19 @@ class FirstFailure {
 
 void run_conservative(EngineRun& run) {
     const std::uint32_t workers = run.plan.workers;
-    ExecutorWorld world{run.plan, run.memory, run.output, {}, {}};
+    InOrderWorld world{run.plan, run.memory, run.output, {}, {}};
     world.groups.resize(run.plan.partition.groups());
     world.ready_lists = std::vector<ReadyList>(workers);
-    std::vector<std::unique_ptr<FinalExecutor>> executors;
+    std::vector<std::unique_ptr<InOrderExecutor>> executors;
     for (std::uint32_t w = 0; w < workers; ++w)
-        executors.push_back(std::make_unique<FinalExecutor>(world, w));
+        executors.push_back(std::make_unique<InOrderExecutor>(world, w));
     SharedArena::ReadOnly shared;  // ends before LPs are destroyed
 
     std::vector<Minimum> minima(workers);
     std::vector<WorkerTally> tallies(workers);
     std::barrier barrier(static_cast<std::ptrdiff_t>(workers));
     FirstFailure failure;
-    const auto attempt = [&](FinalExecutor& executor, auto&& step) {
+    const auto attempt = [&](InOrderExecutor& executor, auto&& step) {
         try {
             step();
         } catch (...) {
@@ -108,7 +108,7 @@ void run_conservative(EngineRun& run) {
     for (const auto& executor : executors) threads.push_back(executor.get());
     const HandlerWatch handlers(run.plan.config, threads, run.progress);
     const auto body = [&](std::uint32_t w) {
-        FinalExecutor& executor = *executors[w];
+        InOrderExecutor& executor = *executors[w];
         const AdoptedThread adopted(executor);
         attempt(executor, [&] {
             start_worker(run.model);
@@ -188,10 +188,10 @@ void run_conservative(EngineRun& run) {
     run.output.finish();
     start_worker(run.model);  // this thread's turn: on_end(), destructors
     if (result.reason != EndReason::interrupted) {
-        AdoptedThread<FinalExecutor> thread;
+        AdoptedThread<InOrderExecutor> thread;
         for (std::uint32_t lp = 0; lp < run.plan.setup.lps; ++lp) {
             const Partition::Place place = run.plan.partition.place(lp);
-            FinalExecutor& executor =
+            InOrderExecutor& executor =
                 *executors[run.plan.partition.first_owner(place.group).worker];
             thread.adopt(executor);
             executor.run_on_end(world.groups[place.group]->lps[place.index], result.end_time);

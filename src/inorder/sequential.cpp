@@ -4,7 +4,7 @@
 #include "engine/engines.hpp"
 #include "engine/handler_watch.hpp"
 #include "engine/worker_start.hpp"
-#include "inorder/final_executor.hpp"
+#include "inorder/in_order_executor.hpp"
 #include "numa/region/shared_arena.hpp"
 #include "stats/stopwatch.hpp"
 
@@ -17,10 +17,10 @@ constexpr std::uint64_t events_per_look = 2048;
 }  // namespace
 
 void run_sequential(EngineRun& run) {
-    ExecutorWorld world{run.plan, run.memory, run.output, {}, {}};
+    InOrderWorld world{run.plan, run.memory, run.output, {}, {}};
     world.groups.resize(run.plan.partition.groups());
     world.ready_lists = std::vector<ReadyList>(1);
-    FinalExecutor executor(world, 0);
+    InOrderExecutor executor(world, 0);
     SharedArena::ReadOnly shared;  // ends before LPs are destroyed
     RunResult& result = run.result;
     WorkerTally tally;

@@ -1,20 +1,20 @@
-// What must hold of an executor of final events between two looks at the memory; base/paranoid.hpp.
+// What must hold of an InOrderExecutor between two looks at the memory; base/paranoid.hpp.
 
 #include "base/check.hpp"
-#include "inorder/final_executor.hpp"
+#include "inorder/in_order_executor.hpp"
 #include "numa/handler/heap_scope.hpp"
 #include "numa/heap/lp_heap.hpp"
 
 namespace nw {
 
-void FinalExecutor::check_if_due() {
+void InOrderExecutor::check_if_due() {
     const std::uint64_t executed = counters_[Counter::executed_events];
     walks_.count_changes(executed - counted_events_);
     counted_events_ = executed;
     if (walks_.is_due()) walks_.walked(validate());
 }
 
-std::uint64_t FinalExecutor::validate() const {
+std::uint64_t InOrderExecutor::validate() const {
     const PlatformScope platform;
     NW_CHECK(sent_ == nullptr);
     const Partition& partition = world_.plan.partition;

@@ -23,7 +23,7 @@
 namespace nw {
 
 // What the executors of a run share. `groups` is by number; each executor makes its own.
-struct ExecutorWorld {
+struct InOrderWorld {
     const RunPlan& plan;
     MemorySource& memory;
     OutputWriter& output;
@@ -32,10 +32,10 @@ struct ExecutorWorld {
     MemoryBudget budget{plan, memory, 1};
 };
 
-class alignas(64) FinalExecutor final : private detail::EventSink, public WatchedThread {
+class alignas(64) InOrderExecutor final : private detail::EventSink, public WatchedThread {
   public:
-    FinalExecutor(ExecutorWorld& world, std::uint32_t self);
-    ~FinalExecutor();
+    InOrderExecutor(InOrderWorld& world, std::uint32_t self);
+    ~InOrderExecutor();
 
     // Thread: its own, before anything else there; leave_thread() after all else.
     void adopt_thread();
@@ -87,7 +87,7 @@ class alignas(64) FinalExecutor final : private detail::EventSink, public Watche
     RunningHandler running_handler() const noexcept override;
     void check_if_due();  // base/paranoid.hpp
 
-    ExecutorWorld& world_;
+    InOrderWorld& world_;
     std::uint32_t self_;
     PendingSet pending_;
     FaultGuard guard_;

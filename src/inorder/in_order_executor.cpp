@@ -1,4 +1,4 @@
-#include "inorder/final_executor.hpp"
+#include "inorder/in_order_executor.hpp"
 
 #include <cstring>
 
@@ -26,19 +26,19 @@ constexpr std::uint64_t releases_per_cap = 256;
 
 }  // namespace
 
-FinalExecutor::FinalExecutor(ExecutorWorld& world, std::uint32_t self)
+InOrderExecutor::InOrderExecutor(InOrderWorld& world, std::uint32_t self)
     : world_(world), self_(self) {}
 
 // Of a run that has failed LPs have no destructor called: their states are what a failure left.
-FinalExecutor::~FinalExecutor() = default;
+InOrderExecutor::~InOrderExecutor() = default;
 
-void FinalExecutor::adopt_thread() {
+void InOrderExecutor::adopt_thread() {
     warm_up();
     guard_.adopt_thread();
     WatchedThread::adopt_thread();
 }
 
-void FinalExecutor::destroy_lps() {
+void InOrderExecutor::destroy_lps() {
     hook_ = "its destructor";
     for (Group* group : groups_) {
         group_ = group;
@@ -48,7 +48,7 @@ void FinalExecutor::destroy_lps() {
 }
 
 // Whatever runs here is for good.
-RunningHandler FinalExecutor::running_handler() const noexcept {
+RunningHandler InOrderExecutor::running_handler() const noexcept {
     RunningHandler handler{.hook = hook_, .time = key_.time, .certain = true};
     if (group_ != nullptr) {
         handler.lp = group_->lps[group_->count].id;
@@ -61,7 +61,7 @@ RunningHandler FinalExecutor::running_handler() const noexcept {
     return handler;
 }
 
-void FinalExecutor::set_up() {
+void InOrderExecutor::set_up() {
     hook_ = "its constructor";
     const Partition& partition = world_.plan.partition;
     for (std::uint32_t g = 0; g < partition.groups(); ++g) {
@@ -74,7 +74,7 @@ void FinalExecutor::set_up() {
     group_ = nullptr;
 }
 
-void FinalExecutor::start() {
+void InOrderExecutor::start() {
     std::uint64_t started = 0;
     for (Group* group : groups_) {
         for (std::uint32_t i = 0; i < group->count; ++i) {
@@ -93,7 +93,7 @@ void FinalExecutor::start() {
 }
 
 // Nothing here is kept for longer than it must be: all that helps is to give back what is free.
-void FinalExecutor::apply_memory_pressure() {
+void InOrderExecutor::apply_memory_pressure() {
     if constexpr (paranoid) check_if_due();
     MemoryBudget& budget = world_.budget;
     if (budget.level(MemoryBudget::Clock::now()) == MemoryBudget::Level::ample) return;
@@ -106,7 +106,7 @@ void FinalExecutor::apply_memory_pressure() {
     }
 }
 
-void FinalExecutor::run_on_end(LpRecord& lp, VirtualTime end_time) {
+void InOrderExecutor::run_on_end(LpRecord& lp, VirtualTime end_time) {
     may_schedule_ = false;
     key_ = {end_time, 0, lp.id, 0};
     run_hook(lp, end_time, "on_end()");
@@ -114,7 +114,7 @@ void FinalExecutor::run_on_end(LpRecord& lp, VirtualTime end_time) {
     rows_.clear();
 }
 
-void FinalExecutor::run_hook(LpRecord& lp, VirtualTime now, const char* hook) {
+void InOrderExecutor::run_hook(LpRecord& lp, VirtualTime now, const char* hook) {
     lp_ = &lp;
     event_ = nullptr;
     hook_ = hook;
@@ -136,7 +136,7 @@ void FinalExecutor::run_hook(LpRecord& lp, VirtualTime now, const char* hook) {
     release_sends();
 }
 
-std::uint64_t FinalExecutor::run(VirtualTime horizon, std::uint64_t events_max) {
+std::uint64_t InOrderExecutor::run(VirtualTime horizon, std::uint64_t events_max) {
     hook_ = "";
     if (sigsetjmp(guard_.env(), 0) != 0) {
         handler_failed(leave_crashed_handler(guard_));
@@ -160,7 +160,7 @@ std::uint64_t FinalExecutor::run(VirtualTime horizon, std::uint64_t events_max) 
 }
 
 // In two steps: the LP's record and the event first, the model's object once the record is here.
-inline void FinalExecutor::prefetch_upcoming() {
+inline void InOrderExecutor::prefetch_upcoming() {
     const auto lp_of = [&](const PendingEntry& entry) -> LpRecord& {
         const Partition::Place place = world_.plan.partition.place(entry.target);
         return world_.groups[place.group]->lps[place.index];
@@ -174,7 +174,7 @@ inline void FinalExecutor::prefetch_upcoming() {
     if (const PendingEntry* soon = pending_.upcoming(prefetch_near)) prefetch(lp_of(*soon).process);
 }
 
-void FinalExecutor::execute(Group& group, LpRecord& lp, EventRecord& event) {
+void InOrderExecutor::execute(Group& group, LpRecord& lp, EventRecord& event) {
     lp_ = &lp;
     event_ = &event;
     key_ = event.key();
@@ -207,7 +207,7 @@ void FinalExecutor::execute(Group& group, LpRecord& lp, EventRecord& event) {
     group.heap.free(&event, event.bytes());
 }
 
-void FinalExecutor::handler_failed(std::string_view what) {
+void InOrderExecutor::handler_failed(std::string_view what) {
     if (event_ == nullptr)
         throw ModelError(
             fmt::format("LP {} at time {} in {}: {}", lp_->id, key_.time, hook_, what));
@@ -218,8 +218,8 @@ void FinalExecutor::handler_failed(std::string_view what) {
 
 // --- Sends -----------------------------------------------------------------------------------------
 
-void FinalExecutor::schedule(Context& context, LpId target, VirtualTime delay, EventType type,
-                             std::span<const std::byte> payload) {
+void InOrderExecutor::schedule(Context& context, LpId target, VirtualTime delay, EventType type,
+                               std::span<const std::byte> payload) {
     detail::check_schedule(world_.plan.rules, context.self(), context.now(), target, delay,
                            payload.size());
     if (!may_schedule_) throw ModelError("schedule() when the run is over");
@@ -249,8 +249,8 @@ void FinalExecutor::schedule(Context& context, LpId target, VirtualTime delay, E
     }
 }
 
-EventRecord& FinalExecutor::new_event(Group& group, const EventHeader& header,
-                                      const std::byte* payload) {
+EventRecord& InOrderExecutor::new_event(Group& group, const EventHeader& header,
+                                        const std::byte* payload) {
     auto& event =
         *static_cast<EventRecord*>(group.heap.allocate(sizeof(EventRecord) + header.payload_bytes));
     static_cast<EventHeader&>(event) = header;
@@ -258,14 +258,14 @@ EventRecord& FinalExecutor::new_event(Group& group, const EventHeader& header,
     return event;
 }
 
-void FinalExecutor::release_sends() {
+void InOrderExecutor::release_sends() {
     while (EventRecord* event = sent_) {
         sent_ = event->next_sent;
         pending_.push(event->entry());
     }
 }
 
-void FinalExecutor::send_mail() {
+void InOrderExecutor::send_mail() {
     for_each_wire_event(outbox_.data(), outbox_.size(), [&](const WireEvent& wire) {
         const std::uint32_t g = world_.plan.partition.place(wire.target).group;
         world_.groups[g]->mail.push(
@@ -275,7 +275,7 @@ void FinalExecutor::send_mail() {
     outbox_.clear();
 }
 
-void FinalExecutor::fetch_mail() {
+void InOrderExecutor::fetch_mail() {
     BottomHalf* mail = world_.ready_lists[self_].take_all();
     while (mail != nullptr) {
         BottomHalf* next = mail->next_ready;
@@ -290,7 +290,7 @@ void FinalExecutor::fetch_mail() {
 
 // --- Output and digest -----------------------------------------------------------------------------
 
-void FinalExecutor::output(Context&, std::size_t table, std::span<const OutputValue> row) {
+void InOrderExecutor::output(Context&, std::size_t table, std::span<const OutputValue> row) {
     const std::size_t bytes = encoded_row_bytes(world_.plan.setup.outputs, table, row);
     const PlatformScope platform;
     ++counters_[Counter::output_rows];
@@ -302,7 +302,7 @@ void FinalExecutor::output(Context&, std::size_t table, std::span<const OutputVa
     encode_row(row, kept.values.data());
 }
 
-void FinalExecutor::hand_over_output(VirtualTime bound) {
+void InOrderExecutor::hand_over_output(VirtualTime bound) {
     if (rows_.size() >= rows_worth_handing_over || bound == time_infinity) {
         world_.output.hand_over(self_, rows_, bound);
     } else {
@@ -311,7 +311,7 @@ void FinalExecutor::hand_over_output(VirtualTime bound) {
     }
 }
 
-void FinalExecutor::add_digest(Digest& sum) const noexcept {
+void InOrderExecutor::add_digest(Digest& sum) const noexcept {
     for (const Group* group : groups_)
         for (std::uint32_t i = 0; i < group->count; ++i)
             sum += group->lps[i].digest.term(LpId{group->lps[i].id});
