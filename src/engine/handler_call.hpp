@@ -6,6 +6,10 @@
 #include <string>
 #include <utility>
 
+#include <numawarp/context.hpp>
+#include <numawarp/logical_process.hpp>
+
+#include "lp/event_sink.hpp"
 #include "lp/lp_record.hpp"
 #include "numa/handler/fault_guard.hpp"
 #include "numa/handler/heap_fault.hpp"
@@ -89,6 +93,16 @@ bool call_handler_of(LpRecord& lp, FaultGuard& guard, std::string& failure, Body
         if (broken != HeapFault::none) post_heap_fault(broken);
     }
     return describe_end(guard, end, failure);
+}
+
+// What call_handler_of() is to run for an event: on_event(), and can_end() if the LP has not ended. Returns how far
+// the LP's random numbers have moved on. (A body and not the whole call: only what an engine instantiates
+// once for itself is inlined.)
+inline std::uint32_t run_on_event(const LpRecord& lp, EventRecord& event, Context& context,
+                                  bool has_end_condition) {
+    lp.process->on_event(context, event.view());
+    if (has_end_condition && !lp.ended) event.lets_end = lp.process->can_end();
+    return detail::blocks_drawn(lp.random_counter, context.random().counter());
 }
 
 // After a fault's jump: nothing of the handler is left in the thread. Returns what happened.

@@ -198,7 +198,7 @@ void run_conservative(EngineRun& run) {
         }
     }
     for (std::uint32_t w = 0; w < workers; ++w) {
-        executors[w]->add_digest(result.digest);
+        add_digest(executors[w]->groups(), result.digest);
         tallies[w].counters = executors[w]->counters();
         tallies[w].groups = &executors[w]->groups();
         report_worker(result, run.places, w, tallies[w]);

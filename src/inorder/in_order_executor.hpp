@@ -10,6 +10,7 @@
 
 #include "base/counters.hpp"
 #include "base/paranoid.hpp"
+#include "engine/running_call.hpp"
 #include "engine/watched_thread.hpp"
 #include "event/mail_buffer.hpp"
 #include "event/pending_set.hpp"
@@ -64,9 +65,8 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     void run_on_end(LpRecord& lp, VirtualTime end_time);
     // Calls the model's destructors. Throws ModelError.
     void destroy_lps();
-    void add_digest(Digest& sum) const noexcept;
     Counters& counters() noexcept { return counters_; }
-    const EventKey& at() const noexcept { return key_; }  // of the event executed last
+    const EventKey& at() const noexcept { return call_.key; }  // of the event executed last
     const std::vector<Group*>& groups() const noexcept { return groups_; }
     VirtualTime last_time() const noexcept { return last_time_; }
 
@@ -75,13 +75,15 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     std::uint64_t validate() const;
 
   private:
-    void prefetch_upcoming();
+    LpRecord& lp(std::uint32_t id) const noexcept;
+    void run_on_start(LpRecord& lp);
     void execute(Group& group, LpRecord& lp, EventRecord& event);
-    void run_hook(LpRecord& lp, VirtualTime now, const char* hook);
     void schedule(Context& context, LpId target, VirtualTime delay, EventType type,
                   std::span<const std::byte> payload) override;
     void output(Context& context, std::size_t table, std::span<const OutputValue> row) override;
-    EventRecord& new_event(Group& group, const EventHeader& header, const std::byte* payload);
+    bool owns(std::uint32_t group) const noexcept {
+        return world_.plan.partition.first_owner(group).worker == self_;
+    }
     void release_sends();
     [[noreturn]] void handler_failed(std::string_view what);
     RunningHandler running_handler() const noexcept override;
@@ -96,15 +98,8 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     std::vector<Group*> groups_;
     std::vector<OutputRow> rows_;
     MailBuffer outbox_;
-
-    // The handler that is running.
-    LpRecord* lp_ = nullptr;
-    const Group* group_ = nullptr;        // while its LPs are built or destroyed
-    const EventRecord* event_ = nullptr;  // null in on_start and on_end
-    const char* hook_ = "";               // which handler, where it is not on_event
-    EventKey key_{};
-    EventRecord* sent_ = nullptr;  // chain of what it scheduled for this executor's LPs
-    bool may_schedule_ = true;
+    RunningCall call_;
+    EventRecord* sent_ = nullptr;    // chain of what it scheduled for this executor's LPs
     std::uint64_t released_at_ = 0;  // bytes in use when free memory was last given back
 
     WalkPace walks_;

@@ -19,31 +19,31 @@ std::uint64_t InOrderExecutor::validate() const {
     NW_CHECK(sent_ == nullptr);
     const Partition& partition = world_.plan.partition;
     std::uint64_t things = pending_.size();
-    std::uint64_t not_ended = 0;
+    std::uint64_t lps_not_ended = 0;
     for (const Group* group : groups_) {
         const std::uint32_t g = group->mail.group();
-        NW_CHECK(partition.first_owner(g).worker == self_);
+        NW_CHECK(owns(g));
         for (std::uint32_t i = 0; i < group->count; ++i) {
             const LpRecord& lp = group->lps[i];
             NW_CHECK(partition.place(lp.id).group == g);
             NW_CHECK(partition.place(lp.id).index == i);
             NW_CHECK(lp.history.empty());  // nothing here is ever taken back
             lp.heap->validate();
-            not_ended += lp.ended ? 0 : 1;
             things += 8 + lp.heap->used_bytes() / 1024;
         }
+        lps_not_ended += not_ended(*group);
         group->memory.validate();
         world_.groups[g]->mail.validate();
         things += 64 + group->heap.free_bytes() / 256;
     }
-    NW_CHECK(not_ended == lps_not_ended_);
+    NW_CHECK(lps_not_ended == lps_not_ended_);
     NW_CHECK(pending_.validate());
     pending_.for_each([&](const PendingEntry& entry) {
         NW_CHECK(entry.key() == entry.event->key());
         NW_CHECK(entry.target == entry.event->target);
         NW_CHECK(entry.time >= last_time_);
         NW_CHECK(entry.time < world_.plan.until);
-        NW_CHECK(partition.first_owner(partition.place(entry.target).group).worker == self_);
+        NW_CHECK(owns(partition.place(entry.target).group));
     });
     return things;
 }

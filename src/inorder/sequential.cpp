@@ -74,7 +74,7 @@ void run_sequential(EngineRun& run) {
                 executor.run_on_end(world.groups[place.group]->lps[place.index], result.end_time);
             }
         }
-        executor.add_digest(result.digest);
+        add_digest(executor.groups(), result.digest);
         executor.destroy_lps();
     };
     run_worker_threads(run.memory.os(), run.places, body, result.notices);

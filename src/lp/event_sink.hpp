@@ -31,10 +31,16 @@ class EventSink {
     virtual void output(Context& context, std::size_t table, std::span<const OutputValue> row) = 0;
 
   protected:
+    EventSink(std::uint32_t lps, std::uint64_t seed) noexcept : seed_(seed), lps_(lps) {}
     ~EventSink() = default;
 
     // lp/make_context.hpp
-    Context make_context(VirtualTime now, LpId self, std::uint32_t lps, Random random) noexcept;
+    Context make_context(VirtualTime now, std::uint32_t self,
+                         std::uint64_t random_counter) noexcept;
+
+  private:
+    std::uint64_t seed_;
+    std::uint32_t lps_;  // in all
 };
 
 // Throws ModelError, naming the LP, both times and what is legal, unless the event may be scheduled.

@@ -1,6 +1,7 @@
 // A group: LPs that share memory pages, are owned by one worker and move together.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <unordered_set>
 #include <vector>
@@ -29,5 +30,17 @@ struct Group {
     LoadMeter load;
     BottomHalf mail;
 };
+
+// LPs that would not let the run end yet.
+inline std::uint64_t not_ended(const Group& group) noexcept {
+    return static_cast<std::uint64_t>(std::count_if(group.lps, group.lps + group.count,
+                                                    [](const LpRecord& lp) { return !lp.ended; }));
+}
+
+inline void add_digest(const std::vector<Group*>& groups, Digest& sum) noexcept {
+    for (const Group* group : groups)
+        for (std::uint32_t i = 0; i < group->count; ++i)
+            sum += group->lps[i].digest.term(LpId{group->lps[i].id});
+}
 
 }  // namespace nw

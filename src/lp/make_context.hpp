@@ -10,9 +10,9 @@
 
 namespace nw::detail {
 
-inline Context EventSink::make_context(VirtualTime now, LpId self, std::uint32_t lps,
-                                       Random random) noexcept {
-    return Context(*this, now, self, lps, random);
+inline Context EventSink::make_context(VirtualTime now, std::uint32_t self,
+                                       std::uint64_t random_counter) noexcept {
+    return Context(*this, now, LpId{self}, lps_, Random(seed_, self, random_counter));
 }
 
 }  // namespace nw::detail

@@ -314,7 +314,7 @@ class TimeWarpRun {
         for (std::uint32_t w = 0; w < workers_.size(); ++w) {
             const Worker& worker = *workers_[w];
             result.messages_left += worker.balance();
-            worker.add_digest(result.digest);
+            add_digest(worker.groups(), result.digest);
             worker.add_rollback_spots(result.rollback_spots);
             worker.add_sent_to(result.communication.front());
             result.numa.memory += worker.memory_kinds();

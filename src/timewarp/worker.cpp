@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/check.hpp"
-#include "base/prefetch.hpp"
+#include "engine/event_flow.hpp"
 #include "engine/handler_call.hpp"
 #include "lp/make_context.hpp"
 #include "lp/side_effects.hpp"
@@ -21,17 +21,14 @@ namespace {
 // them (some 50 ns), short enough that a straggler does not wait. Unmeasured guess.
 constexpr std::uint32_t batch_events = 128;
 
-// How far ahead in the sorted run things are fetched into the cache; see prefetch_upcoming().
-constexpr std::size_t prefetch_far = 12;
-constexpr std::size_t prefetch_near = 4;
-
 // One execution in so many is timed, for the load of its group: two looks at the clock take some 40 ns.
 constexpr std::uint32_t events_between_timed = 61;
 
 }  // namespace
 
 Worker::Worker(Rank& rank, WorkerId id)
-    : core_(rank, id),
+    : EventSink(rank.plan().rules.lps, rank.plan().config.seed),
+      core_(rank, id),
       memory_relief_(std::make_unique<MemoryRelief>(core_)),
       handovers_(std::make_unique<Handovers>(core_, pending_, committer_, ending_)),
       may_interrupt_(core_.plan.rollback != Rollback::reverse &&
@@ -202,26 +199,25 @@ void Worker::hand_over() {
 // --- Mail and events -------------------------------------------------------------------------------
 
 bool Worker::drain_mail() {
-    BottomHalf* mail = core_.rank.ready_list(core_.self.worker).take_all();
-    const bool has_come = mail != nullptr;
-    while (mail != nullptr) {
-        BottomHalf* next = mail->next_ready;  // before drain(): a writer may list it again after
-        if (!(core_.rank.owner(mail->group()) == core_.self)) [[unlikely]] {
-            handovers_->take_over();
-            if (!(core_.rank.owner(mail->group()) == core_.self)) {
-                core_.rank.ready_list_of_group(mail->group()).push(*mail);
-                mail = next;
-                continue;
-            }
-        }
-        Group& group = *core_.rank.group(mail->group());
-        const std::span<const std::byte> events = mail->drain();
-        for_each_wire_event(events.data(), events.size(),
-                            [&](const WireEvent& wire) { receive(wire, group); });
-        mail = next;
-    }
+    const bool has_come = nw::drain_mail(
+        core_.rank.ready_list(core_.self.worker),
+        [this](BottomHalf& mail) { return group_of(mail); },
+        [this](const WireEvent& wire, Group& group) { receive(wire, group); });
     trace_turn_.mark(TraceKind::mail, has_come ? 1 : 0);
     return has_come;
+}
+
+// Null: the group is another worker's by now, which learns that there is mail for it.
+Group* Worker::group_of(BottomHalf& mail) {
+    const std::uint32_t g = mail.group();
+    if (!(core_.rank.owner(g) == core_.self)) [[unlikely]] {
+        handovers_->take_over();
+        if (!(core_.rank.owner(g) == core_.self)) {
+            core_.rank.ready_list_of_group(g).push(mail);
+            return nullptr;
+        }
+    }
+    return core_.rank.group(g);
 }
 
 void Worker::receive(const WireEvent& wire, Group& group) {
@@ -252,28 +248,14 @@ bool Worker::execute_batch() {
         if (top == nullptr || throttle_.holds_back(*top)) break;
         const PendingEntry entry = *top;
         pending_.pop();
-        prefetch_upcoming();
+        prefetch_upcoming(
+            pending_, [this](std::uint32_t id) -> LpRecord& { return lp(id); },
+            [this](LpRecord& lp) { lp.history.prefetch_next(core_.stride); });
         execute_next(entry);
     }
     throttle_.spend(allowed - left);
     trace_turn_.mark(TraceKind::execute, core_.counters[Counter::executed_events] - executed);
     return left < allowed;
-}
-
-// What the next events will need, fetched in two steps: first the LP's record and the event, then,
-// with the record at hand, the model's object and the history entry.
-inline void Worker::prefetch_upcoming() {
-    if (const PendingEntry* later = pending_.upcoming(prefetch_far)) {
-        const LpRecord& lp = core_.lp(later->target);
-        prefetch(&lp);
-        prefetch(&lp.history);
-        prefetch(later->event);
-    }
-    if (const PendingEntry* soon = pending_.upcoming(prefetch_near)) {
-        LpRecord& lp = core_.lp(soon->target);
-        prefetch(lp.process);
-        lp.history.prefetch_next(core_.stride);
-    }
 }
 
 void Worker::execute_next(const PendingEntry& entry) {
@@ -321,7 +303,7 @@ void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
         event.failed = true;
         return;
     }
-    core_.running = {&group, &lp, &event, &entry, event.generation, false};
+    core_.running = {&group, &lp, &event, &entry, event.key()};
     if (draws_interruptions_ && is_chosen_for_interruption(event)) [[unlikely]] {
         put_aside_running();
         return;
@@ -337,13 +319,10 @@ void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
 }
 
 void Worker::call_handler(LpRecord& lp, EventRecord& event, HistoryEntry& entry) {
-    Context context = make_context(event.time, LpId{lp.id}, core_.plan.rules.lps,
-                                   Random(core_.plan.config.seed, lp.id, lp.random_counter));
-    const Event view = event.view();
+    Context context = make_context(event.time, lp.id, lp.random_counter);
     const bool well = call_handler_of(lp, core_.guard, core_.failure, [&] {
-        lp.process->on_event(context, view);
-        if (core_.plan.setup.process.has_end_condition) event.lets_end = lp.process->can_end();
-        entry.random_used = detail::blocks_drawn(lp.random_counter, context.random().counter());
+        entry.random_used =
+            run_on_event(lp, event, context, core_.plan.setup.process.has_end_condition);
     });
     if (!well) [[unlikely]] {
         fail_running(core_.failure);
@@ -352,7 +331,8 @@ void Worker::call_handler(LpRecord& lp, EventRecord& event, HistoryEntry& entry)
     lp.random_counter = context.random().counter();
     if (core_.plan.rollback == Rollback::reverse)
         std::memcpy(entry.undo(), &context.control(), sizeof(std::uint64_t));
-    release_sends(entry);
+    release_sent(entry.sent, pending_);
+    if (!staged_.empty()) publish_staged();
 }
 
 void Worker::leave_crashed() {
@@ -366,7 +346,7 @@ void Worker::leave_crashed() {
 
 // What the running handler sent never leaves.
 void Worker::drop_sends() {
-    auto& [group, lp, event, entry, generation, silent, hook] = core_.running;
+    auto& [group, lp, event, entry, key, silent, hook] = core_.running;
     staged_.clear();
     ending_.take_back_dropped(dropped_sends(*entry));
     while (EventRecord* sent = entry->sent) {

@@ -42,6 +42,7 @@ class MemoryRelief;
 class SectionWriter;
 struct MemoryKinds;
 struct RollbackSpot;
+class BottomHalf;
 struct SavedPart;
 struct SavedRun;
 
@@ -110,7 +111,6 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     void add_sent_to(std::vector<std::uint64_t>& sums) const { outboxes_.add_sent_to(sums); }
     const TraceTrack& trace() const noexcept { return core_.trace; }
     const MemoryKinds& memory_kinds() const noexcept;
-    void add_digest(Digest& sum) const noexcept;
     // Those of its LPs that were rolled back most.
     void add_rollback_spots(std::vector<RollbackSpot>& spots) const;
     EndReason end_reason() const noexcept { return ending_.reason(); }
@@ -130,9 +130,9 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     void plan_quota(const GvtResult& result);
     std::uint64_t events_uncommitted() const noexcept;
     bool drain_mail();
+    Group* group_of(BottomHalf& mail);
     void receive(const WireEvent& wire, Group& group);
     bool execute_batch();
-    void prefetch_upcoming();
     void execute_next(const PendingEntry& entry);
     void execute(Group& group, LpRecord& lp, EventRecord& event);
     void call_handler(LpRecord& lp, EventRecord& event, HistoryEntry& entry);
@@ -153,13 +153,6 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     void schedule(Context& context, LpId target, VirtualTime delay, EventType type,
                   std::span<const std::byte> payload) override;
     void output(Context& context, std::size_t table, std::span<const OutputValue> row) override;
-    EventRecord& new_event(Group& group, const EventHeader& header, const std::byte* payload);
-    // What a handler sent leaves only now that it has returned.
-    void release_sends(HistoryEntry& entry) {
-        for (EventRecord* sent = entry.sent; sent != nullptr; sent = sent->next_sent)
-            pending_.push(sent->entry());
-        if (!staged_.empty()) publish_staged();
-    }
     void publish_staged();
     void publish(const WireEvent& wire, const std::byte* payload);
 

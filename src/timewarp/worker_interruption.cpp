@@ -19,23 +19,10 @@
 namespace nw {
 
 RunningHandler Worker::running_handler() const noexcept {
-    RunningHandler handler;
-    handler.hook = core_.running.hook;
-    handler.certain = true;
-    if (core_.running.lp != nullptr)
-        handler.lp = core_.running.lp->id;
-    else if (core_.running.group != nullptr)  // the one that is being built or destroyed
-        handler.lp = core_.running.group->lps[core_.running.group->count].id;
-    if (const EventRecord* event = core_.running.event) {
-        handler.time = event->time;
-        handler.lp = event->target;
-        handler.sender = event->sender;
-        handler.type = event->type;
+    RunningHandler handler = core_.running.handler();
+    if (const EventRecord* event = core_.running.event)
         handler.certain = !may_interrupt_ || event->certain || core_.running.silent ||
                           *core_.running.hook != '\0';
-    } else {
-        handler.time = ending_.time();
-    }
     return handler;
 }
 

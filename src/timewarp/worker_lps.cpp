@@ -1,12 +1,10 @@
 // A worker's LPs before its first turn and after its last: built or read, started, ended, destroyed.
 
-#include <fmt/format.h>
-
-#include "base/check.hpp"
 #include "checkpoint/saved_group.hpp"
 #include "checkpoint/saved_run.hpp"
+#include "engine/event_flow.hpp"
 #include "engine/handler_call.hpp"
-#include "engine/lp_building.hpp"
+#include "engine/lp_lifetime.hpp"
 #include "lp/make_context.hpp"
 #include "lp/side_effects.hpp"
 #include "numa/handler/warm_up.hpp"
@@ -38,52 +36,33 @@ Group& Worker::build_group(std::uint32_t g) {
     Group& group = core_.rank.make_group(g);
     group.memory.set_home(core_.rank.node_of_worker(core_.self.worker));
     core_.groups.push_back(&group);
-    core_.running = {&group, nullptr, nullptr, nullptr, 0, false, "its constructor"};
-    build_lps(group, core_.plan, core_.rank.memory_budget(), core_.guard);
-    core_.running = {};
+    build_lps(group, core_.plan, core_.rank.memory_budget(), core_.running, core_.guard);
     return group;
 }
 
 void Worker::start(Clock::time_point now) {
-    // Mail goes out and in on the way, also to and from other ranks, so that it never piles up.
-    constexpr std::uint64_t lps_between_mail = 64;
     core_.now = now;
     trace_turn_.begin(core_.now);
-    std::uint64_t started = 0;
-    for (Group* group : core_.groups) {
-        for (std::uint32_t i = 0; i < group->count; ++i) {
-            run_on_start(*group, group->lps[i]);
-            core_.rank.memory_budget().note_started();
-            if (++started % lps_between_mail != 0) continue;
+    start_lps(
+        core_.groups, core_.rank.memory_budget(),
+        [this](Group& group, LpRecord& lp) { run_on_start(group, lp); },
+        [this] {
             outboxes_.flush(false);
             if (!core_.plan.config.net_thread) core_.rank.net_step(core_.now, trace_turn_);
             drain_mail();
-        }
-    }
+        });
     outboxes_.flush(true);
 }
 
 void Worker::run_on_start(Group& group, LpRecord& lp) {
     // What on_start does is final at once; the entry only gathers it.
     HistoryEntry entry{};
-    core_.running = {&group, &lp, nullptr, &entry, 0, false, "on_start()"};
-    Context context = make_context(0, LpId{lp.id}, core_.plan.rules.lps,
-                                   Random(core_.plan.config.seed, lp.id, lp.random_counter));
-    if (sigsetjmp(core_.guard.env(), 0) != 0) {
-        // First: the compiler makes room for an exception before it looks at what is to be in it.
-        const std::string what = leave_crashed_handler(core_.guard);
-        throw ModelError(
-            fmt::format("LP {} at time 0 in on_start(): {}", core_.running.lp->id, what));
-    }
-    const bool well = call_handler_of(lp, core_.guard, core_.failure, [&] {
-        lp.process->on_start(context);
-        if (core_.plan.setup.process.has_end_condition) lp.ended = lp.process->can_end();
-    });
-    if (!well)
-        throw ModelError(fmt::format("LP {} at time 0 in on_start(): {}", lp.id, core_.failure));
-    lp.random_counter = context.random().counter();
-    release_sends(entry);
-    committer_.take_rows(entry, EventKey{0, 0, lp.id, 0});
+    core_.running = {&group, &lp, nullptr, &entry, {.sender = lp.id}, false, "on_start()"};
+    Context context = make_context(0, lp.id, lp.random_counter);
+    call_on_start(core_.running, core_.plan, context, core_.guard);
+    release_sent(entry.sent, pending_);
+    if (!staged_.empty()) publish_staged();
+    committer_.take_rows(entry, core_.running.key);
     free_side_effects(entry, group.heap);
     if (draws_rollbacks_) lp.heap->set_zero_fill();
     core_.keeper.begin(lp);
@@ -138,20 +117,10 @@ void Worker::finalize() {
 void Worker::run_on_end(LpRecord& lp, VirtualTime end_time) {
     HistoryEntry entry{};
     Group& group = core_.group_of(lp);
-    core_.running = {&group, &lp, nullptr, &entry, 0, false, "on_end()"};
-    Context context = make_context(end_time, LpId{lp.id}, core_.plan.rules.lps,
-                                   Random(core_.plan.config.seed, lp.id, lp.random_counter));
-    if (sigsetjmp(core_.guard.env(), 0) != 0) {
-        const std::string what =
-            leave_crashed_handler(core_.guard);  // before there is an exception
-        throw ModelError(
-            fmt::format("LP {} at time {} in on_end(): {}", core_.running.lp->id, end_time, what));
-    }
-    const bool well =
-        call_handler_of(lp, core_.guard, core_.failure, [&] { lp.process->on_end(context); });
-    if (!well || entry.sent_count > 0)
-        throw ModelError(fmt::format("LP {} at time {} in on_end(): {}", lp.id, end_time,
-                                     well ? "schedule() when the run is over" : core_.failure));
+    core_.running = {&group, &lp,       nullptr, &entry, {.time = end_time, .sender = lp.id},
+                     false,  "on_end()"};
+    Context context = make_context(end_time, lp.id, lp.random_counter);
+    call_on_end(core_.running, context, core_.guard);
     // Behind all rows of events, and among ranks in the order of LPs.
     committer_.take_rows(entry, EventKey{time_infinity, 0, lp.id, 0});
     committer_.write_rows();
@@ -161,22 +130,12 @@ void Worker::run_on_end(LpRecord& lp, VirtualTime end_time) {
 
 // Of a run that has failed LPs have no destructor called: their states are what a failure left.
 void Worker::destroy_lps() {
-    for (Group* group : core_.groups) {
-        core_.running = {group, nullptr, nullptr, nullptr, 0, false, "its destructor"};
-        nw::destroy_lps(*group, core_.guard);
-    }
-    core_.running = {};
+    nw::destroy_lps(core_.groups, ending_.time(), core_.running, core_.guard);
 }
 
 LpRecord& Worker::lp(std::uint32_t id) const noexcept { return core_.lp(id); }
 
 const MemoryKinds& Worker::memory_kinds() const noexcept { return memory_look_->largest(); }
-
-void Worker::add_digest(Digest& sum) const noexcept {
-    for (const Group* group : core_.groups)
-        for (std::uint32_t i = 0; i < group->count; ++i)
-            sum += group->lps[i].digest.term(LpId{group->lps[i].id});
-}
 
 void Worker::add_rollback_spots(std::vector<RollbackSpot>& spots) const {
     for (const Group* group : core_.groups)

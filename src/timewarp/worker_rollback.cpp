@@ -160,10 +160,10 @@ void Worker::restore_state(Group& group, LpRecord& lp, History::Ordinal position
         lp.random_counter -= entry.random_used;
         lp.sequence -= entry.sent_count;
         if (core_.plan.rollback != Rollback::reverse || entry.event->failed) continue;
-        Context context = make_context(entry.event->time, LpId{lp.id}, core_.plan.rules.lps,
-                                       Random(core_.plan.config.seed, lp.id, lp.random_counter));
+        Context context = make_context(entry.event->time, lp.id, lp.random_counter);
         std::memcpy(&context.control(), entry.undo(), sizeof(std::uint64_t));
-        core_.running = {&group, &lp, entry.event, &entry, 0, true, "on_reverse()"};
+        core_.running = {&group, &lp,           entry.event, &entry, entry.event->key(),
+                         true,   "on_reverse()"};
         if (!call_handler_of(lp, undo_guard_, core_.failure,
                              [&] { lp.process->on_reverse(context, entry.event->view()); }))
             fail_undoing(core_.failure);
@@ -195,9 +195,8 @@ void Worker::coast(LpRecord& lp, History::Ordinal from, History::Ordinal to) {
         EventRecord& event = *entry.event;
         if (event.failed) break;
         ++core_.counters[Counter::coasted_events];
-        Context context = make_context(event.time, LpId{lp.id}, core_.plan.rules.lps,
-                                       Random(core_.plan.config.seed, lp.id, lp.random_counter));
-        core_.running = {nullptr, &lp, &event, &entry, event.generation, true};
+        Context context = make_context(event.time, lp.id, lp.random_counter);
+        core_.running = {nullptr, &lp, &event, &entry, event.key(), true};
         const std::uint64_t random_counter = lp.random_counter + entry.random_used;
         const std::uint32_t sequence = lp.sequence + entry.sent_count;
         if (!call_handler_of(lp, undo_guard_, core_.failure,
@@ -211,13 +210,12 @@ void Worker::coast(LpRecord& lp, History::Ordinal from, History::Ordinal to) {
 
 // What was running is a handler that went well the first time.
 void Worker::fail_undoing(std::string_view what) {
-    const std::string event = describe_event(*core_.running.event);
-    if (core_.plan.rollback == Rollback::reverse)
-        throw ModelError(fmt::format("{}on_reverse(): {}", event, what));
+    const std::string call = describe_call(core_.running);
+    if (core_.plan.rollback == Rollback::reverse) throw ModelError(call + std::string(what));
     throw ModelError(
         fmt::format("{}executed again from the same state: {}; legal: handlers that use "
                     "nothing but what is rolled back",
-                    event, what));
+                    call, what));
 }
 
 // --- --check-rollback ------------------------------------------------------------------------------

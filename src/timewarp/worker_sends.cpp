@@ -1,8 +1,7 @@
 // A worker's sends: what a handler schedules becomes an event record here or a wire event for another
 // worker, and leaves when the handler has returned.
 
-#include <cstring>
-
+#include "engine/event_flow.hpp"
 #include "lp/side_effects.hpp"
 #include "numa/handler/heap_scope.hpp"
 #include "output/output_row.hpp"
@@ -10,45 +9,27 @@
 #include "worker/worker_core_inline.hpp"
 
 namespace nw {
+
 void Worker::schedule(Context& context, LpId target, VirtualTime delay, EventType type,
                       std::span<const std::byte> payload) {
     detail::check_schedule(core_.plan.rules, context.self(), context.now(), target, delay,
                            payload.size());
     const PlatformScope platform;  // from here on it must not be torn by an interruption
-    LpRecord& lp = *core_.running.lp;
+    if (core_.running.silent) {
+        ++core_.running.lp->sequence;
+        return;
+    }
     HistoryEntry& entry = *core_.running.entry;
-    const std::uint32_t sequence = lp.sequence;
-    const VirtualTime time = context.now() + delay;
-    if (core_.running.silent || time >= core_.plan.until) {
-        ++lp.sequence;
-        if (core_.running.silent) return;
-        ++entry.sent_count;
-        ending_.note_dropped();
-        return;
-    }
-    const EventHeader header{
-        .time = time,
-        .generation = detail::generation_after(core_.running.generation, context.now(), time),
-        .sender = lp.id,
-        .sequence = sequence,
-        .serial = lp.serial++,
-        .target = index(target),
-        .type = type,
-        .payload_bytes = static_cast<std::uint16_t>(payload.size())};
-    const Partition::Place place = core_.plan.partition.place(index(target));
-    if (core_.rank.owner(place.group) == core_.self) [[likely]] {
-        EventRecord& event = new_event(*core_.rank.group(place.group), header, payload.data());
-        event.next_sent = entry.sent;
-        entry.sent = &event;
-        ++lp.sequence;
-        ++entry.sent_count;
-        return;
-    }
-    const WireEvent wire{header, 0, WireKind::event, {}};
-    staged_.append(wire, payload.data());
-    add_anti_message(entry, header, core_.running.group->heap);
-    // Counted only now: the payload was the model's to read, and could have been a bad pointer.
-    ++lp.sequence;
+    schedule_event(
+        core_.plan, core_.running, {target, context.now() + delay, type, payload}, entry.sent,
+        [&](std::uint32_t g) {
+            return core_.rank.owner(g) == core_.self ? core_.rank.group(g) : nullptr;
+        },
+        [&](const EventHeader& header) {
+            staged_.append(WireEvent{header, 0, WireKind::event, {}}, payload.data());
+            add_anti_message(entry, header, core_.running.group->heap);
+        },
+        [&] { ending_.note_dropped(); });
     ++entry.sent_count;
 }
 
@@ -61,22 +42,6 @@ void Worker::output(Context&, std::size_t table, std::span<const OutputValue> ro
                                          core_.running.group->heap);
     effect.table = static_cast<std::uint16_t>(table);
     encode_row(row, effect.content());
-}
-
-EventRecord& Worker::new_event(Group& group, const EventHeader& header, const std::byte* payload) {
-    auto& event =
-        *static_cast<EventRecord*>(group.heap.allocate(sizeof(EventRecord) + header.payload_bytes));
-    static_cast<EventHeader&>(event) = header;
-    event.next_sent = nullptr;
-    event.status = EventStatus::pending;
-    event.from_other_worker = false;
-    event.failed = false;
-    event.lets_end = false;
-    event.rollback_tried = false;
-    event.put_aside = false;
-    event.certain = false;
-    if (header.payload_bytes > 0) std::memcpy(event.payload(), payload, header.payload_bytes);
-    return event;
 }
 
 void Worker::publish_staged() {

@@ -67,7 +67,7 @@ void Worker::validate_lists() const {
     for (const Group* group : core_.groups) {
         NW_CHECK(core_.rank.owner(group->mail.group()) == core_.self);
         NW_CHECK(core_.rank.group(group->mail.group()) == group);
-        not_ended_lps += Ending::not_ended(*group);
+        not_ended_lps += not_ended(*group);
     }
     NW_CHECK(ending_.lps_not_ended() == not_ended_lps);
     core_.rank.ready_list(core_.self.worker).validate(core_.plan.partition.groups());

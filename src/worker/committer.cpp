@@ -107,7 +107,7 @@ void Committer::commit(Group& group, LpRecord& lp, bool keeps_nothing) {
 
 // Apart, so that commit_entry stays small enough to be inlined.
 [[gnu::noinline]] bool Committer::call_on_commit(Group& group, LpRecord& lp, HistoryEntry& entry) {
-    core_.running = {&group, &lp, entry.event, &entry, 0, false, "on_commit()"};
+    core_.running = {&group, &lp, entry.event, &entry, entry.event->key(), false, "on_commit()"};
     if (call_guarded(core_.guard, nullptr, core_.failure,
                      [&] { lp.process->on_commit(entry.event->view()); }))
         return true;
@@ -124,8 +124,7 @@ void Committer::report_failure(const EventRecord& event, const HistoryEntry& ent
 }
 
 void Committer::fail_in_on_commit(const std::string& what) {
-    const EventRecord& event = *core_.running.event;
-    core_.rank.fail_in_model(event.key(), describe_event(event) + "on_commit(): " + what);
+    core_.rank.fail_in_model(core_.running.key, describe_call(core_.running) + what);
 }
 
 // What failed before a final event is final, too, and the cause of what comes later may lie in it.

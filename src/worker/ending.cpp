@@ -24,10 +24,8 @@ void Ending::end_interrupted(VirtualTime at) noexcept {
     time_ = at;
 }
 
-std::uint64_t Ending::not_ended(const Group& group) noexcept {
-    return static_cast<std::uint64_t>(std::count_if(group.lps, group.lps + group.count,
-                                                    [](const LpRecord& lp) { return !lp.ended; }));
-}
+void Ending::add(const Group& group) noexcept { lps_not_ended_ += not_ended(group); }
+void Ending::remove(const Group& group) noexcept { lps_not_ended_ -= not_ended(group); }
 
 bool Ending::on_gvt(const GvtResult& result, const Committer& committer) {
     const VirtualTime until = core_.plan.until;

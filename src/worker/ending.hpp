@@ -51,16 +51,14 @@ class Ending {
     // --- LPs that come and go ---
 
     void add(const LpRecord& lp) noexcept { lps_not_ended_ += lp.ended ? 0 : 1; }
-    void add(const Group& group) noexcept { lps_not_ended_ += not_ended(group); }
-    void remove(const Group& group) noexcept { lps_not_ended_ -= not_ended(group); }
+    void add(const Group& group) noexcept;
+    void remove(const Group& group) noexcept;
     // Of a saved run, all workers' together.
     void resume_from(VirtualTime gvt) noexcept { previous_gvt_ = gvt; }
     void resume_sums(const EventKey& last_key, std::uint64_t dropped_beyond_end) noexcept {
         last_key_ = last_key;
         dropped_beyond_end_ = dropped_beyond_end;
     }
-
-    static std::uint64_t not_ended(const Group& group) noexcept;
 
   private:
     void look(const Committer& committer, const EventKey& bound);

@@ -1,7 +1,5 @@
 #include "worker/worker_core.hpp"
 
-#include <fmt/format.h>
-
 #include "base/check.hpp"
 #include "lp/validate.hpp"
 #include "numa/handler/heap_scope.hpp"
@@ -46,11 +44,6 @@ void WorkerCore::check_change(const LpRecord& lp, const EventKey& final_before,
         validate_newest(lp, known);
     here.lp = -1;
     here.time = 0;
-}
-
-std::string describe_event(const EventRecord& event) {
-    return fmt::format("LP {} at time {}, event of type {} from LP {}: ", event.target, event.time,
-                       event.type, event.sender);
 }
 
 }  // namespace nw

@@ -12,6 +12,7 @@
 
 #include "base/counters.hpp"
 #include "base/paranoid.hpp"
+#include "engine/running_call.hpp"
 #include "gvt/epoch_counts.hpp"
 #include "lp/state_keeping.hpp"
 #include "numa/handler/fault_guard.hpp"
@@ -24,18 +25,6 @@ class Rank;
 struct Group;
 struct LpFacts;
 struct RunPlan;
-
-// What is being executed; null outside handlers. It is kept here and not in locals: a fault in a
-// handler jumps over the stack.
-struct RunningCall {
-    Group* group = nullptr;
-    LpRecord* lp = nullptr;
-    EventRecord* event = nullptr;
-    HistoryEntry* entry = nullptr;
-    std::uint32_t generation = 0;
-    bool silent = false;    // coasting: nothing is sent or written
-    const char* hook = "";  // which of the model's functions, where it is not on_event
-};
 
 struct WorkerCore {
     using Clock = std::chrono::steady_clock;
@@ -80,8 +69,4 @@ struct WorkerCore {
 
     WalkPace walks;
 };
-
-// "LP 3 at time 2, event of type 1 from LP 4: "
-std::string describe_event(const EventRecord& event);
-
 }  // namespace nw

@@ -218,7 +218,7 @@ class SteppedRun {
 
     std::string digest() const {
         Digest sum;
-        for (const auto& worker : workers_) worker->add_digest(sum);
+        for (const auto& worker : workers_) add_digest(worker->groups(), sum);
         return sum.hex();
     }
     Counters counters() const {

@@ -1,5 +1,4 @@
 // The choice of groups that change their worker, without an engine: loads in, moves out.
-#include "lp/group.hpp"
 #include "rank/rebinding.hpp"
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "lp/group.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/numa/random_cases.hpp"
 

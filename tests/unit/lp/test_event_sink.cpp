@@ -1,5 +1,6 @@
 // The rules of schedule() that all engines check alike, word for word, and the counts that would wrap.
 #include "lp/event_sink.hpp"
+#include "lp/make_context.hpp"
 
 #include <limits>
 #include <string>
@@ -70,6 +71,7 @@ TEST_CASE("blocks_drawn: more than a history entry can say is refused, and so is
 // What passes through a Context arrives unchanged behind it.
 class Recorder final : public detail::EventSink {
   public:
+    Recorder() : EventSink(9, 1) {}
     using EventSink::make_context;
     void schedule(Context&, LpId target, VirtualTime delay, EventType type,
                   std::span<const std::byte> payload) override {
@@ -84,7 +86,7 @@ class Recorder final : public detail::EventSink {
 
 TEST_CASE("Context: passes on what is scheduled and written, and knows its event") {
     Recorder recorder;
-    Context context = recorder.make_context(3.5, LpId{2}, 9, Random(1, 2, 77));
+    Context context = recorder.make_context(3.5, 2, 77);
     CHECK(context.now() == 3.5);
     CHECK(context.self() == LpId{2});
     CHECK(context.lps() == 9);
@@ -101,7 +103,7 @@ TEST_CASE("LogicalProcess: without on_reverse an event cannot be reversed") {
         void on_event(Context&, const Event&) override {}
     } plain;
     Recorder recorder;
-    Context context = recorder.make_context(0, LpId{0}, 1, Random(1, 0, 0));
+    Context context = recorder.make_context(0, 0, 0);
     CHECK_THROWS_AS(plain.on_reverse(context, Event(0, LpId{0}, 0, {})), ModelError);
 }
 

@@ -1,6 +1,7 @@
-#include "engine/lp_building.hpp"
+#include "engine/lp_lifetime.hpp"
 
 #include <new>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -43,9 +44,29 @@ void destroy_last(Group& group, FaultGuard& guard) {
         fail_destroying(group, failure);
 }
 
+void destroy_lps_of(Group& group, FaultGuard& guard) {
+    if (sigsetjmp(guard.env(), 0) != 0) fail_destroying(group, leave_crashed_handler(guard));
+    while (group.count > 0) destroy_last(group, guard);
+}
+
+[[noreturn]] void fail(const RunningCall& call, std::string_view what) {
+    throw ModelError(describe_call(call).append(what));
+}
+
+// Apart: what a jump passes over must have no string.
+template <class Hook>
+[[gnu::noinline]] void call_hook(const RunningCall& call, Context& context, FaultGuard& guard,
+                                 Hook&& hook) {
+    std::string failure;
+    if (!call_handler_of(*call.lp, guard, failure, hook)) fail(call, failure);
+    call.lp->random_counter = context.random().counter();
+}
+
 }  // namespace
 
-void build_lps(Group& group, const RunPlan& plan, MemoryBudget& budget, FaultGuard& guard) {
+void build_lps(Group& group, const RunPlan& plan, MemoryBudget& budget, RunningCall& call,
+               FaultGuard& guard) {
+    call = {.group = &group, .hook = "its constructor"};
     const std::vector<std::uint32_t> members = plan.partition.members(group.mail.group());
     group.lps = static_cast<LpRecord*>(group.heap.allocate(members.size() * sizeof(LpRecord)));
     if (sigsetjmp(guard.env(), 0) != 0)
@@ -59,11 +80,32 @@ void build_lps(Group& group, const RunPlan& plan, MemoryBudget& budget, FaultGua
         ++group.count;
         budget.note_built();
     }
+    call = {};
 }
 
-void destroy_lps(Group& group, FaultGuard& guard) {
-    if (sigsetjmp(guard.env(), 0) != 0) fail_destroying(group, leave_crashed_handler(guard));
-    while (group.count > 0) destroy_last(group, guard);
+void call_on_start(const RunningCall& call, const RunPlan& plan, Context& context,
+                   FaultGuard& guard) {
+    if (sigsetjmp(guard.env(), 0) != 0) fail(call, leave_crashed_handler(guard));
+    call_hook(call, context, guard, [&] {
+        call.lp->process->on_start(context);
+        if (plan.setup.process.has_end_condition) call.lp->ended = call.lp->process->can_end();
+    });
+}
+
+void call_on_end(const RunningCall& call, Context& context, FaultGuard& guard) {
+    const std::uint32_t sequence = call.lp->sequence;
+    if (sigsetjmp(guard.env(), 0) != 0) fail(call, leave_crashed_handler(guard));
+    call_hook(call, context, guard, [&] { call.lp->process->on_end(context); });
+    if (call.lp->sequence != sequence) fail(call, "schedule() when the run is over");
+}
+
+void destroy_lps(const std::vector<Group*>& groups, VirtualTime now, RunningCall& call,
+                 FaultGuard& guard) {
+    for (Group* group : groups) {
+        call = {.group = group, .key = {.time = now}, .hook = "its destructor"};
+        destroy_lps_of(*group, guard);
+    }
+    call = {};
 }
 
 }  // namespace nw

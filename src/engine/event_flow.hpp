@@ -1,0 +1,128 @@
+// The way of an event through a worker, as far as it is the same in all engines: it is scheduled, leaves
+// when its handler has returned, arrives as mail, and comes near the front of the pending set. An engine adds
+// what it does at each step besides: Time Warp keeps what it needs to take the event back.
+//
+// Thread: the worker's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "base/prefetch.hpp"
+#include "engine/running_call.hpp"
+#include "event/bottom_half.hpp"
+#include "event/pending_set.hpp"
+#include "event/wire_event.hpp"
+#include "lp/event_sink.hpp"
+#include "lp/group.hpp"
+#include "plan/run_plan.hpp"
+
+namespace nw {
+
+// A pending event in the memory of its target's group.
+inline EventRecord& new_event(Group& target_group, const EventHeader& header,
+                              const std::byte* payload) {
+    void* memory = target_group.heap.allocate(sizeof(EventRecord) + header.payload_bytes);
+    auto& event = *static_cast<EventRecord*>(memory);
+    static_cast<EventHeader&>(event) = header;
+    event.next_sent = nullptr;
+    event.status = EventStatus::pending;
+    event.from_other_worker = false;
+    event.failed = false;
+    event.lets_end = false;
+    event.rollback_tried = false;
+    event.put_aside = false;
+    event.certain = false;
+    if (header.payload_bytes > 0) std::memcpy(event.payload(), payload, header.payload_bytes);
+    return event;
+}
+
+// What a handler schedules. Requires: check_schedule() has let it pass.
+struct ScheduledEvent {
+    LpId target;
+    VirtualTime time;
+    EventType type;
+    std::span<const std::byte> payload;
+};
+
+// An event that lies beyond the end of the run is dropped: drop(). Else it gets its place in the order, and is
+// made in its target's group where group_here(number) gives that, chained to `sent`; where it gives
+// null, the event is another worker's: send_away(header).
+template <class GroupHere, class SendAway, class Drop>
+inline void schedule_event(const RunPlan& plan, const RunningCall& call,
+                           const ScheduledEvent& scheduled, EventRecord*& sent,
+                           GroupHere&& group_here, SendAway&& send_away, Drop&& drop) {
+    LpRecord& lp = *call.lp;
+    if (scheduled.time >= plan.until) {
+        drop();
+    } else {
+        const EventHeader header{
+            .time = scheduled.time,
+            .generation =
+                detail::generation_after(call.key.generation, call.key.time, scheduled.time),
+            .sender = lp.id,
+            .sequence = lp.sequence,
+            .serial = lp.serial++,
+            .target = index(scheduled.target),
+            .type = scheduled.type,
+            .payload_bytes = static_cast<std::uint16_t>(scheduled.payload.size())};
+        Group* const here = group_here(plan.partition.place(header.target).group);
+        if (here != nullptr) [[likely]] {
+            EventRecord& event = new_event(*here, header, scheduled.payload.data());
+            event.next_sent = sent;
+            sent = &event;
+        } else {
+            send_away(header);
+        }
+    }
+    // Counted only now: the payload was the model's to read, and could have been a bad pointer.
+    ++lp.sequence;
+}
+
+// What a handler sent leaves only now that it has returned.
+inline void release_sent(EventRecord* sent, PendingSet& pending) {
+    for (; sent != nullptr; sent = sent->next_sent) pending.push(sent->entry());
+}
+
+// receive(wire event, group) for all that has come. group_of(bottom half) may give null: then the worker
+// has seen to it in another way. Returns whether there was any mail.
+template <class GroupOf, class Receive>
+inline bool drain_mail(ReadyList& ready, GroupOf&& group_of, Receive&& receive) {
+    BottomHalf* mail = ready.take_all();
+    const bool has_come = mail != nullptr;
+    while (mail != nullptr) {
+        BottomHalf* next = mail->next_ready;  // before drain(): a writer may list it again after
+        if (Group* group = group_of(*mail)) {
+            const std::span<const std::byte> events = mail->drain();
+            for_each_wire_event(events.data(), events.size(),
+                                [&](const WireEvent& wire) { receive(wire, *group); });
+        }
+        mail = next;
+    }
+    return has_come;
+}
+
+// What the next events will need, fetched in two steps: first the LP's record and the event, then,
+// with the record at hand, the model's object, and what prefetch_more(lp) adds.
+template <class LpOf, class PrefetchMore>
+inline void prefetch_upcoming(const PendingSet& pending, LpOf&& lp_of,
+                              PrefetchMore&& prefetch_more) {
+    // How far ahead in the sorted run.
+    constexpr std::size_t far = 12;
+    constexpr std::size_t near = 4;
+    if (const PendingEntry* later = pending.upcoming(far)) {
+        const LpRecord& lp = lp_of(later->target);
+        prefetch(&lp);
+        prefetch(&lp.history);  // its second line
+        prefetch(later->event);
+    }
+    if (const PendingEntry* soon = pending.upcoming(near)) {
+        LpRecord& lp = lp_of(soon->target);
+        prefetch(lp.process);
+        prefetch_more(lp);
+    }
+}
+
+}  // namespace nw

@@ -1,0 +1,54 @@
+// LPs are built, started, ended and destroyed: all that an engine calls of the model but the handlers of events.
+// Engine records lie in platform memory, model objects in the LPs' own heaps.
+//
+// Thread: the worker that owns the LPs' groups, which has adopted the guard. It is already bound to its core when
+// it builds them, so that first touch puts the pages on its node. `call` says meanwhile what is being called.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <numawarp/context.hpp>
+
+#include "engine/running_call.hpp"
+#include "lp/group.hpp"
+#include "numa/handler/fault_guard.hpp"
+#include "plan/memory_budget.hpp"
+#include "plan/run_plan.hpp"
+
+namespace nw {
+
+// Throws SetupError when a constructor of the model throws or crashes, and MachineError when the LPs exceed
+// the budget.
+void build_lps(Group& group, const RunPlan& plan, MemoryBudget& budget, RunningCall& call,
+               FaultGuard& guard);
+
+// on_start(), and can_end() where the model has an end condition: sets lp.ended. Throws ModelError.
+// Requires, like the next: `call` says what is called.
+void call_on_start(const RunningCall& call, const RunPlan& plan, Context& context,
+                   FaultGuard& guard);
+
+// start(group, lp) for all LPs. Mail goes out and in on the way, so that it never piles up: move_mail().
+template <class Start, class MoveMail>
+void start_lps(const std::vector<Group*>& groups, MemoryBudget& budget, Start&& start,
+               MoveMail&& move_mail) {
+    constexpr std::uint64_t lps_between_mail = 64;
+    std::uint64_t started = 0;
+    for (Group* group : groups) {
+        for (std::uint32_t i = 0; i < group->count; ++i) {
+            start(*group, group->lps[i]);
+            budget.note_started();
+            if (++started % lps_between_mail == 0) move_mail();
+        }
+    }
+}
+
+// on_end(), which may not schedule anything. Throws ModelError.
+void call_on_end(const RunningCall& call, Context& context, FaultGuard& guard);
+
+// Calls the model's destructors, `now` being the end of the run. Throws ModelError when one throws or crashes; the
+// other LPs of its group are gone then, too, without theirs.
+void destroy_lps(const std::vector<Group*>& groups, VirtualTime now, RunningCall& call,
+                 FaultGuard& guard);
+
+}  // namespace nw
