@@ -23,6 +23,10 @@ for time in ["-1", "0", "nan", "inf", "-inf", "1e999", "soon"]:
 refused(2, ["--engine fast", "sequential"], "phold", "--engine", "fast")
 refused(2, ["--rollback copy", "snapshot", "queues"], "queues", "--rollback", "copy")
 refused(2, ["--engine conservative", "lookahead"], "queues", "--engine", "conservative")
+refused(2, ["--engine conservative", "lookahead"], "pcs", "--engine", "conservative")
+for rollback in ["copy", "reverse"]:
+    refused(2, [f"--rollback {rollback}", "pcs"],
+            "pcs", "--state", "containers", "--rollback", rollback)
 refused(2, ["--engine conservative", "lookahead"],
         "phold", "--lookahead", "0", "--engine", "conservative")
 refused(2, ["--memory-cap 12parsecs", "8G"], "phold", "--memory-cap", "12parsecs")
@@ -98,6 +102,7 @@ refused(2, ["--lps-per-group 1", "16777216"], "phold", "--lps", MOST, "--lps-per
 refused(2, ["--lps-per-group", "from 1 to 16777216; or auto"], "phold", "--lps-per-group", MOST)
 refused(4, ["memory"], "phold", "--lps", MOST, "--memory-cap", "64M", "--lps-per-group", 2**24)
 refused(4, ["memory"], "queues", "--stations", MOST, "--memory-cap", "64M")
+refused(4, ["memory"], "pcs", "--width", 65535, "--height", 65535, "--memory-cap", "64M")
 refused(2, ["--objects 4294967295", "137"], "traffic", "--objects", MOST)
 
 # The configuration file.
@@ -181,6 +186,17 @@ refused(2, ["--hot-spot-lps 0", "above 0 and below 1"], "phold", "--hot-spot-lps
 refused(2, ["--hot-spot-period 0", "above 0"], "phold", "--hot-spot-period", "0")
 refused(2, ["--stations 0", "from 1 to 4294967295"], "queues", "--stations", "0")
 refused(2, ["--service-mean 0", "above 0"], "queues", "--service-mean", "0")
+for side in ["--width", "--height"]:
+    for value in ["0", "65536", "-1", "1.5"]:
+        refused(2, [f"{side} {value}", "from 1 to 65535"], "pcs", side, value)
+for mean in ["--call-mean", "--next-call-mean", "--move-mean"]:
+    for value in ["0", "-1", "0.0009", "1e10", "nan", "off"]:
+        refused(2, [f"{mean} {value}", "from 0.001 to 1000000000"], "pcs", mean, value)
+refused(2, ["--portables 0", "from 1 to 4294967295"], "pcs", "--portables", "0")
+refused(2, ["--channels -1", "from 0 to 4294967295"], "pcs", "--channels", "-1")
+refused(2, ["--warm-up -1", "from 0"], "pcs", "--warm-up", "-1")
+refused(2, ["--moves no", "on or off"], "pcs", "--moves=no")
+refused(2, ["--state 104", "plain or containers"], "pcs", "--state", "104")
 refused(2, ["--speed-deviation 111", "at most --speed-mean"], "traffic", "--speed-deviation", "111")
 refused(2, ["options.toml", "remote = 2", "from 0 to 1"],
         "phold", "--config", file_with("remote = 2\n"))

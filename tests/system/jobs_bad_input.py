@@ -11,8 +11,8 @@ launch = CHECKOUT / "jobs/lib/launch.py"
 
 for model in ["", "nosuch", "--", "-x", "pho ld", "../phold", "phold;id", "ph\nold", b"\xff", "$(id)", "PHOLD",
               "x" * 10_000]:
-    programs.refused(2, ["unknown model", "phold queues traffic"], run, model)
-    programs.refused(2, ["unknown model", "phold queues traffic"], run, "--ranks", 2, "--print", model)
+    programs.refused(2, ["unknown model", "pcs phold queues traffic"], run, model)
+    programs.refused(2, ["unknown model", "pcs phold queues traffic"], run, "--ranks", 2, "--print", model)
 for ranks in ["0", "-1", "x", "", "1e3", "2.5", " 2", "0x2", "99999999", "numa,socket", "\n", b"\xff", "auto"]:
     programs.refused(2, ["--ranks", "a number of ranks from 1"], run, "--ranks", ranks, "phold")
     programs.refused(2, ["--ranks", "a number of ranks from 1"], run, b"--ranks=" + ranks.encode()
