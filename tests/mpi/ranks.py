@@ -24,6 +24,7 @@ MODELS = {
     "traffic": ["--objects", 1024, "--until", 800],
     "phold": ["--lps", 256, "--remote", 0.5, "--until", 100],
     "queues": ["--until", 200],
+    "pcs": ["--width", 16, "--height", 16, "--move-mean", 200, "--until", 300],
 }
 
 # Open MPI sees whether there are more ranks than cores, and only then gives a core away when it waits.

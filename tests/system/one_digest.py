@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Traffic on 1024 objects: one digest and one set of output files, whoever runs it and however it is
-rolled back, bound, grouped and stored. And cars in = cars out + cars inside, in every row."""
+"""One digest and one set of output files, whoever runs a model and however it is rolled back, bound,
+grouped and stored: traffic on 1024 objects, and pcs with each of its ways of rollback. And nothing is
+lost: cars in = cars out + cars inside, in every row; calls begun = calls ended + calls going on."""
 
 import csv
 
@@ -8,7 +9,38 @@ from programs import Programs
 
 programs = Programs()
 
-variants = [
+# Of pcs.
+ways = [["--rollback", "copy"], ["--rollback", "copy", "--state-saving-interval", 4],
+        ["--rollback", "snapshot"], ["--rollback", "reverse"], ["--state", "containers"]]
+
+
+def one_table(model, table, options, variants):
+    """Runs all variants. The rows of the one table that they wrote."""
+    reference = None
+    rolled_back = 0
+    for n, variant in enumerate(variants):
+        folder = programs.work / f"{model}{n}"
+        run = programs.statistics_of(model, "--workers", 2, *options, "--output", folder, *variant)
+        rolled_back += run["rolled_back_events"]
+        rows = (folder / f"{table}.csv").read_bytes()
+        name = " ".join(map(str, [model, *variant]))
+        if reference is None:
+            reference = (run["digest"], run["committed_events"], rows)
+            continue
+        programs.expect(run["digest"] == reference[0] and run["committed_events"] == reference[1],
+                        f"{name}: digest {run['digest']}")
+        programs.expect(rows == reference[2], f"{name}: the same {table}.csv")
+        if "--check-rollback" in variant:
+            programs.expect(run["forced_rollbacks"] > 0,
+                            f"{name}: {run['forced_rollbacks']} events were taken back at once")
+        elif variant in ways:
+            programs.expect(run["rolled_back_events"] > 0,
+                            f"{name}: {run['rolled_back_events']} events were rolled back")
+    programs.expect(rolled_back > 0, f"{model}: {rolled_back} events were rolled back on the way")
+    return list(csv.DictReader(reference[2].decode().splitlines()))
+
+
+roads = one_table("traffic", "roads", ["--objects", 1024, "--until", 3700], [
     ["--engine", "sequential"],
     ["--engine", "conservative"],
     [],
@@ -24,29 +56,34 @@ variants = [
     ["--huge-pages", "on"],
     ["--pin", "off"],
     ["--check-rollback", 0.01],
-]
-
-reference = None
-rolled_back = 0
-for n, variant in enumerate(variants):
-    folder = programs.work / f"run{n}"
-    run = programs.statistics_of("traffic", "--objects", 1024, "--workers", 2, "--until", 3700,
-                                 "--output", folder, *variant)
-    rolled_back += run["rolled_back_events"]
-    table = (folder / "roads.csv").read_bytes()
-    name = " ".join(map(str, variant)) or "timewarp"
-    if reference is None:
-        reference = (run["digest"], run["committed_events"], table)
-        continue
-    programs.expect(run["digest"] == reference[0] and run["committed_events"] == reference[1],
-                    f"{name}: digest {run['digest']}")
-    programs.expect(table == reference[2], f"{name}: the same roads.csv")
-programs.expect(rolled_back > 0, f"{rolled_back} events were rolled back on the way")
-
-rows = list(csv.DictReader(reference[2].decode().splitlines()))
-columns = [c for c in rows[0] if c in ("cars_in", "cars_out", "inside")]
-programs.expect(len(columns) == 3 and len(rows) >= 2 * 1024, f"{len(rows)} rows with {columns}")
-unbalanced = [r for r in rows if int(r["cars_in"]) != int(r["cars_out"]) + int(r["inside"])]
+])
+columns = [c for c in roads[0] if c in ("cars_in", "cars_out", "inside")]
+programs.expect(len(columns) == 3 and len(roads) >= 2 * 1024, f"{len(roads)} rows with {columns}")
+unbalanced = [r for r in roads if int(r["cars_in"]) != int(r["cars_out"]) + int(r["inside"])]
 programs.expect(not unbalanced, "cars in = cars out + cars inside in every row")
+
+# Portables move often and channels are few: all that can happen to a call does.
+rows = one_table(
+    "pcs", "cells", ["--width", 12, "--height", 12, "--move-mean", 200, "--until", 900],
+    [["--engine", "sequential"], ["--engine", "sequential", "--state", "containers"],
+     ["--workers", 1], ["--workers", 4, "--lps-per-group", 1],
+     *ways, *([*way, "--check-rollback", 0.2] for way in ways)])
+cells = [{name: float(value) for name, value in row.items()} for row in rows]
+
+
+def total(name):
+    return sum(cell[name] for cell in cells)
+
+
+for name in ["connected", "blocked", "busy_lines", "completed", "hand_offs_in", "dropped"]:
+    programs.expect(total(name) > 100, f"pcs: {name}: {total(name):.0f}")
+programs.expect(all(cell["connected"] + cell["hand_offs_in"]
+                    == cell["completed"] + cell["hand_offs_out"] + cell["in_use"]
+                    and cell["portables"] == 25 + cell["moves_in"] - cell["moves_out"]
+                    for cell in cells),
+                "pcs: calls and portables that came = that went + that are there, in every cell")
+programs.expect(total("portables") == 25 * len(cells)
+                and total("hand_offs_out") == total("hand_offs_in") + total("dropped"),
+                "pcs: none got lost between two cells")
 
 programs.leave()
