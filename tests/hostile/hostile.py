@@ -6,7 +6,8 @@ its cap. The kinds of misbehaviour are those of the program `hostile` (hostile.c
 usage: hostile.py FOLDER-OF-PROGRAMS [--only PATTERN] [--ranks SHARE] [--every-engine] [--seed N] [--not-yet]
 
   --only PATTERN    kinds whose name matches, as "loop-*"
-  --ranks SHARE     on two ranks run so many of the kinds, drawn by the seed (default 0.1; 1: all)
+  --ranks SHARE     on two ranks run so many of the kinds, drawn by the seed (default 0.1 times NUMAWARP_EFFORT;
+                    1: all)
   --every-engine    each kind with each rollback on each number of workers, and not on one that is drawn
   --seed N          of these draws; NUMAWARP_FIRST_SEED, or a new one each day, if it is not given
   --not-yet         run the kinds of not_yet.py, and nothing else, and say which come to what they must
@@ -296,7 +297,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("programs", type=Path)
     parser.add_argument("--only", default="*")
-    parser.add_argument("--ranks", type=float, default=0.1)
+    parser.add_argument("--ranks", type=float, default=0.1 * float(os.environ.get("NUMAWARP_EFFORT", 1)))
     parser.add_argument("--every-engine", action="store_true")
     parser.add_argument("--seed", type=int,
                         default=int(os.environ.get("NUMAWARP_FIRST_SEED", time.time() // 86400)))
