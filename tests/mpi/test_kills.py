@@ -27,14 +27,14 @@ MODELS = [
     ("phold", ["--lps", 64, "--remote", 0.5, "--until", 150000]),
     ("queues", ["--until", 400000]),
 ]
-BLOWS_PER_RUN = 4
+BLOWS_PER_RUN = 3
 THREADS_MAX = 3
 WANTED = ["restarts beyond time 0", "kills", "kills amid a checkpoint"]
 SECONDS_MAX = 300
 
 options = argparse.ArgumentParser()
 options.add_argument("programs")
-options.add_argument("--kills", type=int, default=10)
+options.add_argument("--kills", type=int, default=9)
 options.add_argument("--seed", type=int, default=first_seed())
 given = options.parse_args()
 sys.argv[1:] = [given.programs]

@@ -20,7 +20,7 @@ DISORDER = ["--workers", 2, "--check-rollback", 0.01, "--rebind", 0.05, "--check
             "--lps-per-group", 8]
 FOR_EVER = 1e12
 
-seconds = float(sys.argv.pop(2)) if len(sys.argv) > 2 else 10
+seconds = float(sys.argv.pop(2)) if len(sys.argv) > 2 else 5
 ranks = Ranks()
 MPI_ENVIRONMENT["OMPI_MCA_mpi_show_handle_leaks"] = "1"
 

@@ -16,7 +16,7 @@ from programs import CHECKOUT, Programs
 
 programs = Programs()
 expect = programs.expect
-MODEL = ["traffic", "--objects", "256", "--until", "8000", "--quiet", "--workers", "1"]
+MODEL = ["traffic", "--objects", "256", "--until", "4000", "--quiet", "--workers", "1"]
 # Ctrl-C comes to all in the foreground of the terminal, and so does the second signal of `timeout`.
 ALONE, TO_ALL = "alone", "to all"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """One digest and one set of output files, whoever runs a model and however it is rolled back, bound,
-grouped and stored: traffic on 1024 objects, and pcs with each of its ways of rollback. And nothing is
+grouped and stored: traffic on 512 objects, and pcs with each of its ways of rollback. And nothing is
 lost: cars in = cars out + cars inside, in every row; calls begun = calls ended + calls going on."""
 
 import csv
@@ -40,7 +40,7 @@ def one_table(model, table, options, variants):
     return list(csv.DictReader(reference[2].decode().splitlines()))
 
 
-roads = one_table("traffic", "roads", ["--objects", 1024, "--until", 3700], [
+roads = one_table("traffic", "roads", ["--objects", 512, "--until", 3700], [
     ["--engine", "sequential"],
     ["--engine", "conservative"],
     [],
@@ -58,7 +58,7 @@ roads = one_table("traffic", "roads", ["--objects", 1024, "--until", 3700], [
     ["--check-rollback", 0.01],
 ])
 columns = [c for c in roads[0] if c in ("cars_in", "cars_out", "inside")]
-programs.expect(len(columns) == 3 and len(roads) >= 2 * 1024, f"{len(roads)} rows with {columns}")
+programs.expect(len(columns) == 3 and len(roads) >= 2 * 512, f"{len(roads)} rows with {columns}")
 unbalanced = [r for r in roads if int(r["cars_in"]) != int(r["cars_out"]) + int(r["inside"])]
 programs.expect(not unbalanced, "cars in = cars out + cars inside in every row")
 

@@ -77,10 +77,10 @@ def files_in(folder):
 
 
 def check_formats(model, tables, ranks, *options):
-    """The three formats of one run; returns what the HDF5 files say."""
+    """The formats of one run, whose CSV is that of one rank; returns what the HDF5 files say."""
     name = f"{model} on {ranks} rank{'s' * (ranks > 1)}"
-    folders = {}
-    for form in ("csv", "hdf5", "both"):
+    folders = {"csv": programs.work / f"{model}-1-csv"}
+    for form in ("csv", "hdf5", "both")[ranks > 1:]:
         folders[form] = programs.work / f"{model}-{ranks}-{form}"
         done = run(ranks, model, *options, "--output", folders[form], "--output-format", form)
         programs.expect(done.returncode == 0, f"{name}: {form}: {done.stderr.strip()}")
@@ -101,7 +101,7 @@ def check_formats(model, tables, ranks, *options):
 
 def check_models(ranks):
     # More rows than are written at a time.
-    said = check_formats("table_writer", ["empty", "kinds"], ranks, "--until", 5000)
+    said = check_formats("table_writer", ["empty", "kinds"], ranks, "--until", 2500)
     types = {"time": "float64", "integer": "int64", "real": "float64", "quoted text": "object",
              "text": "object", "either": "float64", "any": "object", "gaps": "float64",
              "first": "object", "large": "uint64", "mixed": "object", "letter": "object",
@@ -111,7 +111,7 @@ def check_models(ranks):
 
     check_formats("queues", ["stations"], ranks, "--until", 50)
     _, types = check_formats("traffic", ["roads"], ranks, "--objects", 140,
-                             "--until", 7_300)["roads"]
+                             "--until", 3_700)["roads"]
     programs.expect(types["hour"] == "int64" and types["length_km"] == "float64"
                     and types["mean_speed_km_per_h"] == "float64", "types of traffic's columns")
     programs.expect((programs.work / f"traffic-{ranks}-hdf5/network.svg").exists(),
@@ -232,7 +232,7 @@ def check_stops():
 
 def check_restart():
     folder, saved, whole = (programs.work / name for name in ("restarted", "saved", "whole"))
-    until = 20_000
+    until = 8_000
     code = stopped(signal.SIGTERM, folder, "--checkpoint", saved, until=until)
     programs.expect(code == 0 and files_in(folder) == ["empty.csv", "kinds.csv"],
                     f"saved to go on later: exit code {code}: {files_in(folder)}")
@@ -250,7 +250,7 @@ def check_death_at_the_end():
     """The run dies of writing its statistics into a pipe that nobody reads any more: it is not over for
     who looks there, so it can go on once more."""
     folder, saved, whole = (programs.work / name for name in ("dying", "dying-saved", "whole"))
-    until = 20_000
+    until = 8_000
     stopped(signal.SIGTERM, folder, "--checkpoint", saved, until=until)
     pipe = programs.work / "pipe"
     os.mkfifo(pipe)
@@ -264,7 +264,7 @@ def check_death_at_the_end():
                     f"dead before the statistics: {code}: {files_in(folder)}")
     done = subprocess.run(again, capture_output=True, text=True, timeout=120)
     programs.expect(done.returncode == 0 and files_in(folder) == ["empty.h5", "kinds.h5"]
-                    and hdf5_table(folder / "kinds.h5") == hdf5_table(whole / "kinds.h5"),
+                    and (folder / "kinds.h5").read_bytes() == (whole / "kinds.h5").read_bytes(),
                     f"gone on once more: the HDF5 of a run in one piece {done.stderr.strip()}")
 
 
