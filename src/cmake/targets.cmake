@@ -19,6 +19,17 @@ function(numawarp_add_floor name)
     foreach(library IN ITEMS numawarp_own_flags numawarp_inner ${ARG_HEADER_ONLY})
         target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${library}>)
     endforeach()
+    # Builds under sanitizers are for their tests and compile common headers once; a release does not,
+    # or a source that misses an include would compile.
+    if(NUMAWARP_SANITIZE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+        if(name STREQUAL base)
+            target_precompile_headers(${target} PRIVATE
+                <algorithm> <atomic> <chrono> <cstdint> <cstring> <functional> <memory> <optional>
+                <span> <string> <string_view> <vector> <fmt/format.h>)
+        else()
+            target_precompile_headers(${target} REUSE_FROM numawarp_base)
+        endif()
+    endif()
 endfunction()
 
 # numawarp_add_model(phold phold.cpp ...): the executable build/bin/phold.
