@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t receives_posted = 32;
 constexpr int batch_tag = 1;
 
-// Of the reduction that is under way, for MPI hands nothing of ours to an operation: there is one
-// transport at a time, and one reduction in it. Thread: the holder of the net role.
+// How the values of the reduction under way are combined. It is kept here as MPI hands nothing of ours to
+// an operation; there is one transport at a time, and one reduction in it. Thread: the holder of the net role.
 Transport::Combine combine_now = nullptr;
 
 void combine_values(void* in, void* in_out, int* length, MPI_Datatype* type) {

@@ -152,7 +152,7 @@ def few_lps(run):
     if not undone_events or undone_events < 0.03 * run.count_here("executed_events"):
         return None
     named, total = [], 0
-    for spot in run.rows("rollback_spots", "lp", "rolled_back_events")[:NAMED_MAX]:
+    for spot in run.rows("most_rolled_back_lps", "lp", "rolled_back_events")[:NAMED_MAX]:
         named.append(spot["lp"])
         total += spot["rolled_back_events"]
         if total >= 0.5 * undone_events:

@@ -116,7 +116,7 @@ def rollback_part(run):
 
 def spots(run):
     """The LPs that were rolled back most, of several: as a second chart beneath another."""
-    worst = run.rows("rollback_spots", "lp", "worker", "rolled_back_events")[:SPOTS_SHOWN]
+    worst = run.rows("most_rolled_back_lps", "lp", "worker", "rolled_back_events")[:SPOTS_SHOWN]
     undone = run.count_here("rolled_back_events")
     if not worst or not undone or run.count("lps") <= len(worst):
         return ""

@@ -41,7 +41,7 @@ struct Parameters {
     HotSpot hot_spot;
 };
 
-// Of n events in flight ⌊share · n⌋ are hot, evenly spread over their numbers.
+// Whether event `number` starts hot: ⌊share · n⌋ of n events in flight do, evenly spread.
 inline bool starts_hot(double share, std::uint64_t number) noexcept {
     const auto n = static_cast<double>(number);
     return std::floor(share * (n + 1)) > std::floor(share * n);

@@ -192,8 +192,8 @@ nw::LpId Road::next_road(nw::Context& context, nw::LpId from) const {
 // A jam leaves a long list behind when it dissolves: a vector keeps its memory unless told.
 void Road::give_back_memory() {
     if (cars_.capacity() > 64 && cars_.size() < cars_.capacity() / 4) {
-        // Of a size that the vector had on its way up: the engine keeps what is freed for the next
-        // block of that size.
+        // A size that the vector had on its way up: the engine keeps what is freed for the next block
+        // of that size.
         std::vector<Car> smaller;
         smaller.reserve(2 * std::bit_ceil(cars_.size()));
         smaller.assign(cars_.begin(), cars_.end());

@@ -19,7 +19,7 @@ constinit thread_local HandlerProbe* volatile own_probe [[gnu::tls_model("initia
 struct sigaction former_action {};
 std::mutex former_action_mutex;
 
-// Who is in there may hold one of its locks.
+// A thread in the C library may hold one of its locks.
 bool is_in_libc([[maybe_unused]] const ucontext_t& context) noexcept {
 #if defined(__x86_64__)
     return is_libc_code(reinterpret_cast<const void*>(context.uc_mcontext.gregs[REG_RIP]));

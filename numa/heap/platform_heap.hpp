@@ -94,8 +94,8 @@ class PlatformHeap {
     // Cost: a cache miss for each free chunk, a system call for each run of pages.
     std::size_t release_free_pages();
 
-    // Of live_bytes(), what its owner uses for the histories of LPs. The owner says so: it is asked
-    // for in the report of memory by kind, and all chunks look alike from here.
+    // Adds to the part of live_bytes() that is histories of LPs. The owner counts it for the report of
+    // memory by kind, since all chunks look alike from here.
     void count_history(std::ptrdiff_t bytes) noexcept {
         history_bytes_ += static_cast<std::size_t>(bytes);
     }

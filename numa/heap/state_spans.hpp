@@ -67,7 +67,7 @@ class StateSpans {
     // Gives the whole pages inside [data, data + bytes) of a segment block back to the kernel.
     void discard(std::byte* data, std::size_t bytes) noexcept;
 
-    // Of all blocks; one whose pages were discarded still counts.
+    // The bytes of all blocks; one whose pages were discarded still counts.
     std::size_t used_bytes() const noexcept { return used_bytes_; }
 
     // The block that the address lies in, or nullptr if it is no LP's memory. For a segment block

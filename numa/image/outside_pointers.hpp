@@ -27,7 +27,7 @@ struct OutsideWord {
     std::uint64_t value;
 };
 
-// Of the thread that asks; empty if the C library does not know.
+// The stack of the calling thread; empty if the C library does not know it.
 AddressRange own_stack() noexcept;
 
 enum class PointsTo : std::uint8_t {

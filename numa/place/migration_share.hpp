@@ -86,7 +86,7 @@ class MigrationShare {
     MigrationLog& log_;
     std::vector<Member> members_;
 
-    // Of this pass:
+    // What belongs to this pass:
     std::vector<Visit> visits_;
     std::map<NodeId, Batch> batches_;
     std::map<NodeId, std::uint64_t> room_;  // bytes left on nodes that something is to go to

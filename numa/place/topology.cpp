@@ -47,26 +47,26 @@ NodeId Topology::memory_of(NodeId node) const {
 }
 
 void Topology::order_cpus(const std::vector<Cpu>& cpus) {
-    // Rank 0 holds the first CPU of every core, rank 1 the second, and so on: a core's second
+    // Rank 0 holds the first CPU of every core, sibling 1 the second, and so on: a core's second
     // hardware thread is used only after every core has work.
     std::map<int, std::size_t> given_of_core;
-    std::map<std::pair<std::size_t, NodeId>, std::vector<Place>> by_rank_and_node;
+    std::map<std::pair<std::size_t, NodeId>, std::vector<Place>> by_sibling_and_node;
     std::set<NodeId> nodes;
-    std::size_t ranks = 0;
+    std::size_t siblings_max = 0;
     for (const Cpu& cpu : cpus) {
         const NodeId node = memory_of(cpu.node);
-        const std::size_t rank = given_of_core[cpu.core]++;
-        by_rank_and_node[{rank, node}].push_back({cpu.number, node});
+        const std::size_t sibling = given_of_core[cpu.core]++;
+        by_sibling_and_node[{sibling, node}].push_back({cpu.number, node});
         nodes.insert(node);
-        ranks = std::max(ranks, rank + 1);
+        siblings_max = std::max(siblings_max, sibling + 1);
     }
     core_count_ = given_of_core.size();
     worker_nodes_.assign(nodes.begin(), nodes.end());
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
+    for (std::size_t sibling = 0; sibling < siblings_max; ++sibling) {
         for (std::size_t i = 0, before = order_.size();; ++i, before = order_.size()) {
             for (const NodeId node : worker_nodes_) {
-                const auto found = by_rank_and_node.find({rank, node});
-                if (found != by_rank_and_node.end() && i < found->second.size())
+                const auto found = by_sibling_and_node.find({sibling, node});
+                if (found != by_sibling_and_node.end() && i < found->second.size())
                     order_.push_back(found->second[i]);
             }
             if (order_.size() == before) break;

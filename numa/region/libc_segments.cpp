@@ -20,7 +20,7 @@ constexpr std::size_t leaf_granules = std::size_t{1}
                                       << (detail::libc_leaf_shift - LibcSegments::granule_shift);
 constexpr std::size_t leaf_bytes = leaf_granules / 8;
 
-// Of the one that lives; where leaves come from.
+// Where the living LibcSegments has its leaves from.
 constinit std::atomic<Os*> leaf_source{nullptr};
 
 // Requires: the leaves are there.

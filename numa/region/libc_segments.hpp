@@ -17,7 +17,7 @@ namespace nw {
 namespace detail {
 inline constexpr unsigned libc_leaf_shift = 36;  // bytes of address space that a leaf stands for
 inline constexpr std::size_t libc_leaves = std::size_t{1} << (47 - libc_leaf_shift);
-// Of the one LibcSegments of the process; null where there is no segment.
+// The leaves of the one LibcSegments of the process; null where there is no segment.
 extern constinit std::atomic<std::atomic<std::uint64_t>*> libc_segment_leaves[libc_leaves];
 }  // namespace detail
 

@@ -96,7 +96,7 @@ class MailPages {
     bool open_large(MailBufferId buffer, std::size_t bytes) noexcept;
 
     SegmentTable& segments_;
-    // Of the large areas, how much may be touched. Who holds the buffer.
+    // How much of each large area may be touched. Used by the holder of the buffer only.
     std::array<std::size_t, 2> open_bytes_{};
     std::array<std::array<Mark, 2>, 2> marks_{};  // by buffer and area
     std::atomic<std::uint32_t> growths_{0};

@@ -58,7 +58,8 @@ class MemorySource {
         if (region_) region_->keep_mapped();
     }
 
-    // Of all active segments: taken_bytes(). Address space: pages never touched cost nothing.
+    // The sum of taken_bytes() over all active segments. It is address space: a page that was never
+    // touched costs nothing.
     std::uint64_t segment_bytes() const noexcept {
         return segment_bytes_.load(std::memory_order_relaxed);
     }

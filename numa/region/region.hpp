@@ -150,8 +150,8 @@ class Region {
     std::uint32_t groups_;
     unsigned slot_shift_ = 0;  // slot_bytes() == 2^slot_shift_, ≥ 2 MiB
     std::uint32_t slots_per_cell_ = 0;
-    // Of each slot, in units of 64 KiB, how much of its beginning is open: an entry is written by the
-    // group's owner and read by whoever was given a wrong address; relaxed, a hint for error messages.
+    // How much of the beginning of each slot is open, in units of 64 KiB. The group's owner writes an
+    // entry, and any thread that was given a wrong address reads it; relaxed, a hint for error messages.
     std::unique_ptr<std::atomic<std::uint32_t>[]> open_units_;
     std::atomic<std::int64_t> holes_left_{0};
     std::vector<std::string> notices_;

@@ -206,7 +206,7 @@ std::byte* SegmentTable::take_fresh_range(std::size_t bytes, std::size_t alignme
     return base;
 }
 
-// Of the whole slot, so that neighbouring large groups still make one mapping.
+// For the whole slot, so that neighbouring large groups still make one mapping.
 void SegmentTable::ask_for_huge_pages() noexcept {
     if (static_cast<std::size_t>(cursor_ - begin_) < huge_worthy_bytes) return;
     const std::span<std::byte> slot = source_.region()->slot(group_);

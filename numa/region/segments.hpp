@@ -43,8 +43,8 @@ struct Segment {
 // State segments start at multiples of this: the memory of LPs is found from an address by masking.
 inline constexpr std::size_t span_bytes = 64 * 1024;
 
-// Of the addresses that a segment takes: state begins at a span, and where pages are huge what lies before
-// the next one is resident with it.
+// The size of the addresses that a segment takes: state begins at a span, and where pages are huge what
+// lies before the next one is resident with it.
 constexpr std::size_t taken_bytes(const Segment& segment) noexcept {
     if (segment.kind != SegmentKind::state) return segment.bytes;
     return (segment.bytes + span_bytes - 1) / span_bytes * span_bytes;

@@ -24,7 +24,7 @@ class Checksum {
     Checksum& operator=(const Checksum&) = delete;
 
     void append(const void* bytes, std::size_t size) noexcept;
-    // Of all that was appended since the beginning, or the last restart().
+    // The checksum of all that was appended since the beginning or the last restart().
     Hash128 value() const noexcept;
     void restart() noexcept;
 

@@ -15,7 +15,7 @@ namespace nw {
 namespace {
 
 // What stands before the group's memory.
-struct GroupFacts {
+struct GroupHeader {
     std::uint32_t group = 0;
     LpRecord* lps = nullptr;
     std::uint32_t count = 0;
@@ -88,8 +88,8 @@ StrayPointers write_group(const Group& group, const std::vector<EventRecord*>& p
                           const AddressMap& map, const std::vector<LoadedModule>& modules,
                           SectionWriter& file) {
     NW_CHECK(group.unmatched_anti_messages.empty());
-    const GroupFacts facts{group.mail.group(), group.lps, group.count, pending.size(),
-                           group.constructed};
+    const GroupHeader facts{group.mail.group(), group.lps, group.count, pending.size(),
+                            group.constructed};
     Packer part;
     visit_parts(part, facts);
     const std::string bytes = part.take();
@@ -107,7 +107,7 @@ std::vector<EventRecord*> read_group(Group& group, SectionReader& file) {
     file.read(&size, sizeof size);
     std::string bytes(size, '\0');
     file.read(bytes.data(), bytes.size());
-    GroupFacts facts;
+    GroupHeader facts;
     Unpacker part(bytes);
     visit_parts(part, facts);
     NW_CHECK(facts.group == group.mail.group());

@@ -18,7 +18,7 @@
 
 namespace nw {
 
-// Of a run that goes on, what its workers have done, less what a Worker knows of LPs.
+// What all workers of a saved run had done, but for what stands in LPs' memory.
 struct SavedProgress {
     VirtualTime gvt = 0;  // every event before it is final, none from it on has been executed
     EventKey end_key{-1.0, 0, 0, 0};

@@ -84,7 +84,7 @@ void check_identity(const std::string& directory, const json& saved, const RunId
     }
 }
 
-// Of checkpoint-000007 it is 7; of anything else 0.
+// The number in a folder's name: 7 in checkpoint-000007, and 0 in any other name.
 std::uint32_t number_of(std::string_view name) noexcept {
     std::uint32_t number = 0;
     if (!name.starts_with(prefix) || name.size() < prefix.size() + number_digits) return 0;

@@ -68,7 +68,7 @@ inline void schedule_event(const RunPlan& plan, const RunningCall& call,
             .target = index(scheduled.target),
             .type = scheduled.type,
             .payload_bytes = static_cast<std::uint16_t>(scheduled.payload.size())};
-        Group* const here = group_here(plan.partition.place(header.target).group);
+        Group* const here = group_here(plan.partition.position(header.target).group);
         if (here != nullptr) [[likely]] {
             EventRecord& event = new_event(*here, header, scheduled.payload.data());
             event.next_sent = sent;

@@ -98,7 +98,7 @@ void HandlerWatch::look_at_call(Watched& watched, double seconds, double cpu_sec
     watched.certain = handler.certain;
     if (watchdog_seconds_ > 0 && seconds >= watched.next_line) {
         watched.next_line *= 2;
-        say(handler, seconds);
+        report(handler, seconds);
     }
     if (handler.certain) {
         if (timeout_seconds_ > 0 && seconds >= timeout_seconds_)
@@ -121,7 +121,7 @@ void HandlerWatch::leave(Watched& watched, ProbeWish wish, double seconds, doubl
     const bool by_force = watched.waits > waits_max ||
                           cpu_seconds - watched.tried_cpu_since >= tries_cpu_seconds_max ||
                           seconds - watched.tried_since >= tries_seconds_max;
-    // Who waits is where it was.
+    // A thread that waits is still where it was at the last question, so it is asked once.
     const std::uint32_t asks = watched.waits > 0 ? 1 : asks_in_a_row;
     for (std::uint32_t i = 0; i < asks; ++i) {
         if (watched.thread->running_call() != watched.call) return;
@@ -132,7 +132,7 @@ void HandlerWatch::leave(Watched& watched, ProbeWish wish, double seconds, doubl
     watched.cpu_seconds = watched.thread->cpu_seconds() - watched.cpu_since;
 }
 
-void HandlerWatch::say(const RunningHandler& handler, double seconds) {
+void HandlerWatch::report(const RunningHandler& handler, double seconds) {
     if (!progress_.warn) return;
     const std::string what = *handler.hook != '\0' ? fmt::format("in {}", handler.hook)
                                                    : fmt::format("event of type {} from LP {}",

@@ -56,7 +56,7 @@ class HandlerWatch {
     void look(Watched& watched);
     void look_at_call(Watched& watched, double seconds, double cpu_seconds);
     void leave(Watched& watched, ProbeWish wish, double seconds, double cpu_seconds);
-    void say(const RunningHandler& handler, double seconds);
+    void report(const RunningHandler& handler, double seconds);
 
     const double watchdog_seconds_;
     const double timeout_seconds_;

@@ -14,7 +14,7 @@ namespace {
 // Up to here the heap alone is as fast as a ladder, and there is too little to estimate from.
 constexpr std::size_t ladder_min = 8;
 
-// Of the times looked at when the ladder is built.
+// So many times are looked at when the ladder is built.
 constexpr std::size_t sample_size = 1024;
 
 // Bucket numbers end here, so that they are exact in a double. All later times share the last

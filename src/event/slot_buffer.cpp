@@ -16,7 +16,7 @@ constexpr std::uint16_t calm_eras_wanted = 1024;
 }  // namespace
 
 SlotBuffer::~SlotBuffer() {
-    if (place_ == Place::libc) std::free(bytes_);
+    if (storage_ == Storage::libc) std::free(bytes_);
 }
 
 void SlotBuffer::settle_at_home(MailPages& pages) noexcept {
@@ -25,24 +25,24 @@ void SlotBuffer::settle_at_home(MailPages& pages) noexcept {
     capacity_ = home.size();
     ready_ = pages.touched_bytes(id_, MailArea::small);
     calm_eras_ = 0;
-    place_ = home.empty() ? Place::libc : Place::home;
+    storage_ = home.empty() ? Storage::libc : Storage::home;
 }
 
 void SlotBuffer::make_ready(std::size_t needed, MailPages& pages) {
     if (needed > capacity_) {
         const bool fits =
-            place_ == Place::home && needed <= pages.area(id_, MailArea::large).size();
+            storage_ == Storage::home && needed <= pages.area(id_, MailArea::large).size();
         if (!fits || !move_to_large(needed, pages)) move_to_libc(needed, pages);
     }
-    if (place_ != Place::libc) {
+    if (storage_ != Storage::libc) {
         const std::size_t ready =
-            pages.touch(id_, place_ == Place::home ? MailArea::small : MailArea::large, needed);
+            pages.touch(id_, storage_ == Storage::home ? MailArea::small : MailArea::large, needed);
         if (ready == 0)
             move_to_libc(needed, pages);
         else
             ready_ = ready;
     }
-    if (place_ == Place::libc) ready_ = capacity_;
+    if (storage_ == Storage::libc) ready_ = capacity_;
 }
 
 // False if the kernel does not open the area's pages.
@@ -52,7 +52,7 @@ bool SlotBuffer::move_to_large(std::size_t needed, MailPages& pages) noexcept {
     std::memcpy(large.data(), bytes_, used_);
     bytes_ = large.data();
     capacity_ = large.size();
-    place_ = Place::large;
+    storage_ = Storage::large;
     return true;
 }
 
@@ -62,13 +62,13 @@ void SlotBuffer::move_to_libc(std::size_t needed, MailPages& pages) {
     auto* const bytes = static_cast<std::byte*>(std::aligned_alloc(page_bytes, capacity));
     if (bytes == nullptr) throw std::bad_alloc();
     if (used_ > 0) std::memcpy(bytes, bytes_, used_);
-    const bool was_in_libc = place_ == Place::libc;
+    const bool was_in_libc = storage_ == Storage::libc;
     if (!pages.area(id_, MailArea::small).empty())
         pages.note_spilled(capacity - (was_in_libc ? capacity_ : 0));
     if (was_in_libc) std::free(bytes_);
     bytes_ = bytes;
     capacity_ = capacity;
-    place_ = Place::libc;
+    storage_ = Storage::libc;
 }
 
 void SlotBuffer::reconsider_place(MailPages& pages) noexcept {
@@ -79,7 +79,7 @@ void SlotBuffer::reconsider_place(MailPages& pages) noexcept {
 }
 
 void SlotBuffer::leave_for_home(MailPages& pages) noexcept {
-    if (place_ == Place::libc) std::free(bytes_);
+    if (storage_ == Storage::libc) std::free(bytes_);
     pages.give_back(id_, MailArea::large);
     settle_at_home(pages);
 }
@@ -88,11 +88,11 @@ void SlotBuffer::validate(const MailPages& pages) const {
     NW_CHECK(used_ <= ready_);
     NW_CHECK(ready_ <= capacity_);
     NW_CHECK((bytes_ == nullptr) == (capacity_ == 0));
-    if (place_ == Place::libc) {
+    if (storage_ == Storage::libc) {
         NW_CHECK(ready_ == capacity_);
         return;
     }
-    const MailArea area = place_ == Place::home ? MailArea::small : MailArea::large;
+    const MailArea area = storage_ == Storage::home ? MailArea::small : MailArea::large;
     NW_CHECK(bytes_ == pages.area(id_, area).data());
     NW_CHECK(capacity_ == pages.area(id_, area).size());
     NW_CHECK(ready_ <= pages.touched_bytes(id_, area));

@@ -63,11 +63,11 @@ class SlotBuffer {
         std::swap(a.capacity_, b.capacity_);
         std::swap(a.calm_eras_, b.calm_eras_);
         std::swap(a.id_, b.id_);
-        std::swap(a.place_, b.place_);
+        std::swap(a.storage_, b.storage_);
     }
 
   private:
-    enum class Place : std::uint8_t { home, large, libc };
+    enum class Storage : std::uint8_t { home, large, libc };
 
     void settle_at_home(MailPages& pages) noexcept;
     void make_ready(std::size_t needed, MailPages& pages);
@@ -83,7 +83,7 @@ class SlotBuffer {
     std::size_t capacity_ = 0;
     std::uint16_t calm_eras_ = 0;  // in a row that home would have done for
     MailBufferId id_;
-    Place place_ = Place::home;
+    Storage storage_ = Storage::home;
 };
 
 }  // namespace nw

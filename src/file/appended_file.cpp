@@ -42,7 +42,7 @@ AppendedFile::~AppendedFile() {
     try {
         flush();
     } catch (const MachineError&) {
-        // Who wanted to know has called flush().
+        // Errors are not looked at here: a caller that wants to know has called flush().
     }
     close(descriptor_);
 }

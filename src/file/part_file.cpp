@@ -34,7 +34,7 @@ std::string host_name() {
     return name;
 }
 
-// Of PREFIX123.part it is 123; of anything else 0.
+// The process in a name: 123 in PREFIX123.part, and 0 in any other name.
 int process_in(std::string_view name, std::string_view prefix) noexcept {
     if (!name.starts_with(prefix) || !name.ends_with(ending)) return 0;
     name.remove_suffix(ending.size());

@@ -32,7 +32,7 @@ Hdf5Handle text_type(const std::string& path) {
     return type;
 }
 
-// Of a cell that the engine wrote as a number.
+// The number in a cell that the engine wrote as one.
 template <class Number>
 Number number_in(const std::string& cell, const std::string& column, const std::string& path) {
     Number number{};
@@ -139,7 +139,7 @@ class Column {
     const ColumnType type_;
     Hdf5Handle memory_type_;
     Hdf5Handle dataset_;
-    // Of one of the types:
+    // One of these is used, by the column's type.
     std::vector<std::int64_t> integers_;
     std::vector<std::uint64_t> naturals_;
     std::vector<double> reals_;

@@ -18,7 +18,7 @@
 
 namespace nw {
 
-// Of names that HDF5 cannot have: as OutputFormat::refusal.
+// OutputFormat::refusal: why HDF5 cannot have the names of the table.
 std::string hdf5_refusal(const OutputTable& table);
 
 // As OutputFormat::write.

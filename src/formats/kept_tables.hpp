@@ -19,7 +19,7 @@ struct KeptTables {
     // All that the run makes, with CSV on the way to other formats.
     std::vector<std::string> files() const;
 
-    // Of the model's names and the folder, whether the files can be made: found out before the run.
+    // Finds out before the run whether the files can be made, by the model's names and the folder.
     // Throws SetupError.
     void check() const;
 

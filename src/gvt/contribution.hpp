@@ -64,7 +64,7 @@ struct Contribution {
     std::uint64_t save = 0;                // 1 if the run is to be saved now (--checkpoint)
     std::uint32_t events_ahead = UINT32_MAX;  // uncommitted ones that memory allows a worker
 
-    // Of all workers' together: nothing below it can be executed or taken back any more.
+    // GVT, once all workers' are combined: nothing below it can be executed or rolled back any more.
     EventBound gvt() const noexcept { return std::min(gvt_of_others(), put_aside); }
     // The same but for what was put aside. What was put aside below it is certain.
     EventBound gvt_of_others() const noexcept {

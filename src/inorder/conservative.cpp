@@ -35,7 +35,7 @@ struct alignas(64) Minimum {
     bool failed = false;
 };
 
-// Of the failures of one window the earliest in virtual time is kept: it may be the cause of others.
+// Keeps the earliest failure of a window in virtual time, as it may be the cause of the others.
 // A bug of ours outranks what the model did.
 class FirstFailure {
   public:
@@ -190,11 +190,11 @@ void run_conservative(EngineRun& run) {
     if (result.reason != EndReason::interrupted) {
         AdoptedThread<InOrderExecutor> thread;
         for (std::uint32_t lp = 0; lp < run.plan.setup.lps; ++lp) {
-            const Partition::Place place = run.plan.partition.place(lp);
+            const Partition::Position position = run.plan.partition.position(lp);
             InOrderExecutor& executor =
-                *executors[run.plan.partition.first_owner(place.group).worker];
+                *executors[run.plan.partition.first_owner(position.group).worker];
             thread.adopt(executor);
-            executor.run_on_end(world.groups[place.group]->lps[place.index], result.end_time);
+            executor.run_on_end(world.groups[position.group]->lps[position.index], result.end_time);
         }
     }
     for (std::uint32_t w = 0; w < workers; ++w) {

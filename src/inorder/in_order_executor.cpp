@@ -20,7 +20,7 @@ constexpr std::uint64_t releases_per_cap = 256;
 InOrderExecutor::InOrderExecutor(InOrderWorld& world, std::uint32_t self)
     : EventSink(world.plan.rules.lps, world.plan.config.seed), world_(world), self_(self) {}
 
-// Of a run that has failed LPs have no destructor called: their states are what a failure left.
+// After a failure no LP's destructor is called: states are what the failure left.
 InOrderExecutor::~InOrderExecutor() = default;
 
 void InOrderExecutor::adopt_thread() {
@@ -30,8 +30,8 @@ void InOrderExecutor::adopt_thread() {
 }
 
 inline LpRecord& InOrderExecutor::lp(std::uint32_t id) const noexcept {
-    const Partition::Place place = world_.plan.partition.place(id);
-    return world_.groups[place.group]->lps[place.index];
+    const Partition::Position position = world_.plan.partition.position(id);
+    return world_.groups[position.group]->lps[position.index];
 }
 
 // Whatever runs here is for good.
@@ -106,9 +106,9 @@ std::uint64_t InOrderExecutor::run(VirtualTime horizon, std::uint64_t events_max
         pending_.pop();
         prefetch_upcoming(
             pending_, [this](std::uint32_t id) -> LpRecord& { return lp(id); }, [](LpRecord&) {});
-        const Partition::Place place = partition.place(entry.target);
-        Group& group = *world_.groups[place.group];
-        execute(group, group.lps[place.index], *entry.event);
+        const Partition::Position position = partition.position(entry.target);
+        Group& group = *world_.groups[position.group];
+        execute(group, group.lps[position.index], *entry.event);
         ++executed;
     }
     counters_[Counter::executed_events] += executed;
@@ -171,7 +171,7 @@ void InOrderExecutor::release_sends() {
 
 void InOrderExecutor::send_mail() {
     for_each_wire_event(outbox_.data(), outbox_.size(), [&](const WireEvent& wire) {
-        const std::uint32_t g = world_.plan.partition.place(wire.target).group;
+        const std::uint32_t g = world_.plan.partition.position(wire.target).group;
         world_.groups[g]->mail.push(
             reinterpret_cast<const std::byte*>(&wire), wire.bytes(),
             world_.ready_lists[world_.plan.partition.first_owner(g).worker]);

@@ -25,8 +25,8 @@ std::uint64_t InOrderExecutor::validate() const {
         NW_CHECK(owns(g));
         for (std::uint32_t i = 0; i < group->count; ++i) {
             const LpRecord& lp = group->lps[i];
-            NW_CHECK(partition.place(lp.id).group == g);
-            NW_CHECK(partition.place(lp.id).index == i);
+            NW_CHECK(partition.position(lp.id).group == g);
+            NW_CHECK(partition.position(lp.id).index == i);
             NW_CHECK(lp.history.empty());  // nothing here is ever taken back
             lp.heap->validate();
             things += 8 + lp.heap->used_bytes() / 1024;
@@ -43,7 +43,7 @@ std::uint64_t InOrderExecutor::validate() const {
         NW_CHECK(entry.target == entry.event->target);
         NW_CHECK(entry.time >= last_time_);
         NW_CHECK(entry.time < world_.plan.until);
-        NW_CHECK(owns(partition.place(entry.target).group));
+        NW_CHECK(owns(partition.position(entry.target).group));
     });
     return things;
 }

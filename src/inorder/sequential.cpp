@@ -70,8 +70,9 @@ void run_sequential(EngineRun& run) {
         run.output.finish();
         if (result.reason != EndReason::interrupted) {
             for (std::uint32_t lp = 0; lp < run.plan.setup.lps; ++lp) {
-                const Partition::Place place = run.plan.partition.place(lp);
-                executor.run_on_end(world.groups[place.group]->lps[place.index], result.end_time);
+                const Partition::Position position = run.plan.partition.position(lp);
+                executor.run_on_end(world.groups[position.group]->lps[position.index],
+                                    result.end_time);
             }
         }
         add_digest(executor.groups(), result.digest);

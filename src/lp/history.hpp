@@ -53,8 +53,8 @@ class History {
   public:
     using Ordinal = std::uint32_t;
 
-    // Of an LP's first event. Not 0, so that the wrap is met early in every run and not after 2^32
-    // events of one LP, which no test waits for.
+    // The ordinal of an LP's first event. It is not 0, so that every run meets the wrap early and not
+    // after 2^32 events of one LP, which no test waits for.
     static constexpr Ordinal first = 0u - 32;
 
     Ordinal head() const noexcept { return head_; }  // oldest entry kept

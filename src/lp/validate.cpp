@@ -56,10 +56,10 @@ void validate_sent(const LpRecord& lp, const EventRecord& event, const EventHead
 }
 
 void validate_sends(const LpRecord& lp, const HistoryEntry& entry, std::uint32_t first_sequence,
-                    const LpFacts& facts) {
+                    const LpExpectations& expected) {
     const EventRecord& event = *entry.event;
     std::uint32_t left_a_record = 0;
-    if (!before(event.key(), facts.final_before)) {
+    if (!before(event.key(), expected.final_before)) {
         for (const EventRecord* sent = entry.sent; sent != nullptr; sent = sent->next_sent) {
             NW_CHECK(++left_a_record <= entry.sent_count);
             validate_sent(lp, event, *sent, first_sequence, entry.sent_count);
@@ -109,14 +109,14 @@ bool are_twins(const EventRecord& a, const EventRecord& b) noexcept {
 }
 
 void validate_event(const LpRecord& lp, const EventRecord& event, bool is_final,
-                    const LpFacts& facts) {
+                    const LpExpectations& expected) {
     NW_CHECK(event.target == lp.id);
     NW_CHECK(std::isfinite(event.time));
     NW_CHECK(event.time >= 0);
-    NW_CHECK(event.payload_bytes <= facts.payload_bytes_max);
+    NW_CHECK(event.payload_bytes <= expected.payload_bytes_max);
     NW_CHECK(event.status == EventStatus::processed ||
-             (event.status == EventStatus::cancelled && facts.is_cancelling && !is_final));
-    NW_CHECK(!is_final || event.time <= facts.gvt);
+             (event.status == EventStatus::cancelled && expected.is_cancelling && !is_final));
+    NW_CHECK(!is_final || event.time <= expected.gvt);
     NW_CHECK(!is_final || !event.failed);
 }
 
@@ -128,36 +128,36 @@ void History::validate() const {
     NW_CHECK(size() <= capacity());
 }
 
-void validate_record(const LpRecord& lp, const LpFacts& facts) {
+void validate_record(const LpRecord& lp, const LpExpectations& expected) {
     const History& history = lp.history;
     history.validate();
     NW_CHECK(lp.committed - history.head() <= history.size());
     NW_CHECK(lp.has_uncommitted || lp.committed == history.tail());
-    if (facts.has_end_condition && !lp.ended)
+    if (expected.has_end_condition && !lp.ended)
         NW_CHECK(lp.scanned - lp.committed <= history.tail() - lp.committed);
     if (history.empty()) {
         NW_CHECK(!lp.failed);
-        NW_CHECK(lp.last_key.time == -1 || lp.last_key.time <= facts.gvt);
+        NW_CHECK(lp.last_key.time == -1 || lp.last_key.time <= expected.gvt);
     } else {
-        const HistoryEntry& newest = history.at(history.tail() - 1, facts.keeping.entry_stride);
+        const HistoryEntry& newest = history.at(history.tail() - 1, expected.keeping.entry_stride);
         NW_CHECK(newest.event != nullptr);
         NW_CHECK(lp.last_key == newest.event->key());
         NW_CHECK(lp.failed == newest.event->failed);
     }
-    validate_saved_states(lp, facts.keeping);
+    validate_saved_states(lp, expected.keeping);
 }
 
-void validate_entries(const LpRecord& lp, History::Ordinal first, const LpFacts& facts) {
+void validate_entries(const LpRecord& lp, History::Ordinal first, const LpExpectations& expected) {
     const History& history = lp.history;
     std::uint64_t random_used = 0;
     std::uint32_t sequence = lp.sequence;  // before the entry at hand
     const EventRecord* later = nullptr;
     for (History::Ordinal p = history.tail(); p != first;) {
-        const HistoryEntry& entry = history.at(--p, facts.keeping.entry_stride);
+        const HistoryEntry& entry = history.at(--p, expected.keeping.entry_stride);
         NW_CHECK(entry.event != nullptr);
         const EventRecord& event = *entry.event;
         const bool is_final = p - history.head() < lp.committed - history.head();
-        validate_event(lp, event, is_final, facts);
+        validate_event(lp, event, is_final, expected);
         NW_CHECK(!is_final || later == nullptr || before(event.key(), later->key()));
         NW_CHECK(later == nullptr || before(event.key(), later->key()) || are_twins(event, *later));
         // An LP that has failed rests.
@@ -167,21 +167,21 @@ void validate_entries(const LpRecord& lp, History::Ordinal first, const LpFacts&
         if (is_final)
             NW_CHECK(entry.side_effects == nullptr);
         else
-            validate_sends(lp, entry, sequence, facts);
+            validate_sends(lp, entry, sequence, expected);
         later = &event;
     }
     NW_CHECK(random_used <= lp.random_counter);
 }
 
-void validate_newest(const LpRecord& lp, const LpFacts& facts) {
-    validate_record(lp, facts);
+void validate_newest(const LpRecord& lp, const LpExpectations& expected) {
+    validate_record(lp, expected);
     const History& history = lp.history;
-    validate_entries(lp, history.tail() - std::min(history.size(), newest_entries), facts);
+    validate_entries(lp, history.tail() - std::min(history.size(), newest_entries), expected);
 }
 
-std::uint64_t validate_whole(const LpRecord& lp, const LpFacts& facts) {
-    validate_record(lp, facts);
-    validate_entries(lp, lp.history.head(), facts);
+std::uint64_t validate_whole(const LpRecord& lp, const LpExpectations& expected) {
+    validate_record(lp, expected);
+    validate_entries(lp, lp.history.head(), expected);
     NW_CHECK(lp.process != nullptr);
     NW_CHECK(lp.heap != nullptr);
     lp.heap->validate();

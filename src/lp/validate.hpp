@@ -10,7 +10,7 @@
 namespace nw {
 
 // What is known of the LP from outside.
-struct LpFacts {
+struct LpExpectations {
     const StateKeepingRules& keeping;
     std::uint32_t payload_bytes_max = 0;
     bool has_end_condition = false;
@@ -22,15 +22,15 @@ struct LpFacts {
 };
 
 // All throw InternalError. The record itself, and its saved states. Cost: by the saved states.
-void validate_record(const LpRecord& lp, const LpFacts& facts);
+void validate_record(const LpRecord& lp, const LpExpectations& expected);
 
 // Entries from `first` on, with what they sent. Requires: a valid record, first in [head, tail].
-void validate_entries(const LpRecord& lp, History::Ordinal first, const LpFacts& facts);
+void validate_entries(const LpRecord& lp, History::Ordinal first, const LpExpectations& expected);
 
 // The record and the newest entries: for after each change.
-void validate_newest(const LpRecord& lp, const LpFacts& facts);
+void validate_newest(const LpRecord& lp, const LpExpectations& expected);
 
 // Everything, with the LP's heap. Returns about how many things it has looked at.
-std::uint64_t validate_whole(const LpRecord& lp, const LpFacts& facts);
+std::uint64_t validate_whole(const LpRecord& lp, const LpExpectations& expected);
 
 }  // namespace nw

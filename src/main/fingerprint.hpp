@@ -8,7 +8,7 @@ namespace nw {
 // A hash over the file, 32 hex digits; "unknown" if it cannot be read.
 std::string file_fingerprint(const std::string& path);
 
-// Of the executable's file.
+// The fingerprint of the executable's file.
 std::string program_fingerprint();
 
 }  // namespace nw

@@ -21,7 +21,7 @@ constexpr unsigned long only_ask = 0xffffffff;
 
 enum class Attempt : unsigned char { none, refused, failed, in_vain };
 
-// Of this process. Written before main().
+// What this process did, written before main().
 constinit Attempt attempt = Attempt::none;
 constinit int attempt_errno = 0;
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/number_text.hpp"
-#include "main/say.hpp"
+#include "main/standard_error.hpp"
 #include "numa/os/signals.hpp"
 
 namespace nw {
@@ -22,8 +22,8 @@ namespace {
 using std::chrono::duration;
 
 constexpr duration<double> redraw_period{0.2};
-// Who asks for progress wants to see soon that it works; a log that nobody asked for stays empty if
-// the run is short.
+// A user who asks for progress wants to see soon that it works; a log that nobody asked for stays
+// empty if the run is short.
 constexpr double first_asked_for_seconds = 10;
 constexpr double first_unasked_seconds = 60;
 // Before that a time to go would be a guess.
@@ -143,15 +143,15 @@ ProgressLine::~ProgressLine() {
     thread_.join();
 }
 
-void ProgressLine::say(std::string_view message) {
+void ProgressLine::print(std::string_view message) {
     const std::lock_guard lock(writing_);
     erase();
-    nw::say(fmt::format("{}\n", message));
+    write_to_stderr(fmt::format("{}\n", message));
 }
 
 // Requires: writing_ is held.
 void ProgressLine::erase() {
-    if (drawn_) nw::say("\r\x1b[K");
+    if (drawn_) write_to_stderr("\r\x1b[K");
     drawn_ = false;
 }
 
@@ -161,7 +161,7 @@ void ProgressLine::redraw_often() {
         const std::size_t columns = terminal_columns();
         const std::lock_guard lock(writing_);
         // In the last column some terminals go on to the next line.
-        nw::say(fmt::format("\r{}\x1b[K", meter_.line(columns - 1)));
+        write_to_stderr(fmt::format("\r{}\x1b[K", meter_.line(columns - 1)));
         drawn_ = true;
     }
     const std::lock_guard lock(writing_);
@@ -174,7 +174,7 @@ void ProgressLine::print_rarely(double first_seconds) {
     while (wait_for(redraw_period)) {
         const double seconds = elapsed();
         look(seconds);
-        if (pace.is_due(seconds)) say(fmt::format("numawarp: {}", meter_.line(1000)));
+        if (pace.is_due(seconds)) print(fmt::format("numawarp: {}", meter_.line(1000)));
     }
 }
 

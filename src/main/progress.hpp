@@ -77,7 +77,7 @@ class ProgressLine {
     ProgressLine& operator=(const ProgressLine&) = delete;
 
     // Something else for standard error, on a line of its own. Thread: any.
-    void say(std::string_view message);
+    void print(std::string_view message);
 
   private:
     void redraw_often();

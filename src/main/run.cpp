@@ -26,14 +26,14 @@
 #include "base/version.hpp"
 #include "checkpoint/saved_run.hpp"
 #include "formats/kept_tables.hpp"
+#include "main/checkpoint_folders.hpp"
 #include "main/exit_codes.hpp"
 #include "main/fingerprint.hpp"
-#include "main/long_runs.hpp"
 #include "main/model_hooks.hpp"
 #include "main/progress.hpp"
 #include "main/rank_agreement.hpp"
-#include "main/say.hpp"
 #include "main/signals.hpp"
+#include "main/standard_error.hpp"
 #include "main/standard_streams.hpp"
 #include "mpi/session.hpp"
 #include "numa/os/modules.hpp"
@@ -57,7 +57,7 @@ std::string last_line(std::string_view message) {
 }
 
 int fail(ExitCode code, std::string_view message) {
-    say(last_line(message) + '\n');
+    write_to_stderr(last_line(message) + '\n');
     return code;
 }
 
@@ -295,9 +295,9 @@ class RankRun {
         check_setup(model_, setup_, settings_, ranks_.ranks());
         // Files are read for it, and only these runs need it.
         const bool is_long = settings_.config.save.on() || !settings_.restart_directory.empty();
-        prepare_long_run(settings_,
-                         is_long ? identity_of(model_, setup_, *table_, settings_) : RunIdentity{},
-                         modules_, ranks_.is_first());
+        prepare_checkpoint_folder(
+            settings_, is_long ? identity_of(model_, setup_, *table_, settings_) : RunIdentity{},
+            modules_, ranks_.is_first());
         kept_tables().check();
         settings_.config.trace = !settings_.trace_file.empty();
         check_different_files(kept_tables(), settings_);
@@ -325,14 +325,14 @@ class RankRun {
         // The line first, while there is somebody to say it.
         live.failed = [&] {
             const Failure failure = current_failure();
-            progress.say(last_line(of_rank(ranks_, failure.message)));
+            progress.print(last_line(of_rank(ranks_, failure.message)));
             end_all_ranks(ranks_, failure.code);
         };
         live.warn = [&](const std::string& line) {
-            progress.say("numawarp: " + of_rank(ranks_, line));
+            progress.print("numawarp: " + of_rank(ranks_, line));
         };
         if (settings_.verbose && !silent)
-            live.announce = [&](const std::string& line) { progress.say("numawarp: " + line); };
+            live.announce = [&](const std::string& line) { progress.print("numawarp: " + line); };
         return simulation.run(model_, live, signals_->received());
     }
 
@@ -354,8 +354,9 @@ class RankRun {
         } else {
             // It can go on, whatever has not been written of how far it came.
             if (!attempts.all_well()) fail(exit_machine_error, attempts.first_failure());
-            say(fmt::format("numawarp: {}\n", how_to_go_on(program_, arguments_, settings_,
-                                                           result.end_time, ranks_.ranks())));
+            write_to_stderr(fmt::format(
+                "numawarp: {}\n",
+                restart_hint(program_, arguments_, settings_, result.end_time, ranks_.ranks())));
         }
         return !interrupted || (saved && result.signal != SIGINT)
                    ? exit_done
@@ -380,7 +381,8 @@ class RankRun {
                                    {model_.name(), settings_.config.seed, result.digest.hex()});
             });
         const RunFacts facts{model_, settings_, *table_, result};
-        // Who sees them believes that the tables are there, and does not go on from a checkpoint.
+        // A user who sees statistics believes that the tables are there, and does not go on from a
+        // checkpoint.
         if (attempts.all_well()) attempts.make([&] { stats_file_->write(statistics_json(facts)); });
         if (!saved && attempts.all_well())
             attempts.make([&] { kept_tables().remove_unwanted_csv(); });

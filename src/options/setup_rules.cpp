@@ -67,7 +67,7 @@ void check_outputs(const Rules& rules, const std::vector<OutputTable>& tables) {
     }
 }
 
-// Of a choice that the model does not allow.
+// Refuses a choice that the model does not allow.
 template <class Enum>
 void demand_one_of(const char* option, Enum chosen, const std::vector<Enum>& legal,
                    const std::string& why) {

@@ -55,7 +55,7 @@ class CsvTables final : public RowSink {
     // after a power cut.
     void finish();
 
-    // Of what was written, also before this goes on.
+    // The kinds of all that was written, also by the run that this one goes on with.
     const ColumnKinds& column_kinds() const noexcept { return kinds_; }
 
   private:

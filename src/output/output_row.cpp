@@ -40,7 +40,7 @@ std::size_t text_bytes(const OutputTable& table, const OutputValue& value) {
 
 std::size_t encoded_row_bytes(const std::vector<OutputTable>& tables, std::size_t table,
                               std::span<const OutputValue> row) {
-    // Who may catch and keep what is thrown is the handler: it is made in the LP's heap.
+    // What is thrown is made in the LP's heap, as the handler may catch and keep it.
     if (table >= tables.size())
         throw ModelError(
             fmt::format("output() to table {}; the model declares {}", table, tables.size()));

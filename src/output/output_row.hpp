@@ -32,7 +32,7 @@ class RowSink {
     ~RowSink() = default;
 };
 
-// Of one text of a row. A longer one is taken for a length that is wrong, before it fills the memory.
+// The longest text of a row. A longer one is taken for a wrong length before it fills the memory.
 inline constexpr std::size_t output_text_bytes_max = std::size_t{16} << 20;
 
 // Bytes of a row as it is kept with an uncommitted event; throws ModelError unless the table exists,

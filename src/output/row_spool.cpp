@@ -20,7 +20,7 @@ struct RowHeader {
     std::uint32_t bytes;
 };
 
-// Of the row at the front, with its header; 0 if there is no whole header.
+// The size of the row at the front with its header; 0 if there is no whole header.
 std::size_t row_bytes(std::string_view bytes) {
     RowHeader header;
     if (bytes.size() < sizeof header) return 0;

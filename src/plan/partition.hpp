@@ -37,11 +37,11 @@ class Partition {
     Partition(const SavedPartition& saved, std::uint32_t ranks, std::uint32_t workers_per_rank);
     SavedPartition save() const { return {lps_, lps_per_group_, groups(), slot_of_lp_}; }
 
-    struct Place {
+    struct Position {
         std::uint32_t group;
         std::uint32_t index;  // within the group
     };
-    Place place(std::uint32_t lp) const noexcept {
+    Position position(std::uint32_t lp) const noexcept {
         const std::uint32_t slot = slot_of_lp_.empty() ? lp : slot_of_lp_[lp];
         if (lps_per_group_ == 1) return {slot, 0};
         __extension__ using Wide = unsigned __int128;

@@ -118,7 +118,7 @@ void Rank::send_batch(RankId destination, const MailBuffer& batch) {
 
 void Rank::deliver(const std::byte* events, std::size_t size) {
     for_each_wire_event(events, size, [&](const WireEvent& wire) {
-        const std::uint32_t g = plan_.partition.place(wire.target).group;
+        const std::uint32_t g = plan_.partition.position(wire.target).group;
         groups_[g]->mail.push(reinterpret_cast<const std::byte*>(&wire), wire.bytes(),
                               ready_list_of_group(g));
     });

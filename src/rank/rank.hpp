@@ -92,7 +92,7 @@ class Rank {
         return ready_lists_[addressee(g).worker];
     }
 
-    // Who gets the mail of a group: its owner, or who is about to own it.
+    // The worker that gets the mail of a group: its owner, or the one that is about to own it.
     Partition::Owner addressee(std::uint32_t g) const noexcept {
         Partition::Owner owner = this->owner(g);
         owner.worker &= static_cast<std::uint16_t>(~in_transit);
@@ -120,7 +120,7 @@ class Rank {
     // Thread: worker 0.
     RunHistory& history() noexcept { return history_; }
 
-    // Of each track; 0: no trace is wanted.
+    // The most spans of a track; 0 if no trace is wanted.
     std::size_t trace_spans_max() const noexcept;
     // The GVT rounds. Requires: nobody executes any more.
     const TraceTrack& trace() const noexcept { return trace_; }

@@ -76,8 +76,8 @@ Json options_used(const RunFacts& facts) {
     options["until"] = json_of(result.until);
     options["rollback"] = word_for(result.rollback);
     options["lps-per-group"] = result.lps_per_group;
-    // Who reads them later takes them for what the run was made with. One worker there was, asked for
-    // or not.
+    // A reader takes options for what the run was made with, so those without effect are null. There
+    // was one worker, asked for or not.
     for (const IdleOption& idle : idle_options(facts.settings, facts.shape()))
         if (idle.name != "workers") options[idle.name] = nullptr;
     return options;

@@ -28,7 +28,7 @@ class RunOutput {
     void begin();
     // Collective, when the run is over: all rows are in the tables, and those on the disk.
     void finish();
-    // Of the tables; empty where there are none, as on all ranks but the first.
+    // The kinds of the tables' columns; empty where there are no tables, as on all ranks but the first.
     ColumnKinds column_kinds() const;
 
   private:

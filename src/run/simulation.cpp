@@ -26,7 +26,7 @@
 namespace nw {
 namespace {
 
-// Of the memory that is free when the run starts, what it takes at most unless told otherwise.
+// Unless told otherwise, a run takes at most this share of the memory that is free when it starts.
 constexpr double memory_share_default = 0.8;
 
 }  // namespace

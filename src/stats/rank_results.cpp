@@ -65,8 +65,8 @@ void add(Placement& sum, const Placement& other) {
     if (sum.status == 0) sum.status = other.status;
 }
 
-void add(std::vector<RollbackSpot>& sum, const std::vector<RollbackSpot>& other) {
-    for (const RollbackSpot& spot : other) add_spot(sum, spot);
+void add(std::vector<RolledBackLp>& sum, const std::vector<RolledBackLp>& other) {
+    for (const RolledBackLp& spot : other) keep_worst(sum, spot);
 }
 
 template <class T>

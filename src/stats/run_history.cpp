@@ -36,10 +36,10 @@ void end_history(std::vector<RunSample>& samples, RunSample last) {
     samples.push_back(last);
 }
 
-void add_spot(std::vector<RollbackSpot>& spots, const RollbackSpot& spot) {
+void keep_worst(std::vector<RolledBackLp>& spots, const RolledBackLp& spot) {
     constexpr std::size_t spots_max = 16;
     // Among equals by number, so that runs that are alike say the same.
-    const auto worse = [](const RollbackSpot& a, const RollbackSpot& b) {
+    const auto worse = [](const RolledBackLp& a, const RolledBackLp& b) {
         return std::tie(b.rolled_back_events, a.lp) < std::tie(a.rolled_back_events, b.lp);
     };
     if (spot.rolled_back_events == 0) return;

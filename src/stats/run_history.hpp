@@ -69,7 +69,7 @@ class RunHistory {
 void end_history(std::vector<RunSample>& samples, RunSample last);
 
 // An LP that was rolled back often.
-struct RollbackSpot {
+struct RolledBackLp {
     std::uint64_t rolled_back_events = 0;
     std::uint32_t lp = 0;
     std::uint32_t rank = 0;  // and worker: where it is at the end
@@ -85,6 +85,6 @@ struct RollbackSpot {
 };
 
 // Keeps the worst few, worst first.
-void add_spot(std::vector<RollbackSpot>& spots, const RollbackSpot& spot);
+void keep_worst(std::vector<RolledBackLp>& spots, const RolledBackLp& spot);
 
 }  // namespace nw

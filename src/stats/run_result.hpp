@@ -82,9 +82,9 @@ struct RunResult {
     // none with one rank.
     std::vector<std::vector<std::uint64_t>> communication;
     std::vector<WorkerReport> workers;
-    std::vector<RollbackSpot> rollback_spots;  // the worst LPs, worst first
-    std::vector<NamedTrack> trace;             // with Config::trace, of this rank
-    std::vector<std::string> notices;          // one line each: what fell back and why
+    std::vector<RolledBackLp> most_rolled_back_lps;  // the worst LPs, worst first
+    std::vector<NamedTrack> trace;                   // with Config::trace, of this rank
+    std::vector<std::string> notices;                // one line each: what fell back and why
 };
 
 // Each figure of a result: visit(FigureInfo or Unlisted, how ranks combine it, the figure). What else the
@@ -165,10 +165,10 @@ void visit_figures(Visitor&& visit, Result& result) {
                      "and gvt_rounds so far, resident_bytes (of all ranks; 0: not looked) and "
                      "window (beyond gvt; null: none)"},
           First{}, result.history);
-    visit(FigureInfo{"rollback_spots", "array", "",
+    visit(FigureInfo{"most_rolled_back_lps", "array", "",
                      "the 16 LPs with most rolled_back_events, each with lp, rank and worker (at "
                      "the end) and rolled_back_events; the most first"},
-          Sum{}, result.rollback_spots);
+          Sum{}, result.most_rolled_back_lps);
     visit(FigureInfo{"communication", "array", "",
                      "events and anti-messages sent from rank (row) to rank (column); empty with "
                      "one rank"},

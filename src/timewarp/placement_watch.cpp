@@ -87,8 +87,8 @@ void PlacementWatch::last_look() {
 void PlacementWatch::finish(NumaReport& report, std::vector<std::string>& notices) {
     if (last_ && last_->status == 0) report.placement = last_;
     const std::vector<std::string> of_daemon = daemon_.notices();
-    // Who may not move pages may not ask for them either: the daemon, which was not started then,
-    // has said it.
+    // A process that may not move pages may not ask where they are either. The daemon, which was not
+    // started then, has told the user.
     const bool said = daemon_.threads() == 0 && !of_daemon.empty();
     if (last_ && last_->status != 0 && !said)
         notices.push_back(

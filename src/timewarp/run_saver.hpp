@@ -49,7 +49,7 @@ class RunSaver {
     std::optional<AddressMap> map_;      // of the saving under way
     std::vector<SavedPart> parts_;       // by worker
     std::vector<std::string> failures_;  // by worker
-    // Of the saving under way.
+    // What belongs to the saving that is under way.
     std::string path_;
     std::string failure_;       // before any worker wrote: empty, or the end of it
     std::uint64_t signal_ = 0;  // that ends the run when it is saved; known to all ranks alike

@@ -131,7 +131,7 @@ RunSample beginning_of(const Config& config) {
             .gvt_rounds = saved.totals[Counter::gvt_rounds]};
 }
 
-// Of all ranks' times.
+// The latest of all ranks' times.
 VirtualTime latest(RankGroup& ranks, VirtualTime own) {
     std::string bytes(sizeof own, '\0');
     std::memcpy(bytes.data(), &own, sizeof own);
@@ -284,7 +284,7 @@ class TimeWarpRun {
     void say_how_it_ended() {
         RunResult& result = run_.result;
         result.reason = workers_[0]->end_reason();
-        // Of a run that was saved RunSaver has said it.
+        // If the run was saved, RunSaver has set the signal.
         if (result.reason == EndReason::interrupted && !run_.plan.config.save.on())
             result.signal = static_cast<int>(rank_.gvt().result().sums.stop);
         result.end_time = workers_[0]->end_time();
@@ -298,7 +298,7 @@ class TimeWarpRun {
     void run_on_end() {
         AdoptedThread<Worker> thread;
         for (std::uint32_t lp = 0; lp < run_.plan.setup.lps; ++lp) {
-            const Partition::Owner owner = rank_.owner(run_.plan.partition.place(lp).group);
+            const Partition::Owner owner = rank_.owner(run_.plan.partition.position(lp).group);
             if (owner.rank != index(rank_.id())) continue;
             Worker& worker = *workers_[owner.worker];
             thread.adopt(worker);
@@ -315,7 +315,7 @@ class TimeWarpRun {
             const Worker& worker = *workers_[w];
             result.messages_left += worker.balance();
             add_digest(worker.groups(), result.digest);
-            worker.add_rollback_spots(result.rollback_spots);
+            worker.add_most_rolled_back_lps(result.most_rolled_back_lps);
             worker.add_sent_to(result.communication.front());
             result.numa.memory += worker.memory_kinds();
             tallies_[w].counters = worker.counters();

@@ -222,13 +222,14 @@ Group* Worker::group_of(BottomHalf& mail) {
 
 void Worker::receive(const WireEvent& wire, Group& group) {
     NW_CHECK(wire.time >= core_.gvt);
-    NW_PARANOID(core_.plan.partition.place(wire.target).group == group.mail.group());
+    NW_PARANOID(core_.plan.partition.position(wire.target).group == group.mail.group());
     core_.epochs.receive(wire.epoch);
     // The end stands: this is beyond it. Taking it back would send further anti-messages, and the
     // messages in flight would never end.
     if (standstill_.phase() == Standstill::Phase::draining) return;
     if (wire.kind == WireKind::anti_message) {
-        receive_anti_message(wire, group, group.lps[core_.plan.partition.place(wire.target).index]);
+        receive_anti_message(wire, group,
+                             group.lps[core_.plan.partition.position(wire.target).index]);
         return;
     }
     EventRecord& event = new_event(group, wire, wire.payload());
@@ -260,13 +261,13 @@ bool Worker::execute_batch() {
 
 void Worker::execute_next(const PendingEntry& entry) {
     EventRecord& event = *entry.event;
-    const Partition::Place place = core_.plan.partition.place(entry.target);
-    Group& group = *core_.rank.group(place.group);
+    const Partition::Position position = core_.plan.partition.position(entry.target);
+    Group& group = *core_.rank.group(position.group);
     if (event.status == EventStatus::cancelled) {
         group.heap.free(&event, event.bytes());
         return;
     }
-    LpRecord& lp = group.lps[place.index];
+    LpRecord& lp = group.lps[position.index];
     if (event.from_other_worker && lp.unmatched_anti_messages > 0 && meets_anti(group, lp, event))
         return;
     NW_CHECK(event.time >= core_.gvt);
@@ -351,8 +352,8 @@ void Worker::drop_sends() {
     ending_.take_back_dropped(dropped_sends(*entry));
     while (EventRecord* sent = entry->sent) {
         entry->sent = sent->next_sent;
-        const Partition::Place place = core_.plan.partition.place(sent->target);
-        core_.rank.group(place.group)->heap.free(sent, sent->bytes());
+        const Partition::Position position = core_.plan.partition.position(sent->target);
+        core_.rank.group(position.group)->heap.free(sent, sent->bytes());
     }
     free_side_effects(*entry, group->heap);
     lp->sequence -= entry->sent_count;

@@ -81,7 +81,7 @@ void Worker::run_what_is_certain(const Contribution& sums) {
 // and travels so.
 void Worker::give_back_put_aside(const std::vector<std::uint32_t>& new_workers) {
     take_back_put_aside([&](const EventRecord& event) {
-        return new_workers[core_.plan.partition.place(event.target).group] != core_.self.worker;
+        return new_workers[core_.plan.partition.position(event.target).group] != core_.self.worker;
     });
 }
 

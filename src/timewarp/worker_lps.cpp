@@ -128,7 +128,7 @@ void Worker::run_on_end(LpRecord& lp, VirtualTime end_time) {
     core_.running = {};
 }
 
-// Of a run that has failed LPs have no destructor called: their states are what a failure left.
+// After a failure no LP's destructor is called: states are what the failure left.
 void Worker::destroy_lps() {
     nw::destroy_lps(core_.groups, ending_.time(), core_.running, core_.guard);
 }
@@ -137,11 +137,11 @@ LpRecord& Worker::lp(std::uint32_t id) const noexcept { return core_.lp(id); }
 
 const MemoryKinds& Worker::memory_kinds() const noexcept { return memory_look_->largest(); }
 
-void Worker::add_rollback_spots(std::vector<RollbackSpot>& spots) const {
+void Worker::add_most_rolled_back_lps(std::vector<RolledBackLp>& spots) const {
     for (const Group* group : core_.groups)
         for (std::uint32_t i = 0; i < group->count; ++i)
-            add_spot(spots, {group->lps[i].rolled_back, group->lps[i].id, core_.self.rank,
-                             core_.self.worker});
+            keep_worst(spots, {group->lps[i].rolled_back, group->lps[i].id, core_.self.rank,
+                               core_.self.worker});
 }
 
 }  // namespace nw

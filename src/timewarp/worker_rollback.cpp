@@ -69,8 +69,8 @@ void Worker::cancel_processed() {
     while (!to_cancel_.empty()) {
         EventRecord& event = *to_cancel_.back();
         to_cancel_.pop_back();
-        const Partition::Place place = core_.plan.partition.place(event.target);
-        Group& group = *core_.rank.group(place.group);
+        const Partition::Position position = core_.plan.partition.position(event.target);
+        Group& group = *core_.rank.group(position.group);
         if (event.status != EventStatus::detached) {
             roll_back_to(event);
             NW_CHECK(event.status == EventStatus::detached);
@@ -124,9 +124,9 @@ void Worker::roll_back(Group& group, LpRecord& lp, History::Ordinal position) {
 
 // Requires: the event is in its LP's history, and not final.
 void Worker::roll_back_to(const EventRecord& event) {
-    const Partition::Place place = core_.plan.partition.place(event.target);
-    Group& group = *core_.rank.group(place.group);
-    LpRecord& lp = group.lps[place.index];
+    const Partition::Position target = core_.plan.partition.position(event.target);
+    Group& group = *core_.rank.group(target.group);
+    LpRecord& lp = group.lps[target.index];
     History::Ordinal position = lp.history.tail();
     do {
         NW_CHECK(position != lp.committed);

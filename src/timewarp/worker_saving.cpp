@@ -33,7 +33,7 @@ void Worker::begin_pause(const GvtResult& result) {
     });
     rolled_back_by_pauses_ += core_.counters[Counter::rolled_back_events] - rolled_back;
     core_.lead = core_.gvt;
-    // Of all that is left. With an end condition it lags one round behind (ending.hpp).
+    // The commit of all that is left. With an end condition it lags one round behind (ending.hpp).
     if (core_.plan.setup.process.has_end_condition)
         ending_.look_at_pause(committer_, bound);
     else
@@ -71,7 +71,7 @@ std::vector<std::vector<EventRecord*>> Worker::settle_pending() {
         [&](const PendingEntry& entry) {
             EventRecord& event = *entry.event;
             if (event.status == EventStatus::cancelled) return true;
-            const std::uint32_t g = core_.plan.partition.place(entry.target).group;
+            const std::uint32_t g = core_.plan.partition.position(entry.target).group;
             LpRecord& record = lp(entry.target);
             if (event.from_other_worker && record.unmatched_anti_messages > 0 &&
                 take_anti(*core_.rank.group(g), record, event))

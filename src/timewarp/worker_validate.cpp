@@ -89,7 +89,7 @@ void Worker::validate_uncommitted() const {
     std::size_t put_aside = 0;
     for (const LpRecord* lp : listed) {
         NW_CHECK(lp->has_uncommitted);
-        NW_CHECK(core_.rank.owner(core_.plan.partition.place(lp->id).group) == core_.self);
+        NW_CHECK(core_.rank.owner(core_.plan.partition.position(lp->id).group) == core_.self);
         events += lp->history.tail() - lp->committed;
         for (History::Ordinal p = lp->committed; p != lp->history.tail(); ++p)
             put_aside += lp->history.at(p, core_.stride).event->put_aside ? 1 : 0;
@@ -116,12 +116,12 @@ std::uint64_t Worker::validate_group(const Group& group) const {
     const std::uint32_t g = group.mail.group();
     std::uint64_t things = 64;
     std::uint64_t unmatched_anti_messages = 0;
-    const LpFacts known = core_.facts(committer_.bound(), !to_cancel_.empty());
+    const LpExpectations known = core_.facts(committer_.bound(), !to_cancel_.empty());
     for (std::uint32_t i = 0; i < group.count; ++i) {
         const LpRecord& lp = group.lps[i];
-        const Partition::Place place = core_.plan.partition.place(lp.id);
-        NW_CHECK(place.group == g);
-        NW_CHECK(place.index == i);
+        const Partition::Position position = core_.plan.partition.position(lp.id);
+        NW_CHECK(position.group == g);
+        NW_CHECK(position.index == i);
         unmatched_anti_messages += lp.unmatched_anti_messages;
         things += validate_whole(lp, known);
     }
@@ -144,7 +144,7 @@ void Worker::validate_pending() const {
         NW_CHECK(event.payload_bytes <= core_.plan.rules.payload_bytes_max);
         NW_CHECK(entry.time >= core_.gvt);
         NW_CHECK(entry.time < core_.plan.until);
-        NW_CHECK(core_.rank.owner(core_.plan.partition.place(entry.target).group) == core_.self);
+        NW_CHECK(core_.rank.owner(core_.plan.partition.position(entry.target).group) == core_.self);
     });
 }
 

@@ -63,7 +63,7 @@ class Committer {
 
     // --- output rows ---
 
-    // Of an entry that is final; they leave at the end of the commit.
+    // Takes the rows of an entry that is final; they go to the output at the end of the commit.
     void take_rows(const HistoryEntry& entry, const EventKey& key);
     // All that were taken go to the output now: those of on_end().
     void write_rows();

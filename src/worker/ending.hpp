@@ -40,7 +40,7 @@ class Ending {
     // --- what a GVT round is told ---
 
     std::uint64_t lps_not_ended() const noexcept { return lps_not_ended_; }
-    // Of the latest event after which an LP let the run end.
+    // The key of the latest event after which an LP let the run end.
     const EventKey& last_key() const noexcept { return last_key_; }
     // Events that were sent beyond the end of the run, and not taken back.
     std::uint64_t dropped_beyond_end() const noexcept { return dropped_beyond_end_; }
@@ -53,7 +53,7 @@ class Ending {
     void add(const LpRecord& lp) noexcept { lps_not_ended_ += lp.ended ? 0 : 1; }
     void add(const Group& group) noexcept;
     void remove(const Group& group) noexcept;
-    // Of a saved run, all workers' together.
+    // What a saved run knew: GVT, and the sums over all its workers.
     void resume_from(VirtualTime gvt) noexcept { previous_gvt_ = gvt; }
     void resume_sums(const EventKey& last_key, std::uint64_t dropped_beyond_end) noexcept {
         last_key_ = last_key;

@@ -28,7 +28,7 @@ void Handovers::hand_over(const std::vector<std::uint32_t>& new_workers) {
     TraceTurn trace(core_.trace);
     trace.begin();
     const auto worker_of_lp = [&](std::uint32_t lp) {
-        return new_workers[core_.plan.partition.place(lp).group];
+        return new_workers[core_.plan.partition.position(lp).group];
     };
     part_senders(new_workers);
 
@@ -64,12 +64,12 @@ void Handovers::hand_over(const std::vector<std::uint32_t>& new_workers) {
 // sender keeps an anti-message to send, as if the target had always been elsewhere.
 void Handovers::part_senders(const std::vector<std::uint32_t>& new_workers) {
     committer_.for_each_uncommitted([&](LpRecord& lp) {
-        const std::uint32_t here = core_.plan.partition.place(lp.id).group;
+        const std::uint32_t here = core_.plan.partition.position(lp.id).group;
         for (History::Ordinal p = lp.committed; p != lp.history.tail(); ++p) {
             HistoryEntry& entry = core_.entry_at(lp, p);
             for (EventRecord** link = &entry.sent; *link != nullptr;) {
                 EventRecord& sent = **link;
-                if (new_workers[core_.plan.partition.place(sent.target).group] ==
+                if (new_workers[core_.plan.partition.position(sent.target).group] ==
                     new_workers[here]) {
                     link = &sent.next_sent;
                     continue;

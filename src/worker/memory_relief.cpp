@@ -12,7 +12,7 @@ constexpr std::size_t forgotten_lps_per_turn = 256;
 constexpr std::chrono::microseconds release_time_per_turn{500};
 constexpr std::chrono::nanoseconds group_visit_time{100};
 
-// Of the time a worker has, what it spends on giving memory back while it may still run ahead.
+// A worker that may still run ahead gives memory back for one part in so many of its time.
 constexpr int release_time_share = 10;
 
 // What the heaps hold free is counted this often at most: it takes a look at every group.

@@ -21,7 +21,7 @@ Outboxes::Outboxes(WorkerCore& core) : core_(core), to_workers_(core.plan.worker
 bool Outboxes::send(WireEvent wire, const std::byte* payload) {
     wire.epoch = core_.epochs.send({wire.time, wire.generation});
     const Partition::Owner owner =
-        core_.rank.addressee(core_.plan.partition.place(wire.target).group);
+        core_.rank.addressee(core_.plan.partition.position(wire.target).group);
     if (owner.rank != core_.self.rank) return send_to_rank(owner.rank, wire, payload);
     ++core_.counters[Counter::events_crossed];
     to_workers_[owner.worker].append(wire, payload);

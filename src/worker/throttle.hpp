@@ -33,7 +33,7 @@ class Throttle {
     // After a pause: as far as GVT, until the next one says more.
     void resume() noexcept;
 
-    // Of a batch.
+    // How many events of a batch may be executed.
     std::uint32_t allowed(std::uint32_t events) const noexcept { return std::min(events, quota_); }
     void spend(std::uint32_t events) noexcept {
         if (quota_ != unlimited) [[unlikely]]

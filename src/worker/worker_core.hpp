@@ -23,7 +23,7 @@ namespace nw {
 
 class Rank;
 struct Group;
-struct LpFacts;
+struct LpExpectations;
 struct RunPlan;
 
 struct WorkerCore {
@@ -47,7 +47,7 @@ struct WorkerCore {
     // For the paranoid preset (base/paranoid.hpp): the LP has changed. `final_before`: the bound of the
     // last commit.
     void check_change(const LpRecord& lp, const EventKey& final_before, bool is_cancelling = false);
-    LpFacts facts(const EventKey& final_before, bool is_cancelling = false) const noexcept;
+    LpExpectations facts(const EventKey& final_before, bool is_cancelling = false) const noexcept;
 
     Rank& rank;
     const RunPlan& plan;

@@ -11,12 +11,12 @@
 namespace nw {
 
 inline LpRecord& WorkerCore::lp(std::uint32_t id) const noexcept {
-    const Partition::Place place = plan.partition.place(id);
-    return rank.group(place.group)->lps[place.index];
+    const Partition::Position position = plan.partition.position(id);
+    return rank.group(position.group)->lps[position.index];
 }
 
 inline Group& WorkerCore::group_of(const LpRecord& lp) const noexcept {
-    return *rank.group(plan.partition.place(lp.id).group);
+    return *rank.group(plan.partition.position(lp.id).group);
 }
 
 inline void WorkerCore::collect_fossils_before(Group& group, LpRecord& lp,

@@ -21,6 +21,8 @@ INSTEAD = {
     r"learn_gvt|take_in\b|wind_up|mind_memory|plan_ahead|spend_ahead|thrift": "what docs/glossary.md says",
     r"[Ww]hereabouts": "error context",
     r"\bMapMove|\bmove_sobj\(": "GroupHome, request_migration",
+    r"[Rr]ollback_?[Ss]pot": "most rolled back LPs",
+    r"\blong_runs\b|how_to_go_on|lp_building|[Ff]inal_?[Ee]xecutor": "what docs/glossary.md says",
 }
 # It speaks of the words; they read statistics of the first format.
 EXCEPT = {"tests/checks/words.py", "jobs/report_page/load.py", "tests/system/report_page.py"}

@@ -207,7 +207,7 @@ class SteppedRun {
     void end() {
         for (const auto& output : outputs_) output->finish();
         for (std::uint32_t lp = 0; lp < plan_.setup.lps; ++lp) {
-            const std::uint32_t group = plan_.partition.place(lp).group;
+            const std::uint32_t group = plan_.partition.position(lp).group;
             const Partition::Owner owner =
                 ranks_[plan_.partition.first_owner(group).rank]->owner(group);
             Worker& worker = *workers_[owner.rank * machine_.workers + owner.worker];

@@ -19,7 +19,7 @@ from collections import Counter
 
 from ranks import SHARED_CORES, Launch, Ranks
 
-from checkpoints import contents, gvt, how_to_go_on, latest, result, unfinished
+from checkpoints import contents, gvt, restart_hint, latest, result, unfinished
 from programs import first_seed
 
 MODELS = [
@@ -145,7 +145,7 @@ class Struck:
         is_over = self.stats.exists() and result(self.stats)["end_reason"] != "interrupted"
         well = ended.exit_code in (legal | {0} if is_over else legal)
         if ended.exit_code == 0 and not is_over:
-            well &= how_to_go_on(ended.stderr) is not None
+            well &= restart_hint(ended.stderr) is not None
         expect(well, f"{name}: exit code {ended.exit_code}" + ("" if well else f": {ended.stderr}"))
         if "KILL" in (blow or "") and not is_over:
             met["kills"] += 1

@@ -6,7 +6,7 @@ import signal
 
 from ranks import Ranks
 
-from checkpoints import gvt, how_to_go_on, result, wait_for_gvt
+from checkpoints import gvt, restart_hint, result, wait_for_gvt
 
 MODEL = ["--lps", 6, "--lps-per-group", 2, "--events-per-lp", 40, "--until", 60000]
 ranks = Ranks()
@@ -33,7 +33,7 @@ for count, restart in [(2, []), (3, ["--restart", checkpoint])]:
         wait_for_gvt(launch.process, checkpoint, beyond)
         launch.process.send_signal(signal.SIGUSR1)
         ended = launch.wait()
-    expect(ended.exit_code == 0 and len(ended.ours) == 1 and how_to_go_on(ended.stderr) is not None,
+    expect(ended.exit_code == 0 and len(ended.ours) == 1 and restart_hint(ended.stderr) is not None,
            f"SIGUSR1 to mpirun with {count} ranks: exit code {ended.exit_code}: {ended.ours}")
     expect(gvt(checkpoint) > beyond, f"saved at {gvt(checkpoint)}, later than {beyond}")
 
@@ -62,7 +62,7 @@ for count, restart in [(2, []), (3, ["--restart", checkpoint])]:
         wait_for_gvt(launch.process, checkpoint, beyond)
         launch.process.send_signal(signal.SIGUSR1)
         ended = launch.wait()
-    expect(ended.exit_code == 0 and how_to_go_on(ended.stderr) is not None,
+    expect(ended.exit_code == 0 and restart_hint(ended.stderr) is not None,
            f"library_objects on {count} ranks: exit code {ended.exit_code}, at {gvt(checkpoint):g}: "
            f"{ended.ours}")
 stats.unlink()

@@ -53,7 +53,7 @@ def stop(run, folder, beyond=0.0, number=signal.SIGTERM):
     return run.returncode, errors
 
 
-def how_to_go_on(stderr):
+def restart_hint(stderr):
     """The command that a run which was saved and has ended gives; None if it gives none."""
     found = re.search(r"^numawarp: saved at virtual time \S+; .*go on with: (.*)$", stderr,
                       re.MULTILINE)

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from checkpoints import gvt, how_to_go_on, result, start, stop
+from checkpoints import gvt, restart_hint, result, start, stop
 from processes import PATIENCE_SECONDS
 from programs import CHECKOUT, Programs
 
@@ -39,7 +39,7 @@ def go_on(program, handlers, launcher=()):
         run = start(programs, *command, *(["--restart", checkpoint] if beyond else []))
         code, errors = stop(run, checkpoint, beyond)
         said += errors
-        if code != 0 or how_to_go_on(errors) is None:
+        if code != 0 or restart_hint(errors) is None:
             return code, said
     last = start(programs, *command, "--restart", checkpoint)
     said += last.communicate(timeout=PATIENCE_SECONDS)[1]

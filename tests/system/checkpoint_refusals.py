@@ -9,7 +9,7 @@ import signal
 import subprocess
 from pathlib import Path
 
-from checkpoints import contents, how_to_go_on, latest, result, start, stop, wait_for_gvt
+from checkpoints import contents, restart_hint, latest, result, start, stop, wait_for_gvt
 from programs import Programs, first_seed
 
 MODEL = ["--objects", 137, "--until", 10000]
@@ -57,7 +57,7 @@ for option in ["--checkpoint", "--restart"]:
 stopped.send_signal(signal.SIGCONT)
 stopped.terminate()
 errors = stopped.communicate(timeout=60)[1]
-expect(stopped.returncode == 0 and how_to_go_on(errors), f"and saved: {errors!r}")
+expect(stopped.returncode == 0 and restart_hint(errors), f"and saved: {errors!r}")
 restart = ["--output", output, "--restart", saved]
 
 # --- not the same run ---

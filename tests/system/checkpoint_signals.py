@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-from checkpoints import contents, how_to_go_on, latest, result, wait_for_gvt
+from checkpoints import contents, restart_hint, latest, result, wait_for_gvt
 from processes import wait_until_computing
 from programs import Programs
 
@@ -57,7 +57,7 @@ for number, code in [(signal.SIGTERM, 0), (signal.SIGUSR1, 0), (signal.SIGINT, 1
     saved = latest(checkpoint)
     expect(ended == code, f"{name}: exit code {ended}")
     expect(errors.count("\n") == 1, f"{name}: one line: {errors!r}")
-    shell = how_to_go_on(errors)
+    shell = restart_hint(errors)
     expect(shell is not None and saved["gvt"] > beyond,
            f"{name}: saved at {saved['gvt']}, later than {beyond}")
     expect(f"{saved['gvt']:.6g}"[:5] in errors, f"{name}: the line says so")
@@ -93,7 +93,7 @@ for pause in [0.0, 0.05, 0.2]:
     run = start([*command[:-4], "--checkpoint", early, *(["--restart", early] if latest(early) else [])])
     time.sleep(pause)
     ended, errors = end(run, signal.SIGTERM)
-    expect(ended == 0 and how_to_go_on(errors) is not None
+    expect(ended == 0 and restart_hint(errors) is not None
            or ended == -signal.SIGTERM and errors == "", f"SIGTERM after {pause} s: {ended} {errors!r}")
 
 for number in [signal.SIGTERM, signal.SIGUSR1]:

@@ -138,7 +138,7 @@ for name, stats in [("sequential", sequential), ("timewarp", timewarp), ("hot", 
     most = sum(row["rollbacks"] * row["events_max"] for row in lengths)
     programs.expect(stats["rolled_back_events"] <= most <= 2 * stats["rolled_back_events"],
                     f"{name}: lengths add up to what was undone")
-    spots = stats["rollback_spots"]
+    spots = stats["most_rolled_back_lps"]
     counts = [spot["rolled_back_events"] for spot in spots]
     programs.expect(len(spots) <= 16 and counts == sorted(counts, reverse=True)
                     and sum(counts) <= stats["rolled_back_events"]
@@ -277,15 +277,15 @@ programs.expect(advised() == [], "no advice where all is well")
 programs.expect(advised(engine="sequential", idle_turns=10 ** 9) == [], "none for a sequential run")
 programs.expect(advised(engine="conservative", workers_detail=robbed) == [],
                 "none for workers that wait for each other in barriers")
-programs.expect(advised(rolled_back_events=10_000_000, rollbacks=2_000_000, lps=8, rollback_spots=spots)
+programs.expect(advised(rolled_back_events=10_000_000, rollbacks=2_000_000, lps=8, most_rolled_back_lps=spots)
                 == [], "none for a few LPs where there are only a few")
 expected = [
     ("3 workers", ["--workers 2"], {"workers": 3}),
     ("a core for 32 % of the time", ["--workers"], {"workers_detail": robbed}),
     ("62 % of what was undone was undone in rollbacks of 3 LPs of 4,096: 17, 4 and 230.", ["links"],
-     {"rolled_back_events": 10_000_000, "rollbacks": 2_000_000, "rollback_spots": spots, "lps": 4096}),
+     {"rolled_back_events": 10_000_000, "rollbacks": 2_000_000, "most_rolled_back_lps": spots, "lps": 4096}),
     ("one LP of 4,096: 17.", ["links"],
-     {"rolled_back_events": 5_000_000, "rollbacks": 1_000_000, "rollback_spots": spots, "lps": 4096}),
+     {"rolled_back_events": 5_000_000, "rollbacks": 1_000_000, "most_rolled_back_lps": spots, "lps": 4096}),
     ("For 20 s of 1 min 40 s, at the beginning, next to nothing was committed: the window", ["--window 2"],
      {"history": stood}),
     ("For 20 s of 1 min 40 s, at the beginning, next to nothing was committed.", ["--trace"],

@@ -46,8 +46,8 @@ TEST_CASE("Partition: saved and taken up by others, every LP has its old place i
         REQUIRE(now.groups() == old.groups());
         REQUIRE(now.lps_per_group() == old.lps_per_group());
         for (std::uint32_t lp = 0; lp < setup.lps; ++lp) {
-            REQUIRE(now.place(lp).group == old.place(lp).group);
-            REQUIRE(now.place(lp).index == old.place(lp).index);
+            REQUIRE(now.position(lp).group == old.position(lp).group);
+            REQUIRE(now.position(lp).index == old.position(lp).index);
         }
         std::set<std::pair<std::uint16_t, std::uint16_t>> owners;
         for (std::uint32_t g = 0; g < now.groups(); ++g) {

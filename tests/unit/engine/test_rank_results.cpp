@@ -85,7 +85,7 @@ TEST_CASE("gather_results: maxima, rows in the order of ranks, and texts that ar
         own.workers.resize(2);
         own.workers[1].lps = rank;
         own.communication = {{rank, 7}};
-        if (rank > 0) own.rollback_spots = {{rank * 10, rank, rank, 0}};
+        if (rank > 0) own.most_rolled_back_lps = {{rank * 10, rank, rank, 0}};
         own.notices = {"all say this", fmt::format("only {} says this", rank)};
         own.numa.memory.state = rank;
     });
@@ -97,8 +97,8 @@ TEST_CASE("gather_results: maxima, rows in the order of ranks, and texts that ar
     CHECK(result.workers[5].rank == 2);
     CHECK(result.workers[5].lps == 2);
     CHECK(result.communication == std::vector<std::vector<std::uint64_t>>{{0, 7}, {1, 7}, {2, 7}});
-    REQUIRE(result.rollback_spots.size() == 2);
-    CHECK(result.rollback_spots[0].lp == 2);
+    REQUIRE(result.most_rolled_back_lps.size() == 2);
+    CHECK(result.most_rolled_back_lps[0].lp == 2);
     CHECK(result.notices == std::vector<std::string>{"all say this", "only 0 says this",
                                                      "rank 1: only 1 says this",
                                                      "rank 2: only 2 says this"});

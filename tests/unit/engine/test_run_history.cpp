@@ -72,12 +72,12 @@ TEST_CASE("RollbackLengths: each length falls into the bucket that bounds it") {
     }
 }
 
-TEST_CASE("add_spot: of all LPs those stay that were rolled back most, in order") {
-    std::vector<RollbackSpot> spots;
+TEST_CASE("keep_worst: of all LPs those stay that were rolled back most, in order") {
+    std::vector<RolledBackLp> spots;
     // Each number from 0 to 99 once, in an order of no order; LP 5 and LP 95 share the first place.
     for (std::uint32_t i = 0; i < 100; ++i) {
         const std::uint32_t lp = i * 37 % 100;
-        add_spot(spots, {lp == 5 ? 95u : lp, lp, 0, 0});
+        keep_worst(spots, {lp == 5 ? 95u : lp, lp, 0, 0});
     }
     REQUIRE(spots.size() == 16);
     CHECK(spots.front().lp == 99);
@@ -85,7 +85,7 @@ TEST_CASE("add_spot: of all LPs those stay that were rolled back most, in order"
     CHECK(spots[5].lp == 95);
     CHECK(spots.back().lp == 85);
 
-    std::vector<RollbackSpot> none;
-    add_spot(none, {0, 7, 0, 0});
+    std::vector<RolledBackLp> none;
+    keep_worst(none, {0, 7, 0, 0});
     CHECK(none.empty());
 }

@@ -68,7 +68,7 @@ class LpAtWork {
     }
 
     StateKeepingRules rules;
-    LpFacts facts{rules, 64};
+    LpExpectations facts{rules, 64};
     LpRecord lp{};
     void* block = nullptr;
 

@@ -7,7 +7,7 @@
 
 namespace nw {
 
-inline void say(std::string_view text) noexcept {
+inline void write_to_stderr(std::string_view text) noexcept {
     // Nobody can be told that it failed.
     [[maybe_unused]] const std::size_t written = std::fwrite(text.data(), 1, text.size(), stderr);
     std::fflush(stderr);

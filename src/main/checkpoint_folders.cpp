@@ -1,4 +1,4 @@
-#include "main/long_runs.hpp"
+#include "main/checkpoint_folders.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -33,8 +33,8 @@ std::unique_ptr<FolderLock> lock_restart_folder(const Settings& settings) {
     return std::make_unique<FolderLock>("restart", directory);
 }
 
-void prepare_long_run(Settings& settings, RunIdentity identity, std::vector<LoadedModule> modules,
-                      bool is_first) {
+void prepare_checkpoint_folder(Settings& settings, RunIdentity identity,
+                               std::vector<LoadedModule> modules, bool is_first) {
     Config& config = settings.config;
     config.save.modules = std::move(modules);
     config.save.why_addresses_differ = why_addresses_differ();
@@ -79,7 +79,7 @@ std::unique_ptr<FolderLock> prepare_checkpoint_folder(const Settings& settings, 
     return lock;
 }
 
-std::string how_to_go_on(const std::string& program, const std::vector<std::string>& arguments,
+std::string restart_hint(const std::string& program, const std::vector<std::string>& arguments,
                          const Settings& settings, VirtualTime saved_at, std::uint32_t ranks) {
     std::string command = quoted(program) + ' ';
     for (std::size_t i = 0; i < arguments.size(); ++i) {

@@ -12,23 +12,23 @@
 
 namespace nw {
 
-// The first rank keeps the folders of --restart and --checkpoint for this run: hold what is returned until
-// it is over. Null where there is nothing to keep.
+// The first rank locks the folders of --restart and --checkpoint for this run: the caller holds what is
+// returned until the run is over. Null where there is nothing to lock.
 
-// Of --restart. On the first rank, before any of them reads what is there: whoever has it may be about to
-// save once more. Throws SetupError.
+// Takes the folder of --restart, on the first rank and before any rank reads what is there: another run
+// that holds it may be about to save once more. Throws SetupError.
 std::unique_ptr<FolderLock> lock_restart_folder(const Settings& settings);
 
 // Finds the saved run to go on from (settings.config.restart_from); `identity` is what must be alike for
 // that, `modules` are the libraries of this process as it began. Throws SetupError.
-void prepare_long_run(Settings& settings, RunIdentity identity, std::vector<LoadedModule> modules,
-                      bool is_first);
+void prepare_checkpoint_folder(Settings& settings, RunIdentity identity,
+                               std::vector<LoadedModule> modules, bool is_first);
 
 // Makes, checks and keeps the folder of --checkpoint, unless it is that of --restart. Throws SetupError.
 std::unique_ptr<FolderLock> prepare_checkpoint_folder(const Settings& settings, bool is_first);
 
 // The line for a user whose run was saved and has ended. `arguments`: those of the command line.
-std::string how_to_go_on(const std::string& program, const std::vector<std::string>& arguments,
+std::string restart_hint(const std::string& program, const std::vector<std::string>& arguments,
                          const Settings& settings, VirtualTime saved_at, std::uint32_t ranks);
 
 }  // namespace nw
