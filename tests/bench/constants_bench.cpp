@@ -1,0 +1,381 @@
+// Parts of the engine alone, for tests/bench/constants.py, which runs this with other values of a
+// constant and compares. Prints one JSON object of figures: CPU time of this machine where the name ends
+// in _ns, but for `stepped`; all others are the same in every run.
+//
+//     stepped    Time Warp in one thread, with a clock of its own for each worker that a turn advances by
+//                what its events cost: PHOLD on as many cores as there are workers, on any machine
+//     rows       rows of output on their way through OutputWriter, from two workers
+//     scratch    a handler's big buffer, allocated, written and freed again and again
+//     growth     a group that grows in the region: calls for access to pages
+//     mail       a bottom half with a burst now and then
+//     unit       what single steps take on this machine
+//
+//     constants_bench SECTION [NAME=VALUE...]
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <sys/resource.h>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/spin_lock.hpp"
+#include "event/bottom_half.hpp"
+#include "models/phold/phold.hpp"
+#include "net/single_rank.hpp"
+#include "numa/heap/group_memory.hpp"
+#include "numa/heap/lp_heap.hpp"
+#include "numa/region/memory_source.hpp"
+#include "numa/region/segments.hpp"
+#include "output/output_writer.hpp"
+#include "rank/rank.hpp"
+#include "tests/support/fake_os.hpp"
+#include "tests/support/set_options.hpp"
+#include "timewarp/worker.hpp"
+
+namespace nw::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::nanoseconds;
+
+// NAME=VALUE words, with what stands for those that are not given.
+class Arguments {
+  public:
+    Arguments(int count, char** words) {
+        for (int i = 0; i < count; ++i) {
+            const std::string word = words[i];
+            const std::size_t at = word.find('=');
+            if (at == std::string::npos) throw std::runtime_error(word + ": not NAME=VALUE");
+            values_[word.substr(0, at)] = word.substr(at + 1);
+        }
+    }
+    double number(const std::string& name, double otherwise) const {
+        const auto found = values_.find(name);
+        return found != values_.end() ? std::stod(found->second) : otherwise;
+    }
+    std::uint64_t count(const std::string& name, std::uint64_t otherwise) const {
+        return static_cast<std::uint64_t>(number(name, static_cast<double>(otherwise)));
+    }
+
+  private:
+    std::map<std::string, std::string> values_;
+};
+
+// This thread's CPU time, in ns: others on the machine take none of it.
+double cpu_ns() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return 1e9 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec);
+}
+
+std::uint64_t faults() {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    return static_cast<std::uint64_t>(used.ru_minflt);
+}
+
+// --- stepped ---------------------------------------------------------------------------------------
+
+// What a worker's steps take, in ns: docs/results/cost-model-2026-11-21.md, taken apart by hand.
+constexpr double turn_ns = 50;
+constexpr double execute_ns = 65;
+constexpr double commit_ns = 33;
+constexpr double undo_ns = 50;
+constexpr double cross_ns =
+    60;  // of an event or anti-message for another worker: sender and receiver
+
+// Workers that share a rank, each with its own clock. The one that is furthest behind has the next turn.
+class Machine {
+  public:
+    Machine(const Setup& setup, const Config& config, std::uint32_t workers)
+        : os_(1, static_cast<int>(workers)),
+          plan_(setup, config, 1, workers, nullptr),
+          memory_(os_, config.memory, plan_.partition.groups()),
+          output_(nullptr, workers),
+          rank_(plan_, transport_, memory_, output_, progress_, stop_signal_),
+          clocks_(workers, 0) {
+        for (std::uint32_t w = 0; w < workers; ++w)
+            workers_.push_back(std::make_unique<Worker>(rank_, WorkerId{w}));
+        for (const auto& worker : workers_) {
+            worker->adopt_thread();
+            worker->build_groups();
+        }
+        for (const auto& worker : workers_) worker->start(at(0));
+    }
+
+    // The first `sleepers` workers are descheduled for half of each such period; 0: none is.
+    void run(double period_ns, std::uint32_t sleepers) {
+        while (!std::all_of(workers_.begin(), workers_.end(),
+                            [](const auto& worker) { return worker->finished(); })) {
+            const auto w = static_cast<std::size_t>(
+                std::min_element(clocks_.begin(), clocks_.end()) - clocks_.begin());
+            if (w < sleepers && period_ns > 0 &&
+                std::fmod(clocks_[w], period_ns) >= period_ns / 2) {
+                clocks_[w] = (std::floor(clocks_[w] / period_ns) + 1) * period_ns;
+                continue;
+            }
+            turn(w);
+            rank_.rethrow_failure();
+        }
+    }
+
+    nlohmann::json figures() const {
+        Counters sum;
+        for (const auto& worker : workers_) sum.add(worker->counters());
+        const double ns = *std::max_element(clocks_.begin(), clocks_.end());
+        const auto committed = static_cast<double>(sum[Counter::committed_events]);
+        const auto executed = static_cast<double>(sum[Counter::executed_events]);
+        Digest digest;
+        for (const auto& worker : workers_) worker->add_digest(digest);
+        return {{"virtual_ns_an_event", ns / committed},
+                {"executed_by_committed", executed / committed},
+                {"gvt_rounds", sum[Counter::gvt_rounds]},
+                {"round_us", ns / 1000 / static_cast<double>(sum[Counter::gvt_rounds])},
+                {"uncommitted_peak", uncommitted_peak_},
+                {"digest", digest.hex()}};
+    }
+
+  private:
+    Clock::time_point at(double ns) const { return start_ + nanoseconds(std::llround(ns)); }
+
+    void turn(std::size_t w) {
+        const Counters before = workers_[w]->counters();
+        workers_[w]->turn(at(clocks_[w]));
+        const Counters& now = workers_[w]->counters();
+        const auto more = [&](Counter c) { return static_cast<double>(now[c] - before[c]); };
+        clocks_[w] += turn_ns + execute_ns * more(Counter::executed_events) +
+                      commit_ns * more(Counter::committed_events) +
+                      undo_ns * more(Counter::rolled_back_events) +
+                      cross_ns * more(Counter::events_crossed);
+        uncommitted_ += more(Counter::executed_events) - more(Counter::committed_events) -
+                        more(Counter::rolled_back_events);
+        uncommitted_peak_ = std::max(uncommitted_peak_, uncommitted_);
+    }
+
+    FakeOs os_;
+    RunPlan plan_;
+    MemorySource memory_;
+    LiveProgress progress_;
+    std::atomic<int> stop_signal_{0};
+    SingleRank transport_;
+    OutputWriter output_;
+    Rank rank_;
+    std::vector<std::unique_ptr<Worker>> workers_;
+    std::vector<double> clocks_;  // ns since the start
+    // Later than any time that the engine has asked the clock for, so that no run depends on it.
+    Clock::time_point start_ = Clock::now() + std::chrono::hours(1);
+    double uncommitted_ = 0;
+    double uncommitted_peak_ = 0;
+};
+
+nlohmann::json stepped(const Arguments& given) {
+    phold::Model model;
+    test::set_options(model, {{"lps", std::to_string(given.count("lps", 1024))},
+                              {"events-per-lp", std::to_string(given.count("events", 4))},
+                              {"remote", fmt::format("{}", given.number("remote", 0.25))},
+                              {"lookahead", fmt::format("{}", given.number("lookahead", 0.1))},
+                              {"state", "16"}});
+    const Setup setup = model.setup();
+    Config config;
+    config.engine = EngineKind::timewarp;
+    config.workers = static_cast<std::uint32_t>(given.count("workers", 8));
+    config.until = given.number("until", 100);
+    config.rebind_seconds = 0;
+    config.state_saving_interval = 1;
+    Machine machine(setup, config, config.workers);
+    machine.run(1000 * given.number("slice_us", 0),
+                static_cast<std::uint32_t>(given.count("sleepers", 1)));
+    return machine.figures();
+}
+
+// --- rows ------------------------------------------------------------------------------------------
+
+struct CountingSink final : RowSink {
+    void write(const OutputRow& row) override {
+        sum += static_cast<double>(rows++ & 255) * row.key.time;
+    }
+    std::uint64_t rows = 0;
+    double sum = 0;
+};
+
+nlohmann::json rows(const Arguments& given) {
+    const std::uint64_t total = given.count("rows", 200'000);
+    const std::uint64_t a_round = given.count("a_round", 64);
+    CountingSink sink;
+    OutputWriter writer(&sink, 2);
+    std::mt19937_64 random(1);
+    std::vector<OutputRow> mine;
+    const double start = cpu_ns();
+    for (std::uint64_t made = 0, round = 0; made < total; ++round) {
+        for (std::uint32_t worker = 0; worker < 2; ++worker) {
+            for (std::uint64_t i = 0; i < a_round / 2; ++i, ++made) {
+                const double time = static_cast<double>(round) + 0x1p-64 * double(random());
+                mine.push_back({{time, 0, worker, 0}, 0, std::vector<std::byte>(32)});
+            }
+            writer.hand_over(worker, mine, static_cast<double>(round + 1));
+        }
+    }
+    writer.finish();
+    return {{"row_ns", (cpu_ns() - start) / static_cast<double>(sink.rows)},
+            {"row_bytes", sizeof(OutputRow) + 32 + 16}};
+}
+
+// --- scratch ---------------------------------------------------------------------------------------
+
+nlohmann::json scratch(const Arguments& given) {
+    const std::size_t bytes = given.count("bytes", 1 << 20);
+    const std::uint64_t uses = given.count("uses", 400);
+    MemorySource source(linux_os(), MemoryMode::numa, 4);
+    GroupMemory group(source, GroupId{1});
+    LpHeap& heap = group.new_lp_heap();
+    const auto use = [&] {
+        auto* const buffer = static_cast<std::byte*>(heap.allocate(bytes));
+        if (buffer == nullptr) throw std::bad_alloc();
+        std::memset(buffer, 1, bytes);
+        if (heap.free(buffer) != HeapFault::none) throw std::runtime_error("not freed");
+    };
+    use();
+    const std::uint64_t faults_before = faults();
+    const double start = cpu_ns();
+    for (std::uint64_t i = 0; i < uses; ++i) use();
+    return {{"use_ns", (cpu_ns() - start) / static_cast<double>(uses)},
+            {"faults_a_use",
+             static_cast<double>(faults() - faults_before) / static_cast<double>(uses)}};
+}
+
+// --- growth ----------------------------------------------------------------------------------------
+
+nlohmann::json growth(const Arguments& given) {
+    const std::size_t end = given.count("bytes", 1 << 26);
+    FakeOs os(1, 1);
+    MemorySource source(os, MemoryMode::numa,
+                        static_cast<std::uint32_t>(given.count("groups", 4096)));
+    SegmentTable table(source, GroupId{1});
+    const std::size_t before = os.count(FakeOs::Call::set_access);
+    const auto opened = [&os] {
+        std::size_t bytes = 0;
+        for (const auto& record : os.records())
+            if (record.call == FakeOs::Call::set_access && record.argument != 0)
+                bytes += record.bytes;
+        return bytes;
+    };
+    const std::size_t at_first = opened();
+    for (std::size_t taken = 0; taken < end; taken += span_bytes)
+        if (table.allocate_segment(span_bytes, SegmentKind::state) == nullptr)
+            throw std::bad_alloc();
+    return {{"calls", os.count(FakeOs::Call::set_access) - before},
+            {"opened_at_first", at_first},
+            {"opened_by_used", static_cast<double>(opened()) / static_cast<double>(end)}};
+}
+
+// --- mail ------------------------------------------------------------------------------------------
+
+nlohmann::json mail(const Arguments& given) {
+    const std::vector<std::byte> burst(given.count("burst", 1 << 18)),
+        usual(given.count("usual", 4096));
+    const std::uint64_t period = given.count("period", 1025), eras = given.count("eras", 20'000);
+    if (eras <= 2 * period) throw std::runtime_error("two periods or fewer are no measurement");
+    MemorySource source(linux_os(), MemoryMode::numa, 4);
+    GroupMemory group(source, GroupId{1});
+    ReadyList ready;
+    BottomHalf mail(1, group.mail());
+    std::uint64_t faults_before = 0;
+    double start = cpu_ns();
+    for (std::uint64_t era = 0; era < eras; ++era) {
+        if (era == 2 * period) {
+            faults_before = faults();
+            start = cpu_ns();
+        }
+        const std::vector<std::byte>& bytes = era / 2 % period == 0 ? burst : usual;
+        mail.push(bytes.data(), bytes.size(), ready);
+        ready.take_all();
+        mail.drain();
+    }
+    const auto measured = static_cast<double>(eras - 2 * period);
+    return {{"era_ns", (cpu_ns() - start) / measured},
+            {"faults_an_era", static_cast<double>(faults() - faults_before) / measured}};
+}
+
+// --- unit ------------------------------------------------------------------------------------------
+
+// The least of some repetitions: a busy machine only adds.
+double least_ns(int times, const std::function<void()>& step) {
+    double least = 1e300;
+    for (int repetition = 0; repetition < 25; ++repetition) {
+        const double start = cpu_ns();
+        for (int i = 0; i < times; ++i) step();
+        least = std::min(least, (cpu_ns() - start) / times);
+    }
+    return least;
+}
+
+nlohmann::json unit(const Arguments&) {
+    MemorySource source(linux_os(), MemoryMode::numa, 4096);
+    std::vector<std::unique_ptr<GroupMemory>> groups;
+    std::vector<std::unique_ptr<BottomHalf>> mails;
+    for (std::uint32_t g = 0; g < 4096; ++g) {
+        groups.push_back(std::make_unique<GroupMemory>(source, GroupId{g}));
+        mails.push_back(std::make_unique<BottomHalf>(g, groups.back()->mail()));
+    }
+    nlohmann::json found;
+    found["pause_ns"] = least_ns(1000, [] { spin_pause(); });
+    found["yield_ns"] = least_ns(1000, [] { std::this_thread::yield(); });
+    std::size_t at = 0;
+    found["calm_mail_visit_ns"] = least_ns(4096, [&] { mails[at++ % mails.size()]->trim(); });
+    // What came in an era of 4 KiB goes back in the second trim() after it.
+    const std::vector<std::byte> bytes(4096);
+    ReadyList ready;
+    double trim_ns = 1e300;
+    for (int repetition = 0; repetition < 5; ++repetition) {
+        for (const auto& mail : mails) {
+            for (int era = 0; era < 2; ++era) {
+                mail->push(bytes.data(), bytes.size(), ready);
+                ready.take_all();
+                mail->drain();
+            }
+            mail->trim();
+        }
+        const double start = cpu_ns();
+        for (const auto& mail : mails) mail->trim();
+        trim_ns = std::min(trim_ns, (cpu_ns() - start) / static_cast<double>(mails.size()));
+    }
+    found["mail_trim_ns"] = trim_ns;
+    const std::span<std::byte> area = groups[1]->mail().area(MailBufferId::a, MailArea::small);
+    found["page_fault_and_discard_ns"] = least_ns(200, [&] {
+        area[0] = std::byte{1};
+        source.os().discard(area.data(), page_bytes);
+    });
+    return found;
+}
+
+int main_of(int argc, char** argv) {
+    const std::map<std::string, nlohmann::json (*)(const Arguments&)> sections = {
+        {"stepped", stepped}, {"rows", rows}, {"scratch", scratch},
+        {"growth", growth},   {"mail", mail}, {"unit", unit}};
+    const auto section = argc > 1 ? sections.find(argv[1]) : sections.end();
+    if (section == sections.end()) {
+        fmt::print(stderr, "usage: constants_bench SECTION [NAME=VALUE...]\n");
+        return 2;
+    }
+    fmt::print("{}\n", section->second(Arguments(argc - 2, argv + 2)).dump());
+    return 0;
+}
+
+}  // namespace
+}  // namespace nw::bench
+
+int main(int argc, char** argv) { return nw::bench::main_of(argc, argv); }
