@@ -10,7 +10,10 @@
 namespace nw {
 namespace {
 
-// Unmeasured guess: below it a handler that needs a big scratch buffer makes no system calls.
+// What an LP may keep resident of free blocks. Below it a handler that needs a big scratch buffer makes no
+// system calls. Beyond it each page is given back and taken again with every use, which took 0.7 ms a MiB
+// where filling pages that are there took 0.02 (docs/results/constants-2026-11-23.csv). It is not more because
+// each of 10,000 LPs may hold as much, 10 GB in all.
 constexpr std::size_t free_resident_max = std::size_t{1} << 20;
 
 constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) / 8 * 8; }

@@ -17,8 +17,12 @@ constexpr std::chrono::milliseconds between_looks{10};
 // A handler runs long when it has taken this much CPU time, and so many times the mean of its thread's,
 // which is known from how often a look finds one running: what a thread takes between its handlers, when it
 // has nothing to do, is no part of it. Such a handler costs one execution that is wasted, and an endless one
-// that much time. Unmeasured guess.
-constexpr double long_cpu_seconds = 0.02;
+// that much time.
+// The time is that of two looks: one finds a handler and the next asks what it is, so less cannot be acted
+// upon. The multiple bounds what is wasted: by Markov's inequality at most one handler in 100 takes 100
+// means, so what runs twice never takes more than all handlers together, and hardly any where times are
+// not spread as widely as that.
+constexpr double long_cpu_seconds = std::chrono::duration<double>(2 * between_looks).count();
 constexpr double long_means = 100;
 // One that sleeps or waits for something takes no CPU time.
 constexpr double long_wall_seconds = 0.5;

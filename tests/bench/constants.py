@@ -75,8 +75,7 @@ CONSTANTS = [
     Constant("batch_events", "src/timewarp/worker.cpp", [*STEPPED, ONE, TWO]),
     Constant("lps_per_turn", "src/worker/committer.cpp",
              [stepped("65,536 x 1", "lps=65536 events=1", 20), STEPPED[1], MANY]),
-    Constant("decision_events", "src/gvt/window_control.cpp", STEPPED),
-    Constant("advances_max", "src/gvt/window_control.cpp", STEPPED),
+    Constant("judged_events", "src/gvt/window_control.cpp", STEPPED),
     Constant("undo_bytes_max", "src/lp/state_keeping.cpp", factors=[1, 1/16, 4, 16], cases=[
         phold(f"{bytes} B of state, {workers} worker{'s' * (workers > 1)}",
               f"--workers {workers} --events-per-lp 4 --state {bytes} --remote 0.5 --until 200")

@@ -23,6 +23,7 @@ INSTEAD = {
     r"\bMapMove|\bmove_sobj\(": "GroupHome, request_migration",
     r"[Rr]ollback_?[Ss]pot": "most rolled back LPs",
     r"\blong_runs\b|how_to_go_on|lp_building|[Ff]inal_?[Ee]xecutor": "what docs/glossary.md says",
+    r"[Uu]nmeasured guess": "how the value was derived, or what tests/bench/constants.py measured",
 }
 # It speaks of the words; they read statistics of the first format.
 EXCEPT = {"tests/checks/words.py", "jobs/report_page/load.py", "tests/system/report_page.py"}
