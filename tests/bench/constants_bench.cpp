@@ -34,6 +34,7 @@
 
 #include "base/spin_lock.hpp"
 #include "event/bottom_half.hpp"
+#include "lp/group.hpp"
 #include "models/phold/phold.hpp"
 #include "net/single_rank.hpp"
 #include "numa/heap/group_memory.hpp"
@@ -41,7 +42,9 @@
 #include "numa/region/memory_source.hpp"
 #include "numa/region/segments.hpp"
 #include "output/output_writer.hpp"
+#include "plan/run_plan.hpp"
 #include "rank/rank.hpp"
+#include "stats/live_progress.hpp"
 #include "tests/support/fake_os.hpp"
 #include "tests/support/set_options.hpp"
 #include "timewarp/worker.hpp"
@@ -140,7 +143,7 @@ class Machine {
         const auto committed = static_cast<double>(sum[Counter::committed_events]);
         const auto executed = static_cast<double>(sum[Counter::executed_events]);
         Digest digest;
-        for (const auto& worker : workers_) worker->add_digest(digest);
+        for (const auto& worker : workers_) add_digest(worker->groups(), digest);
         return {{"virtual_ns_an_event", ns / committed},
                 {"executed_by_committed", executed / committed},
                 {"gvt_rounds", sum[Counter::gvt_rounds]},
