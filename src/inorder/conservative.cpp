@@ -70,143 +70,214 @@ class FirstFailure {
     EventKey at_;
 };
 
-}  // namespace
+// Where all workers stand between two windows, by all minima.
+struct Standing {
+    VirtualTime earliest = time_infinity;
+    int stop = 0;
+    bool failed = false;
+};
 
-void run_conservative(EngineRun& run) {
-    const std::uint32_t workers = run.plan.workers;
-    InOrderWorld world{run.plan, run.memory, run.output, {}, {}};
-    world.groups.resize(run.plan.partition.groups());
-    world.ready_lists = std::vector<ReadyList>(workers);
-    std::vector<std::unique_ptr<InOrderExecutor>> executors;
-    for (std::uint32_t w = 0; w < workers; ++w)
-        executors.push_back(std::make_unique<InOrderExecutor>(world, w));
-    SharedArena::ReadOnly shared;  // ends before LPs are destroyed
+class ConservativeRun {
+  public:
+    explicit ConservativeRun(EngineRun& run)
+        : run_(run),
+          world_(run.plan, run.memory, run.output, run.plan.workers),
+          executors_(make_executors(world_)),
+          minima_(run.plan.workers),
+          tallies_(run.plan.workers),
+          barrier_(static_cast<std::ptrdiff_t>(run.plan.workers)),
+          watch_(run.plan.config, watched(executors_), run.progress) {}
 
-    std::vector<Minimum> minima(workers);
-    std::vector<WorkerTally> tallies(workers);
-    std::barrier barrier(static_cast<std::ptrdiff_t>(workers));
-    FirstFailure failure;
-    const auto attempt = [&](InOrderExecutor& executor, auto&& step) {
+    void run() {
+        run_worker_threads(
+            run_.memory.os(), run_.places, [this](std::uint32_t w) { work(w); },
+            run_.result.notices);
+        failure_.rethrow();
+        say_how_it_ended();
+        run_.output.finish();
+        start_worker(run_.model);  // this thread's turn: on_end(), destructors
+        if (run_.result.reason != EndReason::interrupted) run_on_end();
+        gather_results();
+        destroy_lps();
+    }
+
+  private:
+    using Executors = std::vector<std::unique_ptr<InOrderExecutor>>;
+
+    static Executors make_executors(InOrderWorld& world) {
+        Executors executors;
+        for (std::uint32_t w = 0; w < world.plan.workers; ++w)
+            executors.push_back(std::make_unique<InOrderExecutor>(world, w));
+        return executors;
+    }
+
+    static std::vector<WatchedThread*> watched(const Executors& executors) {
+        std::vector<WatchedThread*> threads;
+        for (const auto& executor : executors) threads.push_back(executor.get());
+        return threads;
+    }
+
+    template <class Step>
+    void attempt(InOrderExecutor& executor, Step&& step) {
         try {
             step();
         } catch (...) {
-            failure.note(executor.at());
+            failure_.note(executor.at());
         }
-    };
-    RunResult& result = run.result;
-    RunHistory history;  // worker 0's
-    const auto take_sample = [&](VirtualTime earliest) {
-        const std::uint64_t executed = run.progress.executed_events.load(std::memory_order_relaxed);
-        history.add(RunHistory::Clock::now(),
-                    {.gvt = std::min(earliest, run.plan.until),
-                     .committed_events = executed,
-                     .executed_events = executed,
-                     .gvt_rounds = executors[0]->counters()[Counter::gvt_rounds],
-                     .resident_bytes = world.budget.used_bytes()});
-    };
-    std::vector<WatchedThread*> threads;
-    for (const auto& executor : executors) threads.push_back(executor.get());
-    const HandlerWatch handlers(run.plan.config, threads, run.progress);
-    const auto body = [&](std::uint32_t w) {
-        InOrderExecutor& executor = *executors[w];
-        const AdoptedThread adopted(executor);
-        attempt(executor, [&] {
-            start_worker(run.model);
-            executor.set_up();
-        });
-        barrier.arrive_and_wait();  // every group exists, or somebody failed
-        const bool all_built = !failure;
-        if (w == 0 && run.plan.config.protect_shared) shared.begin();
-        barrier.arrive_and_wait();
-        if (all_built) attempt(executor, [&] { executor.start(); });
-        const Stopwatch watch;
-        if (w == 0) history.begin(RunHistory::Clock::now());
-        if (w == 0) run.progress.begin(0);
+    }
+
+    // --- Thread: each worker's ---
+
+    void work(std::uint32_t w) {
+        const AdoptedThread adopted(*executors_[w]);
+        set_up(w);
+        const Stopwatch stopwatch;
+        if (w == 0) history_.begin(RunHistory::Clock::now());
+        if (w == 0) run_.progress.begin(0);
         for (;;) {
-            barrier.arrive_and_wait();  // all mail is sent
-            attempt(executor, [&] { executor.fetch_mail(); });
-            minima[w] = {executor.next_time(), run.stop_signal.load(std::memory_order_relaxed),
-                         bool(failure)};
-            barrier.arrive_and_wait();  // all minima stand
-            VirtualTime earliest = time_infinity;
-            int stop = 0;
-            bool failed = false;
-            for (const Minimum& minimum : minima) {
-                earliest = std::min(earliest, minimum.time);
-                stop = std::max(stop, minimum.stop);
-                failed |= minimum.failed;
-            }
-            if (failed) break;
-            if (w == 0) run.progress.gvt.store(std::min(earliest, run.plan.until));
-            if (w == 0 && history.is_due(RunHistory::Clock::now())) take_sample(earliest);
-            if (earliest >= run.plan.until || stop != 0) {
-                if (w == 0) {
-                    const bool interrupted = earliest < run.plan.until;
-                    result.reason = interrupted ? EndReason::interrupted : EndReason::until;
-                    result.end_time = std::min(earliest, run.plan.until);
-                }
+            const Standing standing = find_standing(w);
+            if (standing.failed) break;
+            if (w == 0) report_progress(standing.earliest);
+            if (standing.earliest >= run_.plan.until || standing.stop != 0) {
+                if (w == 0) end_at(standing.earliest);
                 break;
             }
-            const VirtualTime horizon =
-                std::min(run.plan.until, earliest + run.plan.setup.lookahead);
-            attempt(executor, [&] {
-                if (!(horizon > earliest))
-                    throw ModelError(fmt::format(
-                        "at time {} the declared lookahead of {} is lost in rounding; legal: one "
-                        "that makes a difference there",
-                        earliest, run.plan.setup.lookahead));
-                std::uint64_t executed = 0;
-                for (std::uint64_t some = events_per_look; some == events_per_look;) {
-                    some = executor.run(horizon, events_per_look);
-                    executed += some;
-                    executor.apply_memory_pressure();
-                }
-                run.progress.committed_events.fetch_add(executed, std::memory_order_relaxed);
-                run.progress.executed_events.fetch_add(executed, std::memory_order_relaxed);
-                executor.hand_over_output(horizon);
-                executor.send_mail();
-            });
-            if (w == 0) ++executor.counters()[Counter::gvt_rounds];
+            attempt(*executors_[w], [&] { execute_window(*executors_[w], standing.earliest); });
+            if (w == 0) ++executors_[w]->counters()[Counter::gvt_rounds];
         }
-        if (w == 0) result.wall_seconds = watch.wall_seconds();
-        tallies[w].busy_seconds = watch.thread_cpu_seconds();
-        attempt(executor, [&] { executor.hand_over_output(time_infinity); });
-    };
-    run_worker_threads(run.memory.os(), run.places, body, result.notices);
-    failure.rethrow();
+        if (w == 0) run_.result.wall_seconds = stopwatch.wall_seconds();
+        tallies_[w].busy_seconds = stopwatch.thread_cpu_seconds();
+        attempt(*executors_[w], [&] { executors_[w]->hand_over_output(time_infinity); });
+    }
 
-    bool dropped = false;
-    VirtualTime last_time = 0;
-    for (const auto& executor : executors) {
-        dropped |= executor->dropped_beyond_end();
-        last_time = std::max(last_time, executor->last_time());
+    void set_up(std::uint32_t w) {
+        InOrderExecutor& executor = *executors_[w];
+        attempt(executor, [&] {
+            start_worker(run_.model);
+            executor.set_up();
+        });
+        barrier_.arrive_and_wait();  // every group exists, or somebody failed
+        const bool all_built = !failure_;
+        if (w == 0 && run_.plan.config.protect_shared) shared_.begin();
+        barrier_.arrive_and_wait();
+        if (all_built) attempt(executor, [&] { executor.start(); });
     }
-    if (result.reason == EndReason::until && !dropped) result.reason = EndReason::no_events;
-    if (result.end_time == time_infinity) result.end_time = last_time;
-    result.history = history.samples();
-    result.segments_bytes = run.memory.segment_bytes();
-    run.output.finish();
-    start_worker(run.model);  // this thread's turn: on_end(), destructors
-    if (result.reason != EndReason::interrupted) {
+
+    Standing find_standing(std::uint32_t w) {
+        InOrderExecutor& executor = *executors_[w];
+        barrier_.arrive_and_wait();  // all mail is sent
+        attempt(executor, [&] { executor.fetch_mail(); });
+        minima_[w] = {executor.next_time(), run_.stop_signal.load(std::memory_order_relaxed),
+                      bool(failure_)};
+        barrier_.arrive_and_wait();  // all minima stand
+        Standing standing;
+        for (const Minimum& minimum : minima_) {
+            standing.earliest = std::min(standing.earliest, minimum.time);
+            standing.stop = std::max(standing.stop, minimum.stop);
+            standing.failed |= minimum.failed;
+        }
+        return standing;
+    }
+
+    void execute_window(InOrderExecutor& executor, VirtualTime earliest) {
+        const VirtualTime lookahead = run_.plan.setup.lookahead;
+        const VirtualTime horizon = std::min(run_.plan.until, earliest + lookahead);
+        if (!(horizon > earliest))
+            throw ModelError(fmt::format(
+                "at time {} the declared lookahead of {} is lost in rounding; legal: one that "
+                "makes a difference there",
+                earliest, lookahead));
+        std::uint64_t executed = 0;
+        for (std::uint64_t some = events_per_look; some == events_per_look;) {
+            some = executor.run(horizon, events_per_look);
+            executed += some;
+            executor.apply_memory_pressure();
+        }
+        run_.progress.committed_events.fetch_add(executed, std::memory_order_relaxed);
+        run_.progress.executed_events.fetch_add(executed, std::memory_order_relaxed);
+        executor.hand_over_output(horizon);
+        executor.send_mail();
+    }
+
+    // --- Thread: worker 0's ---
+
+    void report_progress(VirtualTime earliest) {
+        const VirtualTime gvt = std::min(earliest, run_.plan.until);
+        run_.progress.gvt.store(gvt);
+        const auto now = RunHistory::Clock::now();
+        if (!history_.is_due(now)) return;
+        const std::uint64_t executed =
+            run_.progress.executed_events.load(std::memory_order_relaxed);
+        history_.add(now, {.gvt = gvt,
+                           .committed_events = executed,
+                           .executed_events = executed,
+                           .gvt_rounds = executors_[0]->counters()[Counter::gvt_rounds],
+                           .resident_bytes = world_.budget.used_bytes()});
+    }
+
+    void end_at(VirtualTime earliest) {
+        const bool interrupted = earliest < run_.plan.until;
+        run_.result.reason = interrupted ? EndReason::interrupted : EndReason::until;
+        run_.result.end_time = std::min(earliest, run_.plan.until);
+    }
+
+    // --- Thread: the main one, when the workers' have ended ---
+
+    void say_how_it_ended() {
+        RunResult& result = run_.result;
+        bool dropped = false;
+        VirtualTime last_time = 0;
+        for (const auto& executor : executors_) {
+            dropped |= executor->dropped_beyond_end();
+            last_time = std::max(last_time, executor->last_time());
+        }
+        if (result.reason == EndReason::until && !dropped) result.reason = EndReason::no_events;
+        if (result.end_time == time_infinity) result.end_time = last_time;
+    }
+
+    void run_on_end() {
         AdoptedThread<InOrderExecutor> thread;
-        for (std::uint32_t lp = 0; lp < run.plan.setup.lps; ++lp) {
-            const Partition::Position position = run.plan.partition.position(lp);
-            InOrderExecutor& executor =
-                *executors[run.plan.partition.first_owner(position.group).worker];
+        for (std::uint32_t lp = 0; lp < run_.plan.setup.lps; ++lp) {
+            const std::uint32_t group = run_.plan.partition.position(lp).group;
+            InOrderExecutor& executor = *executors_[run_.plan.partition.first_owner(group).worker];
             thread.adopt(executor);
-            executor.run_on_end(world.groups[position.group]->lps[position.index], result.end_time);
+            executor.run_on_end(world_.lp(lp), run_.result.end_time);
         }
     }
-    for (std::uint32_t w = 0; w < workers; ++w) {
-        add_digest(executors[w]->groups(), result.digest);
-        tallies[w].counters = executors[w]->counters();
-        tallies[w].groups = &executors[w]->groups();
-        report_worker(result, run.places, w, tallies[w]);
+
+    void gather_results() {
+        RunResult& result = run_.result;
+        result.history = history_.samples();
+        result.segments_bytes = run_.memory.segment_bytes();
+        for (std::uint32_t w = 0; w < executors_.size(); ++w) {
+            add_digest(executors_[w]->groups(), result.digest);
+            tallies_[w].counters = executors_[w]->counters();
+            tallies_[w].groups = &executors_[w]->groups();
+            report_worker(result, run_.places, w, tallies_[w]);
+        }
     }
-    for (const auto& executor : executors) {
-        const AdoptedThread adopted(*executor);
-        executor->destroy_lps();
+
+    void destroy_lps() {
+        for (const auto& executor : executors_) {
+            const AdoptedThread adopted(*executor);
+            executor->destroy_lps();
+        }
     }
-}
+
+    EngineRun& run_;
+    InOrderWorld world_;
+    Executors executors_;
+    SharedArena::ReadOnly shared_;  // ends before LPs are destroyed
+    std::vector<Minimum> minima_;
+    std::vector<WorkerTally> tallies_;
+    std::barrier<> barrier_;
+    FirstFailure failure_;
+    RunHistory history_;  // worker 0's
+    HandlerWatch watch_;
+};
+
+}  // namespace
+
+void run_conservative(EngineRun& run) { ConservativeRun(run).run(); }
 
 }  // namespace nw

@@ -17,6 +17,15 @@ constexpr std::uint64_t releases_per_cap = 256;
 
 }  // namespace
 
+InOrderWorld::InOrderWorld(const RunPlan& p, MemorySource& m, OutputWriter& o,
+                           std::uint32_t executors)
+    : plan(p),
+      memory(m),
+      output(o),
+      groups(p.partition.groups()),
+      ready_lists(executors),
+      budget(p, m, 1) {}
+
 InOrderExecutor::InOrderExecutor(InOrderWorld& world, std::uint32_t self)
     : EventSink(world.plan.rules.lps, world.plan.config.seed), world_(world), self_(self) {}
 
@@ -27,11 +36,6 @@ void InOrderExecutor::adopt_thread() {
     warm_up();
     guard_.adopt_thread();
     WatchedThread::adopt_thread();
-}
-
-inline LpRecord& InOrderExecutor::lp(std::uint32_t id) const noexcept {
-    const Partition::Position position = world_.plan.partition.position(id);
-    return world_.groups[position.group]->lps[position.index];
 }
 
 // Whatever runs here is for good.
@@ -105,7 +109,8 @@ std::uint64_t InOrderExecutor::run(VirtualTime horizon, std::uint64_t events_max
         const PendingEntry entry = *top;
         pending_.pop();
         prefetch_upcoming(
-            pending_, [this](std::uint32_t id) -> LpRecord& { return lp(id); }, [](LpRecord&) {});
+            pending_, [this](std::uint32_t id) -> LpRecord& { return world_.lp(id); },
+            [](LpRecord&) {});
         const Partition::Position position = partition.position(entry.target);
         Group& group = *world_.groups[position.group];
         execute(group, group.lps[position.index], *entry.event);

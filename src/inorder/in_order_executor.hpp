@@ -25,12 +25,20 @@ namespace nw {
 
 // What the executors of a run share. `groups` is by number; each executor makes its own.
 struct InOrderWorld {
+    InOrderWorld(const RunPlan& plan, MemorySource& memory, OutputWriter& output,
+                 std::uint32_t executors);
+
+    LpRecord& lp(std::uint32_t id) const noexcept {
+        const Partition::Position position = plan.partition.position(id);
+        return groups[position.group]->lps[position.index];
+    }
+
     const RunPlan& plan;
     MemorySource& memory;
     OutputWriter& output;
     std::vector<std::unique_ptr<Group>> groups;
     std::vector<ReadyList> ready_lists;  // by executor
-    MemoryBudget budget{plan, memory, 1};
+    MemoryBudget budget;
 };
 
 class alignas(64) InOrderExecutor final : private detail::EventSink, public WatchedThread {
@@ -75,7 +83,6 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     std::uint64_t validate() const;
 
   private:
-    LpRecord& lp(std::uint32_t id) const noexcept;
     void run_on_start(LpRecord& lp);
     void execute(Group& group, LpRecord& lp, EventRecord& event);
     void schedule(Context& context, LpId target, VirtualTime delay, EventType type,
