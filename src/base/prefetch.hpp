@@ -1,8 +1,10 @@
-// Asks for a cache line before it is needed.
+// Asks for cache lines before they are needed.
 //
 // Not __builtin_prefetch: GCC 12 takes a function that does nothing but prefetch for one without
 // effect and drops the calls.
 #pragma once
+
+#include <cstddef>
 
 namespace nw {
 
@@ -14,6 +16,15 @@ inline void prefetch(const void* address) noexcept {
 #else
     static_cast<void>(address);
 #endif
+}
+
+// The first `bytes` from there, line by line: four lines at most, since behind those what the hardware fetches
+// by itself is there in time.
+inline void prefetch(const void* address, std::size_t bytes) noexcept {
+    constexpr std::size_t line = 64, lines_max = 4;
+    prefetch(address);
+    for (std::size_t at = line; at < bytes && at < lines_max * line; at += line)
+        prefetch(static_cast<const char*>(address) + at);
 }
 
 }  // namespace nw

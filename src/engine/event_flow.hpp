@@ -104,10 +104,10 @@ inline bool drain_mail(ReadyList& ready, GroupOf&& group_of, Receive&& receive) 
     return has_come;
 }
 
-// What the next events will need, fetched in two steps: first the LP's record and the event, then,
-// with the record at hand, the model's object, and what prefetch_more(lp) adds.
+// What the next events will need, fetched in two steps: first the LP's record and the event with its payload,
+// then, with the record at hand, the model's object, and what prefetch_more(lp) adds.
 template <class LpOf, class PrefetchMore>
-inline void prefetch_upcoming(const PendingSet& pending, LpOf&& lp_of,
+inline void prefetch_upcoming(const PendingSet& pending, const RunPlan& plan, LpOf&& lp_of,
                               PrefetchMore&& prefetch_more) {
     // How far ahead in the sorted run.
     constexpr std::size_t far = 12;
@@ -116,11 +116,11 @@ inline void prefetch_upcoming(const PendingSet& pending, LpOf&& lp_of,
         const LpRecord& lp = lp_of(later->target);
         prefetch(&lp);
         prefetch(&lp.history);  // its second line
-        prefetch(later->event);
+        prefetch(later->event, sizeof(EventRecord) + plan.setup.payload_bytes_max);
     }
     if (const PendingEntry* soon = pending.upcoming(near)) {
         LpRecord& lp = lp_of(soon->target);
-        prefetch(lp.process);
+        prefetch(lp.process, plan.setup.process.object_bytes);
         prefetch_more(lp);
     }
 }

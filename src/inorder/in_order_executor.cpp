@@ -109,7 +109,7 @@ std::uint64_t InOrderExecutor::run(VirtualTime horizon, std::uint64_t events_max
         const PendingEntry entry = *top;
         pending_.pop();
         prefetch_upcoming(
-            pending_, [this](std::uint32_t id) -> LpRecord& { return world_.lp(id); },
+            pending_, world_.plan, [this](std::uint32_t id) -> LpRecord& { return world_.lp(id); },
             [](LpRecord&) {});
         const Partition::Position position = partition.position(entry.target);
         Group& group = *world_.groups[position.group];

@@ -253,7 +253,7 @@ bool Worker::execute_batch() {
         const PendingEntry entry = *top;
         pending_.pop();
         prefetch_upcoming(
-            pending_, [this](std::uint32_t id) -> LpRecord& { return lp(id); },
+            pending_, core_.plan, [this](std::uint32_t id) -> LpRecord& { return core_.lp(id); },
             [this](LpRecord& lp) { lp.history.prefetch_next(core_.stride); });
         execute_next(entry);
     }

@@ -72,7 +72,7 @@ std::vector<std::vector<EventRecord*>> Worker::settle_pending() {
             EventRecord& event = *entry.event;
             if (event.status == EventStatus::cancelled) return true;
             const std::uint32_t g = core_.plan.partition.position(entry.target).group;
-            LpRecord& record = lp(entry.target);
+            LpRecord& record = core_.lp(entry.target);
             if (event.from_other_worker && record.unmatched_anti_messages > 0 &&
                 take_anti(*core_.rank.group(g), record, event))
                 return true;
@@ -81,7 +81,7 @@ std::vector<std::vector<EventRecord*>> Worker::settle_pending() {
         },
         dropped);
     for (const PendingEntry& entry : dropped)
-        core_.group_of(lp(entry.target)).heap.free(entry.event, entry.event->bytes());
+        core_.group_of(core_.lp(entry.target)).heap.free(entry.event, entry.event->bytes());
     return pending;
 }
 
