@@ -124,7 +124,7 @@ def choked(run):
     return Advice(f"The window, left to auto, fell from {widths[-1]:.2g} to {usual:.2g} and below, where "
                   f"{plain(round(events_a_round(run)))} events of a worker fit between two rounds.",
                   f"A fixed one, --window {widths[-1]:.2g}; and no more workers than cores on any "
-                  "machine, since that is what brings it down.", ("--window",))
+                  "machine, where they wait for each other's time slices.", ("--window",))
 
 
 def undone(run):

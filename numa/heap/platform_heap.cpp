@@ -80,12 +80,12 @@ void* PlatformHeap::cut(std::size_t bytes) {
     return result;
 }
 
-// Every free piece lies in a segment and none twice, and with what is live they are not more than
-// there is. (They may be less: what a large segment's last page has left over is lost.)
 void PlatformHeap::save(Packer& out) const { visit_parts(out, *this); }
 
 void PlatformHeap::load(Unpacker& in) { visit_parts(in, *this); }
 
+// Every free piece lies in a segment and none twice, and with what is live they are not more than
+// there is. (They may be less: what a large segment's last page has left over is lost.)
 void PlatformHeap::validate() const {
     const PlatformScope platform;
     std::vector<Range> segments;

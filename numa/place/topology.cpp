@@ -47,7 +47,7 @@ NodeId Topology::memory_of(NodeId node) const {
 }
 
 void Topology::order_cpus(const std::vector<Cpu>& cpus) {
-    // Rank 0 holds the first CPU of every core, sibling 1 the second, and so on: a core's second
+    // Sibling 0 is the first CPU of every core, sibling 1 the second, and so on: a core's second
     // hardware thread is used only after every core has work.
     std::map<int, std::size_t> given_of_core;
     std::map<std::pair<std::size_t, NodeId>, std::vector<Place>> by_sibling_and_node;

@@ -18,8 +18,8 @@ inline void prefetch(const void* address) noexcept {
 #endif
 }
 
-// The first `bytes` from there, line by line: four lines at most, since behind those what the hardware fetches
-// by itself is there in time.
+// The first `bytes` from there, line by line: four lines at most, so that one large thing does not take the
+// place of all others.
 inline void prefetch(const void* address, std::size_t bytes) noexcept {
     constexpr std::size_t line = 64, lines_max = 4;
     prefetch(address);

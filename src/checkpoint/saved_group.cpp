@@ -23,13 +23,13 @@ struct GroupHeader {
     std::vector<OutsideWord> constructed;
 };
 
-template <class Part, class Facts>
-void visit_parts(Part& part, Facts& facts) {
-    part(facts.group);
-    part(facts.lps);
-    part(facts.count);
-    part(facts.pending);
-    part(facts.constructed);
+template <class Part, class Header>
+void visit_parts(Part& part, Header& header) {
+    part(header.group);
+    part(header.lps);
+    part(header.count);
+    part(header.pending);
+    part(header.constructed);
 }
 
 bool by_place(const OutsideWord& a, const OutsideWord& b) noexcept { return a.where < b.where; }
@@ -88,10 +88,10 @@ StrayPointers write_group(const Group& group, const std::vector<EventRecord*>& p
                           const AddressMap& map, const std::vector<LoadedModule>& modules,
                           SectionWriter& file) {
     NW_CHECK(group.unmatched_anti_messages.empty());
-    const GroupHeader facts{group.mail.group(), group.lps, group.count, pending.size(),
-                            group.constructed};
+    const GroupHeader header{group.mail.group(), group.lps, group.count, pending.size(),
+                             group.constructed};
     Packer part;
-    visit_parts(part, facts);
+    visit_parts(part, header);
     const std::string bytes = part.take();
     const std::uint64_t size = bytes.size();
     file.write(&size, sizeof size);
@@ -107,14 +107,14 @@ std::vector<EventRecord*> read_group(Group& group, SectionReader& file) {
     file.read(&size, sizeof size);
     std::string bytes(size, '\0');
     file.read(bytes.data(), bytes.size());
-    GroupHeader facts;
+    GroupHeader header;
     Unpacker part(bytes);
-    visit_parts(part, facts);
-    NW_CHECK(facts.group == group.mail.group());
-    std::vector<EventRecord*> pending(facts.pending);
+    visit_parts(part, header);
+    NW_CHECK(header.group == group.mail.group());
+    std::vector<EventRecord*> pending(header.pending);
     file.read(pending.data(), pending.size() * sizeof(EventRecord*));
 
-    std::vector<OutsideWord> built = facts.constructed;
+    std::vector<OutsideWord> built = header.constructed;
     for (OutsideWord& word : built) {
         if (!is_readable(group, word.where))
             throw SetupError(
@@ -124,11 +124,11 @@ std::vector<EventRecord*> read_group(Group& group, SectionReader& file) {
         word.value = *word.where;
     }
     read_group_memory(group.memory, [&](void* to, std::size_t count) { file.read(to, count); });
-    group.lps = facts.lps;
-    group.count = facts.count;
+    group.lps = header.lps;
+    group.count = header.count;
     for (std::uint32_t i = 0; i < group.count; ++i) group.lps[i].heap->adopt(group.memory);
     for (std::size_t i = 0; i < built.size(); ++i)
-        if (*built[i].where == facts.constructed[i].value) *built[i].where = built[i].value;
+        if (*built[i].where == header.constructed[i].value) *built[i].where = built[i].value;
     group.constructed = std::move(built);
     return pending;
 }

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -25,6 +26,14 @@ class WatchedThread;
 struct Config;
 struct LiveProgress;
 struct RunningHandler;
+
+// What a watch is given of the runners of a run.
+template <class Runner>
+std::vector<WatchedThread*> watched(const std::vector<std::unique_ptr<Runner>>& runners) {
+    std::vector<WatchedThread*> threads;
+    for (const auto& runner : runners) threads.push_back(runner.get());
+    return threads;
+}
 
 class HandlerWatch {
   public:

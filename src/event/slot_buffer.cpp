@@ -72,7 +72,7 @@ void SlotBuffer::move_to_libc(std::size_t needed, MailPages& pages) {
     storage_ = Storage::libc;
 }
 
-void SlotBuffer::reconsider_place(MailPages& pages) noexcept {
+void SlotBuffer::reconsider_storage(MailPages& pages) noexcept {
     if (used_ > SlotLayout::mail_small_bytes / 2)
         calm_eras_ = 0;
     else if (++calm_eras_ == calm_eras_wanted)

@@ -44,7 +44,7 @@ class SlotBuffer {
     // Ends the era of what is in it. Thread: the group's owner.
     void clear(MailPages& pages) noexcept {
         if (capacity_ > SlotLayout::mail_small_bytes) [[unlikely]]
-            reconsider_place(pages);
+            reconsider_storage(pages);
         used_ = 0;
     }
 
@@ -73,7 +73,7 @@ class SlotBuffer {
     void make_ready(std::size_t needed, MailPages& pages);
     bool move_to_large(std::size_t needed, MailPages& pages) noexcept;
     void move_to_libc(std::size_t needed, MailPages& pages);
-    void reconsider_place(MailPages& pages) noexcept;
+    void reconsider_storage(MailPages& pages) noexcept;
     void leave_for_home(MailPages& pages) noexcept;
 
     // used_ ≤ ready_ ≤ capacity_

@@ -111,12 +111,6 @@ class ConservativeRun {
         return executors;
     }
 
-    static std::vector<WatchedThread*> watched(const Executors& executors) {
-        std::vector<WatchedThread*> threads;
-        for (const auto& executor : executors) threads.push_back(executor.get());
-        return threads;
-    }
-
     template <class Step>
     void attempt(InOrderExecutor& executor, Step&& step) {
         try {

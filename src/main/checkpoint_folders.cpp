@@ -33,8 +33,8 @@ std::unique_ptr<FolderLock> lock_restart_folder(const Settings& settings) {
     return std::make_unique<FolderLock>("restart", directory);
 }
 
-void prepare_checkpoint_folder(Settings& settings, RunIdentity identity,
-                               std::vector<LoadedModule> modules, bool is_first) {
+void find_saved_run(Settings& settings, RunIdentity identity, std::vector<LoadedModule> modules,
+                    bool is_first) {
     Config& config = settings.config;
     config.save.modules = std::move(modules);
     config.save.why_addresses_differ = why_addresses_differ();

@@ -295,9 +295,9 @@ class RankRun {
         check_setup(model_, setup_, settings_, ranks_.ranks());
         // Files are read for it, and only these runs need it.
         const bool is_long = settings_.config.save.on() || !settings_.restart_directory.empty();
-        prepare_checkpoint_folder(
-            settings_, is_long ? identity_of(model_, setup_, *table_, settings_) : RunIdentity{},
-            modules_, ranks_.is_first());
+        find_saved_run(settings_,
+                       is_long ? identity_of(model_, setup_, *table_, settings_) : RunIdentity{},
+                       modules_, ranks_.is_first());
         kept_tables().check();
         settings_.config.trace = !settings_.trace_file.empty();
         check_different_files(kept_tables(), settings_);

@@ -66,7 +66,7 @@ void add(Placement& sum, const Placement& other) {
 }
 
 void add(std::vector<RolledBackLp>& sum, const std::vector<RolledBackLp>& other) {
-    for (const RolledBackLp& spot : other) keep_worst(sum, spot);
+    for (const RolledBackLp& lp : other) keep_worst(sum, lp);
 }
 
 template <class T>

@@ -36,16 +36,16 @@ void end_history(std::vector<RunSample>& samples, RunSample last) {
     samples.push_back(last);
 }
 
-void keep_worst(std::vector<RolledBackLp>& spots, const RolledBackLp& spot) {
-    constexpr std::size_t spots_max = 16;
+void keep_worst(std::vector<RolledBackLp>& lps, const RolledBackLp& lp) {
+    constexpr std::size_t lps_max = 16;
     // Among equals by number, so that runs that are alike say the same.
     const auto worse = [](const RolledBackLp& a, const RolledBackLp& b) {
         return std::tie(b.rolled_back_events, a.lp) < std::tie(a.rolled_back_events, b.lp);
     };
-    if (spot.rolled_back_events == 0) return;
-    if (spots.size() == spots_max && !worse(spot, spots.back())) return;
-    spots.insert(std::upper_bound(spots.begin(), spots.end(), spot, worse), spot);
-    if (spots.size() > spots_max) spots.pop_back();
+    if (lp.rolled_back_events == 0) return;
+    if (lps.size() == lps_max && !worse(lp, lps.back())) return;
+    lps.insert(std::upper_bound(lps.begin(), lps.end(), lp, worse), lp);
+    if (lps.size() > lps_max) lps.pop_back();
 }
 
 }  // namespace nw

@@ -85,6 +85,6 @@ struct RolledBackLp {
 };
 
 // Keeps the worst few, worst first.
-void keep_worst(std::vector<RolledBackLp>& spots, const RolledBackLp& spot);
+void keep_worst(std::vector<RolledBackLp>& lps, const RolledBackLp& lp);
 
 }  // namespace nw

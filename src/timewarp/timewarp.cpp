@@ -193,12 +193,6 @@ class TimeWarpRun {
         return workers;
     }
 
-    static std::vector<WatchedThread*> watched(const Workers& workers) {
-        std::vector<WatchedThread*> threads;
-        for (const auto& worker : workers) threads.push_back(worker.get());
-        return threads;
-    }
-
     template <class Step>
     void guarded(Step&& step) {
         try {

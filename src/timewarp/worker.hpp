@@ -36,13 +36,13 @@
 namespace nw {
 
 class AddressMap;
+class BottomHalf;
 class Handovers;
 class MemoryLook;
 class MemoryRelief;
 class SectionWriter;
 struct MemoryKinds;
 struct RolledBackLp;
-class BottomHalf;
 struct SavedPart;
 struct SavedRun;
 
@@ -112,7 +112,7 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     const TraceTrack& trace() const noexcept { return core_.trace; }
     const MemoryKinds& memory_kinds() const noexcept;
     // Those of its LPs that were rolled back most.
-    void add_most_rolled_back_lps(std::vector<RolledBackLp>& spots) const;
+    void add_most_rolled_back_lps(std::vector<RolledBackLp>& lps) const;
     EndReason end_reason() const noexcept { return ending_.reason(); }
     VirtualTime end_time() const noexcept { return ending_.time(); }
     VirtualTime last_committed_time() const noexcept { return committer_.last_committed_time(); }

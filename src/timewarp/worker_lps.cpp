@@ -137,11 +137,11 @@ LpRecord& Worker::lp(std::uint32_t id) const noexcept { return core_.lp(id); }
 
 const MemoryKinds& Worker::memory_kinds() const noexcept { return memory_look_->largest(); }
 
-void Worker::add_most_rolled_back_lps(std::vector<RolledBackLp>& spots) const {
+void Worker::add_most_rolled_back_lps(std::vector<RolledBackLp>& lps) const {
     for (const Group* group : core_.groups)
         for (std::uint32_t i = 0; i < group->count; ++i)
-            keep_worst(spots, {group->lps[i].rolled_back, group->lps[i].id, core_.self.rank,
-                               core_.self.worker});
+            keep_worst(lps, {group->lps[i].rolled_back, group->lps[i].id, core_.self.rank,
+                             core_.self.worker});
 }
 
 }  // namespace nw

@@ -116,7 +116,7 @@ std::uint64_t Worker::validate_group(const Group& group) const {
     const std::uint32_t g = group.mail.group();
     std::uint64_t things = 64;
     std::uint64_t unmatched_anti_messages = 0;
-    const LpExpectations known = core_.facts(committer_.bound(), !to_cancel_.empty());
+    const LpExpectations known = core_.expectations(committer_.bound(), !to_cancel_.empty());
     for (std::uint32_t i = 0; i < group.count; ++i) {
         const LpRecord& lp = group.lps[i];
         const Partition::Position position = core_.plan.partition.position(lp.id);

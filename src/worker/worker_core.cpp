@@ -21,7 +21,8 @@ void WorkerCore::forget(Group& group, LpRecord& lp) {
     keeper.forget(lp, group.heap);
 }
 
-LpExpectations WorkerCore::facts(const EventKey& final_before, bool is_cancelling) const noexcept {
+LpExpectations WorkerCore::expectations(const EventKey& final_before,
+                                        bool is_cancelling) const noexcept {
     return {.keeping = keeper.rules(),
             .payload_bytes_max = static_cast<std::uint32_t>(plan.rules.payload_bytes_max),
             .has_end_condition = plan.setup.process.has_end_condition,
@@ -37,7 +38,7 @@ void WorkerCore::check_change(const LpRecord& lp, const EventKey& final_before,
     ErrorContext& here = error_context();
     here.lp = lp.id;
     here.time = lp.last_key.time;
-    const LpExpectations known = facts(final_before, is_cancelling);
+    const LpExpectations known = expectations(final_before, is_cancelling);
     if (walks.count_change())
         validate_whole(lp, known);
     else

@@ -47,7 +47,8 @@ struct WorkerCore {
     // For the paranoid preset (base/paranoid.hpp): the LP has changed. `final_before`: the bound of the
     // last commit.
     void check_change(const LpRecord& lp, const EventKey& final_before, bool is_cancelling = false);
-    LpExpectations facts(const EventKey& final_before, bool is_cancelling = false) const noexcept;
+    LpExpectations expectations(const EventKey& final_before,
+                                bool is_cancelling = false) const noexcept;
 
     Rank& rank;
     const RunPlan& plan;
@@ -69,4 +70,5 @@ struct WorkerCore {
 
     WalkPace walks;
 };
+
 }  // namespace nw

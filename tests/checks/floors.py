@@ -7,8 +7,8 @@ usage: floors.py ROOT          exit code 1 and a line `file:line: ...` for each 
        floors.py --self-test   shows on a planted tree that each kind of breach is found
 
 Three tables are the whole policy: in which order the rooms stand, which headers of others a room may
-include besides the C++ standard library, and how many headers of ours some headers may reach. A header that is in no table is an error, so a new dependency
-is a change of this file that a reviewer sees.
+include besides the C++ standard library, and how many headers of ours some headers may reach. A header
+of others that is in no table is an error, so a new dependency is a change of this file that a reviewer sees.
 """
 
 import re
@@ -33,7 +33,7 @@ FILES_MAX = 20
 
 # How many other headers of ours these reach at most, directly or through others. Who reads one of them
 # should not have to know the whole engine, and who changes any header should not rebuild all of it.
-REACH_MAX = {"src/rank/rank.hpp": 35, "src/timewarp/worker.hpp": 39}
+REACH_MAX = {"src/rank/rank.hpp": 20, "src/timewarp/worker.hpp": 39}
 
 # Where each of these rooms' files is named.
 INDEXES = {"src": "src/README.md", "numa": "numa/README.md", "mpi": "mpi/README.md"}
@@ -179,8 +179,6 @@ def reached(root, header):
 def too_far(root):
     """A line for each header that reaches more than it may."""
     for header, most in REACH_MAX.items():
-        if not (root / header).is_file():
-            continue
         count = len(reached(root, header))
         if count > most:
             yield f"{header}:1: it reaches {count} headers of ours: at most {most}"
@@ -233,10 +231,10 @@ PLANTED = [
     *((f"src/formats/file_{i}.hpp", "", "does not name it") for i in range(FILES_MAX + 1)),
     ("src/formats", None, "files: at most"),
     # A chain: each is reached through the one before.
-    ("src/rank/rank.hpp", '#include "event/row_1.hpp"', "it reaches 36 headers"),
+    ("src/rank/rank.hpp", '#include "event/row_1.hpp"', "it reaches 21 headers"),
     *((f"src/event/row_{i}.hpp", f'#include "event/row_{i + 1}.hpp"', "does not name it")
-      for i in range(1, 36)),
-    ("src/event/row_36.hpp", "", "does not name it"),
+      for i in range(1, 21)),
+    ("src/event/row_21.hpp", "", "does not name it"),
 ]
 
 

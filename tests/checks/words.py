@@ -22,7 +22,8 @@ INSTEAD = {
     r"[Ww]hereabouts": "error context",
     r"\bMapMove|\bmove_sobj\(": "GroupHome, request_migration",
     r"[Rr]ollback_?[Ss]pot": "most rolled back LPs",
-    r"\blong_runs\b|how_to_go_on|lp_building|[Ff]inal_?[Ee]xecutor": "what docs/glossary.md says",
+    r"\blong_runs\b|how_to_go_on": "checkpoint_folders, restart_hint",
+    r"lp_building|[Ff]inal_?[Ee]xecutor": "lp_lifetime, in_order_executor",
     r"[Uu]nmeasured guess": "how the value was derived, or what tests/bench/constants.py measured",
 }
 # It speaks of the words; they read statistics of the first format.

@@ -4,6 +4,8 @@
 // Method: workers on two cores in virtual machine time (crowded_machine.hpp). PHOLD is four models here, of
 // which each has another best width. What is asked for is some way below what `--window` fixed to the best
 // width gives; a window that is held to the advance of GVT had between 0.01 and 0.35 in most of these.
+#include <fmt/format.h>
+
 #include <numawarp/model.hpp>
 
 #include "tests/engine/crowded_machine.hpp"
@@ -46,7 +48,9 @@ class Ball final : public PlainStateProcess<std::uint64_t> {
 };
 
 // Of the fair share of two cores; see CrowdedMachine::play().
-double share(const Yardstick& yardstick, std::uint32_t workers, std::uint32_t foreign) {
+// `window`: a fixed one; 0: the automatic one.
+double share(const Yardstick& yardstick, std::uint32_t workers, std::uint32_t foreign,
+             VirtualTime window = 0) {
     Setup setup;
     setup.lps = yardstick.lps;
     setup.process = process<Ball>(&yardstick);
@@ -55,10 +59,30 @@ double share(const Yardstick& yardstick, std::uint32_t workers, std::uint32_t fo
     config.rollback = Rollback::copy;
     config.until = time_infinity;
     config.state_saving_interval = 1;
+    if (window > 0) {
+        config.window_mode = WindowMode::fixed;
+        config.window = window;
+    }
     SteppedRun run(setup, config, {.ranks = 1, .workers = workers, .weather = {0, 0, 0}}, 1);
     run.set_up();
     constexpr double events = 600'000;
     return CrowdedMachine(run, {.cores = 2, .foreign = foreign}).play(events / yardstick.events());
+}
+
+struct Crowd {
+    std::uint32_t workers, foreign;
+};
+
+// What docs/decisions/0021 shows: test_engine_crowded [.table]
+TEST_CASE("shares under fixed windows and under the automatic one", "[.table]") {
+    const Yardstick dense{1024, 16, 0.25, 0.1};
+    for (const Crowd& crowd : {Crowd{2, 0}, {4, 0}, {8, 0}, {2, 1}, {2, 2}, {3, 1}, {3, 2}}) {
+        fmt::print("{} workers, {} other programs: automatic {:.2f}; fixed", crowd.workers,
+                   crowd.foreign, share(dense, crowd.workers, crowd.foreign));
+        for (const VirtualTime window : {0.25, 0.5, 1.0, 2.0, 4.0, 8.0})
+            fmt::print(", {} {:.2f}", window, share(dense, crowd.workers, crowd.foreign, window));
+        fmt::print("\n");
+    }
 }
 
 TEST_CASE("workers that are held back get their share") {
