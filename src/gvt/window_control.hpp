@@ -5,8 +5,8 @@
 // see alike. A width is judged when GVT has passed everything that was executed before it stood, or as
 // soon as more than half of what was executed since must have been rolled back:
 //     below .96 → W · max(¼, efficiency²)      above .98, and the workers have used it → W · 1.25
-// The optimum over fixed widths lies at an efficiency between .93 and .98, for 2 to 8 workers on two cores
-// with and without foreign processes beside them (tests/engine/test_crowded.cpp plays them). What the
+// The best fixed width mostly lies at an efficiency between .93 and .99, for 2 to 8 workers on two cores
+// with and without foreign processes beside them (docs/decisions/0021). What the
 // width does not follow is the advance of GVT: where workers wait for cores GVT advances by the width a
 // round, and a width that follows it never grows again.
 //
