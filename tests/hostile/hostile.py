@@ -254,7 +254,9 @@ def judge(kind, when, runner, on_ranks, drawn):
                 wrong += judge_failure(kind, ended)
                 if reference and ended.ours != reference.ours:
                     wrong.append(f"another line than the sequential run's: {reference.ours}")
-            elif not wrong and when == "out-of-order" and "hurts_others" in kind.traits:
+            elif not wrong and when == "out-of-order" and (
+                    "hurts_others" in kind.traits
+                    or "leaves_behind" in kind.traits and ended.exit_code != 0):
                 wrong += judge_hurt(ended)
                 if ended.exit_code != 0:
                     break

@@ -41,7 +41,8 @@ enum Trait : unsigned {
     // Writes output rows.
     writes_rows = 16,
     // What it leaves lies outside of its LP: in order the run ends with one line, or goes on and a notice
-    // names it, as the next event to meet it decides.
+    // names it, as the next event to meet it decides. Out of order an event that is executed again in
+    // coasting may meet it: the run ends with one line.
     leaves_behind = 32,
     // Needs both LPs that count, 0 and 7: it is not run on two ranks, where each has one.
     one_process = 64,
