@@ -55,8 +55,9 @@ def crowded(run):
 
 
 def robbed(run):
-    """Workers never sleep: CPU time that is missing went to somebody else."""
-    busy = [worker["busy_seconds"] for worker in run.rows("workers_detail", "busy_seconds")]
+    """A worker has a core or sleeps: time that is missing went to somebody else."""
+    busy = [worker["busy_seconds"] + worker.get("asleep_seconds", 0)
+            for worker in run.rows("workers_detail", "busy_seconds")]
     wall = run.loop_seconds - run.count("checkpoints.seconds")
     if run.text("engine") != "timewarp" or crowded(run) or not busy or wall <= 0:
         return None
@@ -238,9 +239,11 @@ def uneven(run):
 def idle(run):
     if robbed(run):
         return None  # who waits for a core has others wait for it
-    busy = sum(row["busy_seconds"] for row in run.rows("workers_detail", "busy_seconds"))
+    rows = run.rows("workers_detail", "busy_seconds")
+    asleep = sum(row.get("asleep_seconds", 0) for row in rows)
+    there = sum(row["busy_seconds"] for row in rows) + asleep
     turns = run.count("idle_turns")
-    share = min(1.0, turns * IDLE_TURN_SECONDS / busy) if busy else 0
+    share = min(1.0, (turns * IDLE_TURN_SECONDS + asleep) / there) if there else 0
     if share < 0.25 or uneven(run):
         return None  # where load is uneven, that is why
     finding = f"Workers had nothing to do in {plain(turns)} turns, about {percent(share)} of their time"

@@ -16,6 +16,7 @@ namespace nw {
 #define NW_COUNTERS(ROW)                                                                           \
     ROW(committed_events,   "events",     "",       "events below the final GVT: the result")      \
     ROW(executed_events,    "events",     "",       "handler calls that went forward, later undone or not") \
+    ROW(safe_events,        "events",     "",       "committed events that nothing could have undone when they were executed, so that nothing was kept to undo them") \
     ROW(rolled_back_events, "events",     "",       "executed events that were undone")            \
     ROW(coasted_events,     "events",     "",       "events executed again, silently, to rebuild a state from a saved one") \
     ROW(rollbacks,          "rollbacks",  "",       "times an LP was rolled back")                    \

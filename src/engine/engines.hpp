@@ -45,6 +45,7 @@ struct WorkerTally {
     Counters counters;
     WorkerFigures figures;
     double busy_seconds = 0;
+    double asleep_seconds = 0;
     const std::vector<Group*>* groups = nullptr;
 };
 void report_worker(RunResult& result, const WorkerPlaces& where, std::uint32_t worker,

@@ -105,7 +105,7 @@ inline bool drain_mail(ReadyList& ready, GroupOf&& group_of, Receive&& receive) 
 }
 
 // What the next events will need, fetched in two steps: first the LP's record and the event with its payload,
-// then, with the record at hand, the model's object, and what prefetch_more(lp) adds.
+// then, with the record at hand, the model's object, and what prefetch_more(lp, entry) adds.
 template <class LpOf, class PrefetchMore>
 inline void prefetch_upcoming(const PendingSet& pending, const RunPlan& plan, LpOf&& lp_of,
                               PrefetchMore&& prefetch_more) {
@@ -121,7 +121,7 @@ inline void prefetch_upcoming(const PendingSet& pending, const RunPlan& plan, Lp
     if (const PendingEntry* soon = pending.upcoming(near)) {
         LpRecord& lp = lp_of(soon->target);
         prefetch(lp.process, plan.setup.process.object_bytes);
-        prefetch_more(lp);
+        prefetch_more(lp, *soon);
     }
 }
 

@@ -35,8 +35,9 @@ class alignas(64) BottomHalf {
     std::uint32_t group() const noexcept { return group_; }
 
     // Thread: any. `size` bytes of wire events for LPs of this group; `owner` is the ready list of
-    // the worker that owns the group now. Throws std::bad_alloc.
-    void push(const std::byte* events, std::size_t size, ReadyList& owner) {
+    // the worker that owns the group now. Returns whether this put the group on it. Throws
+    // std::bad_alloc.
+    bool push(const std::byte* events, std::size_t size, ReadyList& owner) {
         bool first = false;
         {
             const std::lock_guard writing(lock_);
@@ -45,6 +46,7 @@ class alignas(64) BottomHalf {
             listed_ = true;
         }
         if (first) owner.push(*this);
+        return first;
     }
 
     // Thread: the owner, after taking this from its ready list. The returned wire events are valid
@@ -110,7 +112,7 @@ inline void ReadyList::push(BottomHalf& mail) noexcept {
     BottomHalf* head = head_.load(std::memory_order_relaxed);
     do {
         mail.next_ready = head;
-    } while (!head_.compare_exchange_weak(head, &mail, std::memory_order_release,
+    } while (!head_.compare_exchange_weak(head, &mail, std::memory_order_seq_cst,
                                           std::memory_order_relaxed));
 }
 

@@ -17,7 +17,7 @@ class ReadyList {
         return head_.exchange(nullptr,
                               std::memory_order_acquire);  // pairs with the release in push
     }
-    bool empty() const noexcept { return head_.load(std::memory_order_relaxed) == nullptr; }
+    bool empty() const noexcept { return head_.load() == nullptr; }
 
     // At most so many are on it, and none twice. Thread: the consumer.
     void validate(std::size_t groups) const;

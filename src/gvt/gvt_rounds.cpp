@@ -18,11 +18,19 @@ GvtRounds::GvtRounds(Transport& transport, std::uint32_t workers, double interva
     result_.generations = window_.generations();
 }
 
+bool GvtRounds::is_due(Clock::time_point now) const noexcept {
+    if (wanted_.load(std::memory_order_relaxed)) return true;
+    const Clock::duration passed = now - last_done_;
+    return passed >= interval_ ||
+           (suggested_.load(std::memory_order_relaxed) && passed >= 4 * reduction_);
+}
+
 void GvtRounds::step(Clock::time_point now) {
     const std::uint32_t done = done_.load(std::memory_order_relaxed);
     if (opened_.load(std::memory_order_relaxed) == done) {
-        if (now - last_done_ < interval_ && !wanted_.load(std::memory_order_relaxed)) return;
+        if (!is_due(now)) return;
         wanted_.store(false, std::memory_order_relaxed);
+        suggested_.store(false, std::memory_order_relaxed);
         opened_at_ = now;
         opened_.store(done + 1, std::memory_order_release);  // pairs with the acquire in opened()
         return;
@@ -34,10 +42,12 @@ void GvtRounds::step(Clock::time_point now) {
         for (const Slot& slot : slots_) own.combine(slot.contribution);
         transport_.begin_reduce(own);
         reducing_ = true;
+        reducing_since_ = now;
     }
     Contribution sums;
     if (!transport_.poll_reduce(sums)) return;
     reducing_ = false;
+    reduction_ = now - reducing_since_;
     publish(sums, now);
 }
 
@@ -53,7 +63,7 @@ void GvtRounds::publish(const Contribution& sums, Clock::time_point now) {
     result_.window = window_.width();
     result_.generations = window_.generations();
     last_done_ = now;
-    done_.fetch_add(1, std::memory_order_release);  // pairs with the acquire in done()
+    done_.fetch_add(1);  // pairs with the acquire in done()
 }
 
 std::string GvtRounds::overdue(Clock::time_point now, std::chrono::duration<double> patience) {

@@ -44,16 +44,22 @@ class GvtRounds {
     const GvtResult& result() const noexcept { return result_; }
 
     // A worker that has nothing to do before the next result asks for it now.
-    void want_round() noexcept {
-        if (!wanted_.load(std::memory_order_relaxed))
-            wanted_.store(true, std::memory_order_relaxed);
-    }
+    void want_round() noexcept { raise(wanted_); }
+    // A worker that has executed much since the last round asks for the next one, when that costs little: not
+    // before so much time has passed that reductions over the ranks take a fifth of it.
+    void suggest_round() noexcept { raise(suggested_); }
 
     // Thread: worker w, once a round, after it filled slot(w).
     Contribution& slot(std::uint32_t worker) noexcept { return slots_[worker].contribution; }
     void arrive(std::uint32_t worker) noexcept {
         slots_[worker].arrivals.fetch_add(1, std::memory_order_relaxed);
-        arrived_.fetch_add(1, std::memory_order_acq_rel);
+        arrived_.fetch_add(1);
+    }
+
+    // Thread: a worker that has cut the open round. Whether it is to take a turn: for the result, or
+    // because it may have been the last to cut.
+    bool calls_for(std::uint32_t seen) const noexcept {
+        return done_.load() != seen || arrived_.load() == workers_;
     }
 
     // Thread: the holder of the net role. Whether all workers have cut the round that is open and
@@ -77,6 +83,10 @@ class GvtRounds {
     std::string overdue(Clock::time_point now, std::chrono::duration<double> patience);
 
   private:
+    static void raise(std::atomic<bool>& flag) noexcept {
+        if (!flag.load(std::memory_order_relaxed)) flag.store(true, std::memory_order_relaxed);
+    }
+    bool is_due(Clock::time_point now) const noexcept;
     void publish(const Contribution& sums, Clock::time_point now);
 
     struct alignas(64) Slot {
@@ -94,10 +104,13 @@ class GvtRounds {
     GvtResult result_;
     alignas(64) std::atomic<std::uint32_t> arrived_{0};
     std::atomic<bool> wanted_{false};
+    std::atomic<bool> suggested_{false};
     std::vector<Slot> slots_;
     // The net role's own.
     Clock::time_point last_done_ = Clock::now();
     Clock::time_point opened_at_ = Clock::now();
+    Clock::time_point reducing_since_{};
+    Clock::duration reduction_{};  // how long the last one took
     bool reducing_ = false;
     std::uint32_t overdue_round_ = first_round;  // the last that was complained about
 };

@@ -110,7 +110,7 @@ std::uint64_t InOrderExecutor::run(VirtualTime horizon, std::uint64_t events_max
         pending_.pop();
         prefetch_upcoming(
             pending_, world_.plan, [this](std::uint32_t id) -> LpRecord& { return world_.lp(id); },
-            [](LpRecord&) {});
+            [](LpRecord&, const PendingEntry&) {});
         const Partition::Position position = partition.position(entry.target);
         Group& group = *world_.groups[position.group];
         execute(group, group.lps[position.index], *entry.event);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include <numawarp/model.hpp>
 
@@ -153,18 +154,23 @@ History::Ordinal StateKeeper::trim(LpRecord& lp, History::Ordinal position, Plat
     return base->position;
 }
 
-void StateKeeper::forget(LpRecord& lp, PlatformHeap& heap) noexcept {
-    if (!saves_states()) return;
+void StateKeeper::drop_past(LpRecord& lp, PlatformHeap& heap) noexcept {
     if (lp.saved_states != nullptr) {
-        for (SavedState* old = lp.saved_states->newest; old != nullptr;) {
+        for (SavedState* old = std::exchange(lp.saved_states->newest, nullptr); old != nullptr;) {
             SavedState* older = old->older;
             drop(lp, old, heap);
             old = older;
         }
-        heap.free(lp.saved_states, sizeof(SavedStates));
-        lp.saved_states = nullptr;
     }
     begin(lp);
+}
+
+void StateKeeper::forget(LpRecord& lp, PlatformHeap& heap) noexcept {
+    if (!saves_states()) return;
+    drop_past(lp, heap);
+    if (lp.saved_states == nullptr) return;
+    heap.free(lp.saved_states, sizeof(SavedStates));
+    lp.saved_states = nullptr;
 }
 
 std::size_t StateKeeper::bytes_per_event() const noexcept {

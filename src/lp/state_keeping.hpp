@@ -37,7 +37,7 @@ struct SavedState {
 
 // An LP's saved states, newest first, and what its interval is adapted from.
 struct SavedStates {
-    SavedState* newest = nullptr;
+    SavedState* newest = nullptr;  // null where the history is empty
     std::uint32_t interval = 8;       // events from one saved state to the next
     History::Ordinal adapted_at = 0;  // committed events at the last adaptation
     std::uint32_t rollbacks = 0;      // since then
@@ -95,10 +95,17 @@ class StateKeeper {
     // history is not needed any more (coasting starts at a saved state, which may be older).
     History::Ordinal trim(LpRecord& lp, History::Ordinal position, PlatformHeap& heap);
 
-    // Drops all that is kept of an LP whose past is final, as if it had never executed anything: its
-    // next event will be preceded by a saved state. For when memory is short.
+    // Drops the saved states of an LP whose past is final: its next event will be preceded by one.
     // Requires: history empty.
+    void drop_past(LpRecord& lp, PlatformHeap& heap) noexcept;
+    // Also what was learnt of the LP, as if it had never executed anything. For when memory is short.
     void forget(LpRecord& lp, PlatformHeap& heap) noexcept;
+
+    // Whether nothing but the LP's state as it is now is needed from its next event on: that, if it is not
+    // executed for good, will be preceded by a saved state. Requires: all that it has executed is final.
+    bool is_at_start(const LpRecord& lp) const noexcept {
+        return !saves_states() || lp.save_due == lp.history.tail();
+    }
 
     // About what an executed event takes besides itself and what it sends, until it is committed.
     std::size_t bytes_per_event() const noexcept;

@@ -54,14 +54,42 @@ void add_engine(OptionBuilder& table, Config& config) {
                         "end the run when a handler that will not be undone takes longer");
 }
 
+void add_gvt_interval(OptionBuilder& table, Config& config) {
+    static constexpr std::string_view events_suffix = "ev";
+    static constexpr double never_ms = 1e9;
+    const auto legal_ms = above(0).to(60'000);
+    const auto legal_events = from(1).to(1e9);
+    OptionSpec& interval = table.add(
+        "gvt-interval", "MS|Nev|auto", "auto",
+        "milliseconds, or events of a worker as 2000ev, between computations of global virtual time");
+    interval.legal = legal_ms.text();
+    interval.set = [&config, legal_ms, legal_events](std::string_view text) {
+        config.gvt_interval_ms = 1;
+        config.gvt_interval_events = default_gvt_interval_events;
+        if (text == "auto") return;
+        if (text.ends_with(events_suffix)) {
+            text.remove_suffix(events_suffix.size());
+            config.gvt_interval_events = parse_number<std::uint32_t>(text, legal_events);
+            config.gvt_interval_ms = never_ms;
+            return;
+        }
+        config.gvt_interval_ms = parse_number<double>(text, legal_ms, "events of a worker as 2000ev, or auto");
+        config.gvt_interval_events = 0;
+    };
+    interval.value = [&config] {
+        if (config.gvt_interval_events == 0) return json(config.gvt_interval_ms);
+        if (config.gvt_interval_ms < never_ms) return json("auto");
+        return json(fmt::format("{}{}", config.gvt_interval_events, events_suffix));
+    };
+}
+
 void add_time_warp(OptionBuilder& table, Config& config) {
     table.group("Time Warp");
     table.add_words("rollback", config.rollback, rollback_words, "how states are restored")
         .standard = "what the model prefers";
     table.add_number_or("state-saving-interval", "N", "auto", config.state_saving_interval,
                         from(1).to(1e9), "events of an LP between two saved states");
-    table.add_number("gvt-interval", "MS", config.gvt_interval_ms, above(0).to(60'000),
-                     "milliseconds between computations of global virtual time");
+    add_gvt_interval(table, config);
     OptionSpec& window = table.add("window", "T|auto|off", "auto",
                                    "how far beyond global virtual time a worker may run");
     window.legal = legal_time.text();
@@ -76,6 +104,9 @@ void add_time_warp(OptionBuilder& table, Config& config) {
         if (config.window_mode == WindowMode::fixed) return json(config.window);
         return json(config.window_mode == WindowMode::off ? "off" : "auto");
     };
+    table.add_words("keep-safe-events", config.keep_safe_events, switch_words,
+                    "keep the past of events that nothing can undo any more, as of all others: to see "
+                    "what keeping it costs");
     table.add_number_or("lps-per-group", "N", "auto", config.lps_per_group,
                         from(1).to(Partition::lps_per_group_most),
                         "LPs that share memory pages and move together");

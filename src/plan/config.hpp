@@ -17,6 +17,9 @@ namespace nw {
 enum class EngineKind : std::uint8_t { timewarp, sequential, conservative };
 enum class WindowMode : std::uint8_t { automatic, fixed, off };
 
+// What lies between two rounds stays in a core's second-level cache (docs/results/).
+inline constexpr std::uint32_t default_gvt_interval_events = 1000;
+
 struct Config {
     EngineKind engine = EngineKind::timewarp;
     std::uint32_t workers = 0;         // 0: one a core that this rank may use
@@ -24,7 +27,10 @@ struct Config {
     std::uint64_t seed = 1;
     std::optional<Rollback> rollback;         // nullopt: what the model prefers
     std::uint32_t state_saving_interval = 0;  // events of an LP; 0: adaptive
+    // Between two computations of GVT: so long, or so many events of a worker since its last cut,
+    // whichever comes first. No events: the clock alone; a time that does not pass: the events alone.
     double gvt_interval_ms = 1.0;
+    std::uint32_t gvt_interval_events = default_gvt_interval_events;
     WindowMode window_mode = WindowMode::automatic;
     VirtualTime window = time_infinity;  // with WindowMode::fixed, > 0
     std::uint32_t lps_per_group = 0;     // 0: the engine decides
@@ -44,6 +50,7 @@ struct Config {
     double handler_timeout_seconds = 0;  // a certain handler may take; 0: any time
     SaveOptions save;                    // of the whole run
     std::shared_ptr<const SavedRun> restart_from;  // null: from the beginning
+    bool keep_safe_events = false;  // as if they could be undone
     double check_interrupt = 0;  // share of events put aside as if their handlers had run long
     double check_rebind = 0;     // share of groups moved at random at every such look, in [0, 1]
 };

@@ -43,6 +43,7 @@ Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, Outp
       groups_(plan.partition.groups()),
       owners_(plan.partition.groups()),
       ready_lists_(plan.workers),
+      sleepers_(plan.workers),
       worker_nodes_(worker_nodes.empty() ? std::vector<NodeId>(plan.workers)
                                          : std::move(worker_nodes)),
       handed_over_(plan.workers),
@@ -95,7 +96,8 @@ void Rank::net_step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
     }
     const std::uint32_t done = gvt_.done();
     gvt_.step(now);
-    if (trace_.on() && gvt_.done() != done) {
+    const bool is_over = gvt_.done() != done;
+    if (trace_.on() && is_over) {
         // Turns begin before they come here: one may open a round at a time when the last was not over.
         const auto over = TraceTrack::Clock::now();
         trace_.add(TraceKind::round, std::max(gvt_.opened_at(), round_over_), over, 1);
@@ -107,6 +109,7 @@ void Rank::net_step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
     if (plan_.config.watchdog_seconds > 0)
         overdue = gvt_.overdue(now, std::chrono::duration<double>(plan_.config.watchdog_seconds));
     net_role_.unlock();
+    if (is_over) sleepers_.wake_all();
     if (!overdue.empty() && progress_.warn) progress_.warn(overdue);
 }
 
@@ -119,8 +122,26 @@ void Rank::send_batch(RankId destination, const MailBuffer& batch) {
 void Rank::deliver(const std::byte* events, std::size_t size) {
     for_each_wire_event(events, size, [&](const WireEvent& wire) {
         const std::uint32_t g = plan_.partition.position(wire.target).group;
-        groups_[g]->mail.push(reinterpret_cast<const std::byte*>(&wire), wire.bytes(),
-                              ready_list_of_group(g));
+        const std::uint32_t worker = addressee(g).worker;
+        if (groups_[g]->mail.push(reinterpret_cast<const std::byte*>(&wire), wire.bytes(),
+                                  ready_lists_[worker]))
+            sleepers_.wake(worker);
+    });
+}
+
+void Rank::pass_on(BottomHalf& mail) {
+    const std::uint32_t worker = addressee(mail.group()).worker;
+    ready_lists_[worker].push(mail);
+    sleepers_.wake(worker);
+}
+
+bool Rank::may_sleep(std::uint32_t w) const noexcept {
+    return w != 0 || transport_.ranks() == 1 || plan_.config.net_thread;
+}
+
+void Rank::sleep(std::uint32_t w, std::uint32_t seen) {
+    sleepers_.sleep(w, [&] {
+        return failed_.load() || !ready_lists_[w].empty() || gvt_.calls_for(seen);
     });
 }
 
@@ -152,7 +173,8 @@ void Rank::fail(std::exception_ptr failure) {
         failure_ = failure;
         failure_key_.reset();
     }
-    failed_.store(true, std::memory_order_release);
+    failed_.store(true);
+    sleepers_.wake_all();
 }
 
 void Rank::fail_in_model(const EventKey& key, std::string message) {
@@ -162,7 +184,8 @@ void Rank::fail_in_model(const EventKey& key, std::string message) {
         failure_ = std::make_exception_ptr(ModelError(message));
         failure_key_ = key;
     }
-    failed_.store(true, std::memory_order_release);
+    failed_.store(true);
+    sleepers_.wake_all();
 }
 
 std::optional<EventKey> Rank::model_failure_key() {

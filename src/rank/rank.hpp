@@ -6,6 +6,7 @@
 //     net role                                  a try-lock; transport, outgoing batches, rebinding
 //     owners of groups                          the old and the new owner in turn → all
 //     handed-over groups of a worker            old owner → new owner, under a mutex
+//     sleepers                                  any thread wakes, who sleeps is asked first
 //     failure                                   first to come, under a mutex
 #pragma once
 
@@ -26,11 +27,13 @@
 #include "plan/memory_budget.hpp"
 #include "plan/partition.hpp"
 #include "rank/rebinding.hpp"
+#include "rank/sleepers.hpp"
 #include "stats/run_history.hpp"
 #include "stats/trace.hpp"
 
 namespace nw {
 
+class BottomHalf;
 class MailBuffer;
 class MemorySource;
 class Os;
@@ -87,10 +90,15 @@ class Rank {
     void deliver(const std::byte* events, std::size_t size);
 
     ReadyList& ready_list(std::uint32_t w) noexcept { return ready_lists_[w]; }
-    // Where the mail of a group is announced.
-    ReadyList& ready_list_of_group(std::uint32_t g) noexcept {
-        return ready_lists_[addressee(g).worker];
-    }
+    // To the worker that gets the mail of its group now. Requires: it is on nobody's ready list, as its
+    // flag says that it is on one.
+    void pass_on(BottomHalf& mail);
+
+    // Thread: worker w, which has cut the open round and has nothing else to do; `seen`: rounds whose
+    // result it knows. Sleeps until there is mail, or something to do for the round.
+    void sleep(std::uint32_t w, std::uint32_t seen);
+    // Somebody must look after the network.
+    bool may_sleep(std::uint32_t w) const noexcept;
 
     // The worker that gets the mail of a group: its owner, or the one that is about to own it.
     Partition::Owner addressee(std::uint32_t g) const noexcept {
@@ -146,6 +154,7 @@ class Rank {
     static constexpr std::uint16_t in_transit = 0x8000;  // in Owner::worker, on top of the receiver
     std::vector<std::atomic<Partition::Owner>> owners_;
     std::vector<ReadyList> ready_lists_;  // by worker
+    Sleepers sleepers_;
     std::vector<NodeId> worker_nodes_;
     std::mutex handover_mutex_;
     std::vector<std::vector<Handover>> handed_over_;  // by receiver, under handover_mutex_

@@ -36,6 +36,7 @@ void report_worker(RunResult& result, const WorkerPlaces& where, std::uint32_t w
     WorkerReport report;
     report.counters = tally.counters;
     report.busy_seconds = tally.busy_seconds;
+    report.asleep_seconds = tally.asleep_seconds;
     if (where.pin) {
         report.core = where.places[worker].cpu;
         report.node = index(where.places[worker].node);

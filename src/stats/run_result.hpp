@@ -23,7 +23,8 @@ namespace nw {
 struct WorkerReport {
     std::uint32_t rank = 0;
     Counters counters;
-    double busy_seconds = 0;  // CPU time of the worker's thread
+    double busy_seconds = 0;    // CPU time of the worker's thread
+    double asleep_seconds = 0;  // having nothing to do
     int core = -1;            // -1: not pinned
     int node = -1;
     std::uint64_t lps = 0;
@@ -40,6 +41,7 @@ struct WorkerReport {
         member("lps", lps);
         member("groups", groups);
         member("busy_seconds", busy_seconds);
+        member("asleep_seconds", asleep_seconds);
     }
 };
 

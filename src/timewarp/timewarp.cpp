@@ -43,7 +43,7 @@ void turn_until_still(Rank& rank, Worker& worker, bool share_cpus) {
         if (worker.turn()) {
             idle_turns = 0;
         } else if (++idle_turns > patience) {
-            std::this_thread::yield();
+            worker.rest();
         } else {
             spin_pause();
         }
@@ -314,6 +314,7 @@ class TimeWarpRun {
             result.numa.memory += worker.memory_kinds();
             tallies_[w].counters = worker.counters();
             tallies_[w].figures = worker.figures();
+            tallies_[w].asleep_seconds = worker.asleep_seconds();
             tallies_[w].groups = &worker.groups();
             report_worker(result, run_.places, w, tallies_[w]);
         }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 
 #include "base/check.hpp"
 #include "engine/event_flow.hpp"
@@ -38,6 +39,7 @@ Worker::Worker(Rank& rank, WorkerId id)
                      core_.plan.ranks * core_.plan.workers > 1),
       draws_interruptions_(may_interrupt_ && core_.plan.config.check_interrupt > 0),
       draws_rollbacks_(core_.plan.config.check_rollback > 0),
+      safe_entry_bytes_(std::make_unique<std::byte[]>(core_.stride)),
       until_timed_(rank.rebinding().on() ? events_between_timed : 0),
       memory_look_(std::make_unique<MemoryLook>()) {}
 
@@ -73,6 +75,18 @@ void Worker::note_idle() {
     trace_turn_.mark(TraceKind::idle, 1);
 }
 
+void Worker::rest() {
+    const bool has_cut = core_.epochs.epoch() != core_.epochs.seen();
+    if (!has_cut || !core_.rank.may_sleep(core_.self.worker)) {
+        std::this_thread::yield();
+        return;
+    }
+    const auto begun = Clock::now();
+    core_.rank.sleep(core_.self.worker, core_.epochs.seen());
+    asleep_seconds_ += std::chrono::duration<double>(Clock::now() - begun).count();
+    trace_turn_.mark(TraceKind::idle, 1);
+}
+
 // --- GVT -------------------------------------------------------------------------------------------
 
 void Worker::on_gvt() {
@@ -96,17 +110,21 @@ void Worker::on_gvt() {
 }
 
 void Worker::advance(const GvtResult& result) {
+    // Asked for by everybody in the same round, and granted in the same one.
+    const bool is_to_stop =
+        (result.sums.stop != 0 || result.sums.save != 0) && safe_horizon_.is_reached(result);
     outboxes_.on_gvt();
-    throttle_.on_gvt(result);
+    safe_horizon_.on_gvt(result, handovers_->are_planned());
+    throttle_.on_gvt(result, core_.safe_before);
     plan_quota(result);
-    const bool is_over = ending_.on_gvt(result, committer_);
+    const bool is_over = ending_.on_gvt(result, committer_, is_to_stop);
     committer_.begin(ending_.final_bound());
     if (is_over) {
         standstill_.begin_end();
         return;
     }
     // With an end condition GVT may be at the end already: then the next round ends the run.
-    if ((result.sums.stop != 0 || result.sums.save != 0) && core_.gvt < core_.plan.until)
+    if (is_to_stop && core_.gvt < core_.plan.until)
         begin_pause(result);
     else
         handovers_->on_gvt();
@@ -174,6 +192,8 @@ void Worker::cut() {
     slot.stop = static_cast<std::uint64_t>(core_.rank.stop_signal());
     slot.save = standstill_.is_save_due() ? 1 : 0;
     core_.rank.gvt().arrive(core_.self.worker);
+    const std::uint32_t interval = core_.plan.config.gvt_interval_events;
+    if (interval > 0) suggests_round_at_ = slot.executed + interval;
     trace_turn_.mark(TraceKind::cut, 1);
 }
 
@@ -216,7 +236,7 @@ Group* Worker::group_of(BottomHalf& mail) {
     if (!(core_.rank.owner(g) == core_.self)) [[unlikely]] {
         handovers_->take_over();
         if (!(core_.rank.owner(g) == core_.self)) {
-            core_.rank.ready_list_of_group(g).push(mail);
+            core_.rank.pass_on(mail);
             return nullptr;
         }
     }
@@ -254,10 +274,14 @@ bool Worker::execute_batch() {
         pending_.pop();
         prefetch_upcoming(
             pending_, core_.plan, [this](std::uint32_t id) -> LpRecord& { return core_.lp(id); },
-            [this](LpRecord& lp) { lp.history.prefetch_next(core_.stride); });
+            [this](LpRecord& lp, const PendingEntry& soon) {
+                if (soon.time >= core_.safe_before) lp.history.prefetch_next(core_.stride);
+            });
         execute_next(entry);
     }
     throttle_.spend(allowed - left);
+    if (core_.counters[Counter::executed_events] >= suggests_round_at_)
+        core_.rank.gvt().suggest_round();
     trace_turn_.mark(TraceKind::execute, core_.counters[Counter::executed_events] - executed);
     return left < allowed;
 }
@@ -280,28 +304,65 @@ void Worker::execute_next(const PendingEntry& entry) {
     } else if (--until_timed_ == 0) {
         until_timed_ = events_between_timed;
         const auto start = GvtRounds::Clock::now();
-        execute(group, lp, event);
+        run_event(group, lp, event);
         group.load.sample(
             std::chrono::duration<double, std::nano>(GvtRounds::Clock::now() - start).count());
     } else {
-        execute(group, lp, event);
+        run_event(group, lp, event);
     }
     if constexpr (paranoid) check_change(lp);
 }
 
-void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
-    HistoryEntry& entry = lp.history.append(core_.stride, group.heap);
+inline void Worker::run_event(Group& group, LpRecord& lp, EventRecord& event) {
+    if (event.time < core_.safe_before && lp.committed == lp.history.tail() &&
+        core_.keeper.is_at_start(lp) &&
+        !(draws_interruptions_ && is_chosen_for_interruption(event)))
+        execute_for_good(group, lp, event);
+    else
+        execute(group, lp, event);
+}
+
+void Worker::execute_for_good(Group& group, LpRecord& lp, EventRecord& event) {
+    core_.drop_past(group, lp);
+    HistoryEntry& entry = safe_entry();
+    begin_execution(lp, event, entry);
+    core_.running = {&group, &lp, &event, &entry, event.key()};
+    call_handler(lp, event, entry);
+    if (event.failed) [[unlikely]]
+        return;
+    ++core_.counters[Counter::safe_events];
+    committer_.commit_at_once(group, lp, entry);
+    group.heap.free(&event, event.bytes());
+}
+
+// What a handler did that was to be executed for good becomes an entry like others, which is reported
+// when GVT has passed it: an earlier event may fail, too.
+void Worker::keep_running() {
+    auto& [group, lp, event, entry, key, silent, hook] = core_.running;
+    HistoryEntry& kept = lp->history.append(core_.stride, group->heap);
+    std::memcpy(&kept, entry, core_.stride);
+    entry = &kept;
+    committer_.note_uncommitted(*lp);
+    core_.keeper.save(*lp, kept, group->heap);
+}
+
+inline void Worker::begin_execution(LpRecord& lp, EventRecord& event, HistoryEntry& entry) {
     entry.event = &event;
     entry.sent = nullptr;
     entry.side_effects = nullptr;
     entry.random_used = 0;
     entry.sent_count = 0;
-    committer_.note_uncommitted(lp);
-    core_.keeper.save(lp, entry, group.heap);
     event.status = EventStatus::processed;
     lp.last_key = event.key();
     core_.lead = event.time;
     ++core_.counters[Counter::executed_events];
+}
+
+void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
+    HistoryEntry& entry = lp.history.append(core_.stride, group.heap);
+    begin_execution(lp, event, entry);
+    committer_.note_uncommitted(lp);
+    core_.keeper.save(lp, entry, group.heap);
     if (lp.failed) [[unlikely]] {
         // An earlier handler failed. Either that is undone, and this with it, or it ends the run.
         event.failed = true;
@@ -351,13 +412,16 @@ void Worker::leave_crashed() {
 // What the running handler sent never leaves.
 void Worker::drop_sends() {
     auto& [group, lp, event, entry, key, silent, hook] = core_.running;
+    std::uint32_t dropped = entry->sent_count;
+    for_each_wire_event(staged_.data(), staged_.size(), [&](const WireEvent&) { --dropped; });
     staged_.clear();
-    ending_.take_back_dropped(dropped_sends(*entry));
     while (EventRecord* sent = entry->sent) {
+        --dropped;
         entry->sent = sent->next_sent;
         const Partition::Position position = core_.plan.partition.position(sent->target);
         core_.rank.group(position.group)->heap.free(sent, sent->bytes());
     }
+    ending_.take_back_dropped(dropped);
     free_side_effects(*entry, group->heap);
     lp->sequence -= entry->sent_count;
     entry->sent_count = 0;
@@ -368,6 +432,7 @@ void Worker::drop_sends() {
 // it is committed.
 void Worker::fail_running(std::string_view what) {
     drop_sends();
+    if (is_running_for_good()) keep_running();
     core_.running.event->failed = true;
     core_.running.lp->failed = true;
     ++core_.counters[Counter::failed_speculations];

@@ -29,6 +29,7 @@
 #include "worker/committer.hpp"
 #include "worker/ending.hpp"
 #include "worker/outboxes.hpp"
+#include "worker/safe_horizon.hpp"
 #include "worker/standstill.hpp"
 #include "worker/throttle.hpp"
 #include "worker/worker_core.hpp"
@@ -73,6 +74,10 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     // whether anything was done. `now` is the clock's, or a test's.
     bool turn(Clock::time_point now = Clock::now());
 
+    // After turns in which there was nothing to do: gives the core away, until there is something, or at
+    // least to whoever wants it.
+    void rest();
+
     // The run is over for this worker: everything final is committed, nothing is in flight.
     bool finished() const noexcept { return standstill_.phase() == Standstill::Phase::finished; }
 
@@ -107,6 +112,7 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     const std::vector<Group*>& groups() const noexcept { return core_.groups; }
     const Counters& counters() const noexcept { return core_.counters; }
     const WorkerFigures& figures() const noexcept { return figures_; }
+    double asleep_seconds() const noexcept { return asleep_seconds_; }
     // Events and anti-messages to each other rank, added to `sums` by the rank's number.
     void add_sent_to(std::vector<std::uint64_t>& sums) const { outboxes_.add_sent_to(sums); }
     const TraceTrack& trace() const noexcept { return core_.trace; }
@@ -134,7 +140,15 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     void receive(const WireEvent& wire, Group& group);
     bool execute_batch();
     void execute_next(const PendingEntry& entry);
+    void run_event(Group& group, LpRecord& lp, EventRecord& event);
     void execute(Group& group, LpRecord& lp, EventRecord& event);
+    void execute_for_good(Group& group, LpRecord& lp, EventRecord& event);
+    void begin_execution(LpRecord& lp, EventRecord& event, HistoryEntry& entry);
+    bool is_running_for_good() const noexcept { return core_.running.entry == &safe_entry(); }
+    HistoryEntry& safe_entry() const noexcept {
+        return *reinterpret_cast<HistoryEntry*>(safe_entry_bytes_.get());
+    }
+    void keep_running();
     void call_handler(LpRecord& lp, EventRecord& event, HistoryEntry& entry);
     void leave_crashed();
     void drop_sends();
@@ -208,6 +222,7 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     PendingSet pending_;
     Outboxes outboxes_{core_};
     Throttle throttle_{core_};
+    SafeHorizon safe_horizon_{core_};
     std::unique_ptr<MemoryRelief> memory_relief_;
     Committer committer_{core_};
     Ending ending_{core_};
@@ -220,12 +235,15 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     bool may_interrupt_;                   // others may wait, and states come back whole
     bool draws_interruptions_;             // --check-interrupt
     bool draws_rollbacks_;                 // --check-rollback
+    std::unique_ptr<std::byte[]> safe_entry_bytes_;  // of what runs for good; in no history
     std::uint32_t until_timed_;            // events until one is timed for its group's load
+    std::uint64_t suggests_round_at_ = UINT64_MAX;  // executed events
     FaultGuard
         undo_guard_;  // of handlers called while taking back, perhaps amid the core guard's batch
     Snapshot* tried_image_ = nullptr;  // of check_rollback(), also when the tried handler crashes
     std::uint64_t rolled_back_by_pauses_ = 0;  // events
     WorkerFigures figures_;
+    double asleep_seconds_ = 0;
     TraceTurn trace_turn_{core_.trace};
     std::unique_ptr<MemoryLook> memory_look_;
     AddressRange stack_;

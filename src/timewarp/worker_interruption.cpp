@@ -21,7 +21,8 @@ namespace nw {
 RunningHandler Worker::running_handler() const noexcept {
     RunningHandler handler = core_.running.handler();
     if (const EventRecord* event = core_.running.event)
-        handler.certain = !may_interrupt_ || event->certain || core_.running.silent ||
+        handler.certain = !may_interrupt_ || is_running_for_good() || event->certain ||
+                          core_.running.silent ||
                           *core_.running.hook != '\0';
     return handler;
 }

@@ -54,6 +54,7 @@ void Worker::pause_on_gvt(const GvtResult& result) {
 void Worker::resume() noexcept {
     standstill_.resume();
     throttle_.resume();
+    safe_horizon_.resume();
 }
 
 void Worker::end_interrupted() noexcept {

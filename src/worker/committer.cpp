@@ -74,21 +74,34 @@ inline void Committer::prefetch_next() noexcept {
     }
 }
 
+inline void Committer::append_to_digest(LpRecord& lp, const EventRecord& event) noexcept {
+    lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
+    ++core_.counters[Counter::committed_events];
+    last_committed_time_ = std::max(last_committed_time_, event.time);
+}
+
+inline void Committer::release_side_effects(Group& group, HistoryEntry& entry) {
+    if (entry.side_effects == nullptr) return;
+    if (!core_.plan.setup.outputs.empty()) take_rows(entry, entry.event->key());
+    free_side_effects(entry, group.heap);
+}
+
 inline bool Committer::commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry) {
     const EventRecord& event = *entry.event;
     if (event.failed) {
         report_failure(event, entry);
         return false;
     }
-    lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
-    ++core_.counters[Counter::committed_events];
-    last_committed_time_ = std::max(last_committed_time_, event.time);
+    append_to_digest(lp, event);
     if (core_.plan.setup.process.has_commit && !call_on_commit(group, lp, entry)) return false;
-    if (entry.side_effects != nullptr) {
-        if (!core_.plan.setup.outputs.empty()) take_rows(entry, event.key());
-        free_side_effects(entry, group.heap);
-    }
+    release_side_effects(group, entry);
     return true;
+}
+
+void Committer::commit_at_once(Group& group, LpRecord& lp, HistoryEntry& entry) {
+    append_to_digest(lp, *entry.event);
+    release_side_effects(group, entry);
+    group.load.commit(1);
 }
 
 void Committer::commit(Group& group, LpRecord& lp, bool keeps_nothing) {

@@ -33,6 +33,9 @@ class Committer {
     VirtualTime last_committed_time() const noexcept { return last_committed_time_; }
     void resume_from(VirtualTime last_committed) noexcept { last_committed_time_ = last_committed; }
 
+    // The event of an entry that is in no history has been executed, and is final.
+    void commit_at_once(Group& group, LpRecord& lp, HistoryEntry& entry);
+
     // --- LPs whose history has entries that are not final ---
 
     // The LP executes something.
@@ -78,6 +81,8 @@ class Committer {
     void prefetch_next() noexcept;
     void commit(Group& group, LpRecord& lp, bool keeps_nothing);
     bool commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry);
+    void append_to_digest(LpRecord& lp, const EventRecord& event) noexcept;
+    void release_side_effects(Group& group, HistoryEntry& entry);
     bool call_on_commit(Group& group, LpRecord& lp, HistoryEntry& entry);
     void report_failure(const EventRecord& event, const HistoryEntry& entry);
     void fail_in_on_commit(const std::string& what);

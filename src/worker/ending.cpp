@@ -27,7 +27,7 @@ void Ending::end_interrupted(VirtualTime at) noexcept {
 void Ending::add(const Group& group) noexcept { lps_not_ended_ += not_ended(group); }
 void Ending::remove(const Group& group) noexcept { lps_not_ended_ -= not_ended(group); }
 
-bool Ending::on_gvt(const GvtResult& result, const Committer& committer) {
+bool Ending::on_gvt(const GvtResult& result, const Committer& committer, bool may_stop) {
     const VirtualTime until = core_.plan.until;
     VirtualTime bound = core_.gvt;
     if (core_.plan.setup.process.has_end_condition) {
@@ -40,7 +40,7 @@ bool Ending::on_gvt(const GvtResult& result, const Committer& committer) {
         return end(ran_dry ? EndReason::no_events : EndReason::until, until,
                    start_of(time_infinity));
     }
-    if (result.sums.stop != 0 && !core_.plan.config.save.on())
+    if (may_stop && result.sums.stop != 0 && !core_.plan.config.save.on())
         return end(EndReason::interrupted, bound, start_of(bound));
     final_bound_ = start_of(bound);
     return false;

@@ -22,7 +22,8 @@ class Ending {
     explicit Ending(WorkerCore& core);
 
     // A new GVT is known. Returns whether the run ends with it; then all workers are told the same.
-    bool on_gvt(const GvtResult& result, const Committer& committer);
+    // `may_stop`: it may also end here because the user wants it to.
+    bool on_gvt(const GvtResult& result, const Committer& committer, bool may_stop);
     // The same while all workers are about to stand still: only an end condition can end the run.
     bool on_gvt_while_pausing(const GvtResult& result);
     // Requires: one of the two was called for this round. What is before it may be committed.

@@ -8,10 +8,15 @@
 
 namespace nw {
 
+bool Handovers::are_planned() const noexcept {
+    const Rebinding::Plan& plan = core_.rank.rebinding().plan();
+    return plan.round == core_.epochs.seen() && !plan.moves.empty();
+}
+
 void Handovers::on_gvt() {
-    if (core_.rank.rebinding().plan().round != core_.epochs.seen()) return;
+    if (!are_planned()) return;
     const std::vector<GroupMove>& moves = core_.rank.rebinding().plan().moves;
-    if (core_.self.worker == 0 && !moves.empty()) ++core_.counters[Counter::rebindings];
+    if (core_.self.worker == 0) ++core_.counters[Counter::rebindings];
     for (const GroupMove& move : moves) {
         if (move.from == core_.self.worker) leaving_.push_back(move);
         if (move.to == core_.self.worker) ++awaited_;

@@ -26,6 +26,8 @@ class Handovers {
     void on_gvt();
 
     // The next cut waits until what leaves has left and what comes has come.
+    // With the round that was learnt last groups change their workers.
+    bool are_planned() const noexcept;
     bool is_under_way() const noexcept { return !leaving_.empty() || awaited_ != 0; }
     bool is_leaving() const noexcept { return !leaving_.empty(); }
     bool is_awaiting() const noexcept { return awaited_ > 0; }

@@ -8,10 +8,11 @@
 
 namespace nw {
 
-void Throttle::on_gvt(const GvtResult& result) noexcept {
+void Throttle::on_gvt(const GvtResult& result, VirtualTime safe) noexcept {
     // Strictly ahead of GVT even where adding the window is lost in rounding.
-    horizon_ = std::min(core_.plan.until, std::max(core_.gvt + result.window,
-                                                   std::nextafter(core_.gvt, time_infinity)));
+    const VirtualTime window =
+        std::max(core_.gvt + result.window, std::nextafter(core_.gvt, time_infinity));
+    horizon_ = std::min(core_.plan.until, std::max(window, safe));
     generations_ = result.generations;
     generation_limit_ = result.generation + result.generations;
     quota_ = unlimited;

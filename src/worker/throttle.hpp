@@ -20,8 +20,8 @@ class Throttle {
 
     explicit Throttle(WorkerCore& core) : core_(core) {}
 
-    // A new GVT is known: the window that goes with it, and no quota.
-    void on_gvt(const GvtResult& result) noexcept;
+    // A new GVT is known: the window that goes with it, and no quota. What is before `safe` need not wait.
+    void on_gvt(const GvtResult& result, VirtualTime safe) noexcept;
 
     // Until the next GVT so many events may be executed; none: as stay_at_gvt() for want of memory.
     void set_quota(std::uint32_t events) noexcept;

@@ -27,6 +27,7 @@ LpExpectations WorkerCore::expectations(const EventKey& final_before,
             .payload_bytes_max = static_cast<std::uint32_t>(plan.rules.payload_bytes_max),
             .has_end_condition = plan.setup.process.has_end_condition,
             .gvt = gvt,
+            .safe_before = safe_before,
             .final_before = final_before,
             .is_cancelling = is_cancelling};
 }

@@ -41,6 +41,8 @@ struct WorkerCore {
     // Fossil collection: frees the events and entries before `needed`. worker_core_inline.hpp
     inline void collect_fossils_before(Group& group, LpRecord& lp,
                                        History::Ordinal needed) noexcept;
+    // Nothing is kept for an LP's past but what was learnt of it. Requires: as below.
+    inline void drop_past(Group& group, LpRecord& lp) noexcept;
     // The LP keeps no past at all. Requires: all that it has executed is final.
     void forget(Group& group, LpRecord& lp);
 
@@ -58,6 +60,7 @@ struct WorkerCore {
     std::vector<Group*> groups;
     VirtualTime gvt = 0;      // as this worker knows it
     VirtualTime lead = 0;     // of the event that was executed last
+    VirtualTime safe_before = 0;  // events before it are executed for good: safe_horizon.hpp
     Clock::time_point now{};  // of this turn
     StateKeeper keeper;
     EpochCounts epochs;

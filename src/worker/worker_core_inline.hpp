@@ -31,4 +31,10 @@ inline void WorkerCore::collect_fossils_before(Group& group, LpRecord& lp,
     }
 }
 
+inline void WorkerCore::drop_past(Group& group, LpRecord& lp) noexcept {
+    if (lp.history.empty()) return;
+    collect_fossils_before(group, lp, lp.committed);
+    if (keeper.saves_states()) keeper.drop_past(lp, group.heap);
+}
+
 }  // namespace nw

@@ -29,6 +29,8 @@ inline Config draw_config(Dice& dice, const RandomShape& shape) {
     config.state_saving_interval = intervals[dice.below(4)];
     const double gvt_intervals[] = {0.05, 0.2, 1, 5};
     config.gvt_interval_ms = gvt_intervals[dice.below(4)];
+    const std::uint32_t gvt_events[] = {0, 1, 100, default_gvt_interval_events};
+    config.gvt_interval_events = gvt_events[dice.below(4)];
     const WindowMode windows[] = {WindowMode::automatic, WindowMode::off, WindowMode::fixed};
     config.window_mode = windows[dice.below(3)];
     if (config.window_mode == WindowMode::fixed) config.window = dice.chance(0.5) ? 0.5 : 3;
@@ -37,6 +39,7 @@ inline Config draw_config(Dice& dice, const RandomShape& shape) {
     config.rebind_seconds = looks[dice.below(4)];
     const double shares[] = {0, 0.1, 0.8};
     config.check_rebind = shares[dice.below(3)];
+    config.keep_safe_events = dice.chance(0.3);
     if (!conservative && dice.chance(0.3)) config.check_interrupt = dice.chance(0.5) ? 0.02 : 0.3;
     return config;
 }
@@ -44,13 +47,14 @@ inline Config draw_config(Dice& dice, const RandomShape& shape) {
 inline std::string describe(const Config& config) {
     return fmt::format(
         "engine {}, workers {}, seed {}, LPs a group {}, rollback {}, states saved every {}, GVT "
-        "every {} ms, window mode {} of {}, memory {}, pin {}, check rollback {}, rebinding of {} "
-        "every {} s, check interrupt {}, net thread {}",
+        "every {} ms or {} events, window mode {} of {}, memory {}, pin {}, check rollback {}, rebinding of {} "
+        "every {} s, check interrupt {}, net thread {}, safe events kept {}",
         static_cast<int>(config.engine), config.workers, config.seed, config.lps_per_group,
         config.rollback ? static_cast<int>(*config.rollback) : -1, config.state_saving_interval,
-        config.gvt_interval_ms, static_cast<int>(config.window_mode), config.window,
+        config.gvt_interval_ms, config.gvt_interval_events, static_cast<int>(config.window_mode), config.window,
         static_cast<int>(config.memory), config.pin, config.check_rollback, config.check_rebind,
-        config.rebind_seconds, config.check_interrupt, config.net_thread);
+        config.rebind_seconds, config.check_interrupt, config.net_thread,
+        config.keep_safe_events);
 }
 
 }  // namespace nw::test

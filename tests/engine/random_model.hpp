@@ -392,6 +392,7 @@ class RandomModel final : public Model {
                 break;
         }
         setup.process.has_end_condition = shape_.can_end_after > 0;
+        setup.process.has_commit = shape_.commits;
         setup.outputs = {{"events", {"lp", "time", "type", "word"}},
                          {"states", {"lp", "time", "events", "hash"}}};
         for (std::uint32_t lp = 0; shape_.links && lp < shape_.lps; ++lp)

@@ -37,15 +37,17 @@ struct RandomShape {
     bool heap_by_malloc = false;  // malloc, realloc and free beside new (containers)
     bool links = false;           // declared to the engine, which then partitions by them
     std::uint32_t parts = 0;      // in a map of the model's own; 0: none
+    bool commits = true;          // there is an on_commit()
 
     std::string describe() const {
         return fmt::format(
             "state {}, {} LPs, fuel {}, until {}, lookahead {}, grain {}, payload {}, can_end {}, "
             "lattice {:.2f}, zero delay {:.2f}, self {:.2f}, neighbour {:.2f}, hot spot {:.2f}, "
-            "burst {:.2f}, rows {:.2f}, large {:.2f}, slow {}, malloc {}, links {}, parts {}",
+            "burst {:.2f}, rows {:.2f}, large {:.2f}, slow {}, malloc {}, links {}, parts {}, "
+            "commits {}",
             static_cast<int>(state), lps, fuel, until, lookahead, grain, payload_bytes_max,
             can_end_after, lattice, zero_delay, to_self, to_neighbour, hot_spot, burst, rows,
-            large_blocks, slow_lps, heap_by_malloc, links, parts);
+            large_blocks, slow_lps, heap_by_malloc, links, parts, commits);
     }
 };
 
@@ -68,7 +70,8 @@ inline RandomShape draw_shape(Dice& dice, std::uint32_t events) {
         return dice.chance(often) ? most * (static_cast<double>(dice.below(101)) / 100) : 0;
     };
     if (dice.chance(0.5)) shape.until = 5 + static_cast<double>(dice.below(60));
-    if (dice.chance(0.4)) shape.lookahead = dice.chance(0.5) ? 0.25 : 0.3;
+    const VirtualTime lookaheads[] = {0.25, 0.3, 2};
+    if (dice.chance(0.5)) shape.lookahead = lookaheads[dice.below(3)];
     shape.grain = dice.chance(0.7) ? 0.25 : 0.1;
     const std::uint32_t bounds[] = {16, 24, 64, 200, 3000};
     shape.payload_bytes_max = bounds[dice.below(5)];
@@ -85,6 +88,7 @@ inline RandomShape draw_shape(Dice& dice, std::uint32_t events) {
     shape.heap_by_malloc = malloc_is_the_lps && dice.chance(0.5);
     shape.links = dice.chance(0.3);
     shape.parts = static_cast<std::uint32_t>(dice.chance(0.2) ? 1 + dice.below(9) : 0);
+    shape.commits = dice.chance(0.3);
     return shape;
 }
 

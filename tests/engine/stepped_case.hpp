@@ -17,16 +17,17 @@ struct SteppedCase {
     std::string describe() const {
         return fmt::format(
             "{} ranks of {} workers, delay up to {}, stalls {} of up to {}, laziness {}; seed {}, "
-            "LPs a group {}, rollback {}, states saved every {}, GVT every {} ms, window mode {} "
+            "LPs a group {}, rollback {}, states saved every {}, GVT every {} ms or {} events, window mode {} "
             "of "
-            "{}, check rollback {}, rebinding of {} every {} s, memory used {}, check interrupt {}",
+            "{}, check rollback {}, rebinding of {} every {} s, memory used {}, check interrupt {}, safe "
+            "events kept {}",
             machine.ranks, machine.workers, machine.weather.delay_max,
             machine.weather.stall_probability, machine.weather.stall_max, machine.laziness,
             config.seed, config.lps_per_group,
             config.rollback ? static_cast<int>(*config.rollback) : -1, config.state_saving_interval,
-            config.gvt_interval_ms, static_cast<int>(config.window_mode), config.window,
+            config.gvt_interval_ms, config.gvt_interval_events, static_cast<int>(config.window_mode), config.window,
             config.check_rollback, config.check_rebind, config.rebind_seconds, machine.memory_used,
-            config.check_interrupt);
+            config.check_interrupt, config.keep_safe_events);
     }
 };
 
@@ -54,6 +55,8 @@ inline SteppedCase draw_stepped_case(Dice& dice) {
     const std::uint32_t intervals[] = {1, 2, 7};
     config.state_saving_interval = intervals[dice.below(3)];
     config.gvt_interval_ms = dice.chance(0.5) ? 0 : 1e9;
+    const std::uint32_t gvt_events[] = {0, 1, 20, 300};
+    config.gvt_interval_events = gvt_events[dice.below(4)];
     const WindowMode windows[] = {WindowMode::automatic, WindowMode::off, WindowMode::fixed};
     config.window_mode = windows[dice.below(3)];
     if (config.window_mode == WindowMode::fixed) config.window = dice.chance(0.5) ? 0.5 : 3;
@@ -61,6 +64,7 @@ inline SteppedCase draw_stepped_case(Dice& dice) {
     config.rebind_seconds = dice.chance(0.4) ? 0 : dice.chance(0.5) ? 0.0005 : 0.01;
     config.check_rebind = dice.chance(0.5) ? 0.2 : 0.9;
     machine.memory_used = dice.chance(0.3) ? 1 : 0;
+    config.keep_safe_events = dice.chance(0.3);
     if (dice.chance(0.3)) config.check_interrupt = dice.chance(0.5) ? 0.02 : 0.3;
     return drawn;
 }

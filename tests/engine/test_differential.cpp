@@ -35,7 +35,8 @@ Counters compare_with_sequential(std::uint64_t seed) {
     CHECK(outcome.committed_events == reference.committed_events);
     CHECK(outcome.end_time == reference.end_time);
     CHECK(static_cast<int>(outcome.reason) == static_cast<int>(reference.reason));
-    CHECK(outcome.on_commit_events == reference.committed_events);
+    CHECK(reference.on_commit_events == (shape.commits ? reference.committed_events : 0));
+    CHECK(outcome.on_commit_events == reference.on_commit_events);
     CHECK(outcome.on_commit_sum == reference.on_commit_sum);
     CHECK((outcome.events_file == reference.events_file));
     CHECK((outcome.states_file == reference.states_file));
@@ -60,6 +61,7 @@ void compare_cases(std::uint64_t first_seed, std::size_t cases) {
     REQUIRE(sums[Counter::forced_rollbacks] > 0);
     REQUIRE(sums[Counter::coasted_events] > 0);
     REQUIRE(sums[Counter::events_crossed] > 0);
+    REQUIRE(sums[Counter::safe_events] > 0);
     REQUIRE(sums[Counter::window_stops] > 0);
     REQUIRE(sums[Counter::output_rows] > 0);
     REQUIRE(sums[Counter::groups_moved] > 0);

@@ -38,6 +38,7 @@ TEST_CASE("can_end() ends a run after the same event, however often GVT is compu
                                       << static_cast<int>(mode));
                     Config config = wild_config(EngineKind::timewarp);
                     config.gvt_interval_ms = interval;
+                    config.gvt_interval_events = 0;
                     config.workers = workers;
                     config.window_mode = mode;
                     config.window = 0.5;

@@ -43,6 +43,7 @@ TEST_CASE("pages of mail go back to the kernel when no more comes") {
     config.lps_per_group = 1;
     config.state_saving_interval = 1;
     config.gvt_interval_ms = 1e9;
+    config.gvt_interval_events = 0;
     config.window_mode = WindowMode::fixed;
     config.window = 1;
     SteppedRun run(setup, config, {}, 1);

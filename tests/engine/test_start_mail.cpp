@@ -47,6 +47,7 @@ TEST_CASE("mail to other ranks goes out while LPs start") {
     config.lps_per_group = 16;
     config.state_saving_interval = 1;
     config.gvt_interval_ms = 1e9;
+    config.gvt_interval_events = 0;
     SteppedRun::Machine machine;
     machine.ranks = 2;
     machine.workers = 2;

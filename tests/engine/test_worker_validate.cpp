@@ -46,6 +46,7 @@ Config busy_config() {
     config.rollback = Rollback::snapshot;
     config.state_saving_interval = 2;
     config.gvt_interval_ms = 1e9;
+    config.gvt_interval_events = 0;
     config.window_mode = WindowMode::off;
     return config;
 }

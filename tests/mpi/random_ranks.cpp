@@ -95,7 +95,7 @@ std::string differences(const Outcome& outcome, const Outcome& reference) {
     compare("committed events", outcome.committed_events, reference.committed_events);
     compare("reason", static_cast<int>(outcome.reason), static_cast<int>(reference.reason));
     compare("end time", outcome.end_time, reference.end_time);
-    compare("on_commit calls", outcome.on_commit_events, reference.committed_events);
+    compare("on_commit calls", outcome.on_commit_events, reference.on_commit_events);
     compare("sum of on_commit", outcome.on_commit_sum, reference.on_commit_sum);
     if (outcome.events_file != reference.events_file) text += "  events.csv differs\n";
     if (outcome.states_file != reference.states_file) text += "  states.csv differs\n";

@@ -126,6 +126,7 @@ TEST_CASE("command line: every option reaches its setting") {
     CHECK(config.output_directory == "out");
     CHECK(config.check_rollback == 0.25);
     CHECK(config.gvt_interval_ms == 2.5);
+    CHECK(config.gvt_interval_events == 0);
     CHECK(config.state_saving_interval == 16);
     CHECK(config.lps_per_group == 4);
     CHECK(program.settings.stats_file == "s.json");
@@ -136,10 +137,17 @@ TEST_CASE("command line: every option reaches its setting") {
 
 TEST_CASE("command line: words instead of numbers mean what they say") {
     Program program;
-    program.read({"--window", "off", "--state-saving-interval", "auto", "--lps-per-group", "auto"});
+    program.read({"--window", "off", "--state-saving-interval", "auto", "--lps-per-group", "auto",
+                  "--gvt-interval", "500ev"});
     CHECK(program.settings.config.window_mode == nw::WindowMode::off);
     CHECK(program.settings.config.state_saving_interval == 0);
     CHECK(program.settings.config.lps_per_group == 0);
+    CHECK(program.settings.config.gvt_interval_events == 500);
+    CHECK(program.settings.config.gvt_interval_ms > 60'000);
+    CHECK(program.table.find("gvt-interval")->value() == "500ev");
+    program.read({"--gvt-interval", "auto"});
+    CHECK(program.settings.config.gvt_interval_ms == 1);
+    CHECK(program.table.find("gvt-interval")->value() == "auto");
 }
 
 TEST_CASE("command line: the model's options reach the model") {
@@ -190,7 +198,9 @@ TEST_CASE("command line: what is refused is named with what would be legal") {
         {{"--engine", "fast"}, "--engine fast: must be sequential, conservative or timewarp"},
         {{"--rollback", "x"}, "--rollback x: must be snapshot, copy or reverse"},
         {{"--window", "-1"}, "--window -1: " + above_zero + "; or auto, or off"},
-        {{"--gvt-interval", "0"}, "--gvt-interval 0: must be a number above 0, up to 60000"},
+        {{"--gvt-interval", "0"}, "--gvt-interval 0: must be a number above 0, up to 60000; or events "
+         "of a worker as 2000ev, or auto"},
+        {{"--gvt-interval", "0ev"}, "--gvt-interval 0ev: must be a whole number from 1 to 1000000000"},
         {{"--state-saving-interval", "0"},
          "--state-saving-interval 0: must be a whole number from 1 to 1000000000; or auto"},
         {{"--check-rollback", "1.1"}, "--check-rollback 1.1: must be a number from 0 to 1"},

@@ -1,0 +1,55 @@
+// Workers that sleep are woken, whatever comes first: the word that there is something, or the sleep.
+#include "rank/sleepers.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/effort.hpp"
+
+namespace nw {
+namespace {
+
+constexpr std::chrono::milliseconds for_ever = std::chrono::hours(1);
+
+TEST_CASE("Sleepers: who has something to do does not sleep") {
+    Sleepers sleepers(2, for_ever);
+    int asked = 0;
+    CHECK(sleepers.sleep(1, [&] { return ++asked == 1; }));
+    CHECK(asked == 1);
+}
+
+TEST_CASE("Sleepers: waking who is awake leaves nothing behind, and who sleeps wakes up in time") {
+    Sleepers sleepers(1, std::chrono::milliseconds(1));
+    sleepers.wake(0);
+    sleepers.wake_all();
+    CHECK_FALSE(sleepers.sleep(0, [] { return false; }));
+}
+
+// Two threads pass a ball.
+TEST_CASE("Sleepers: no wake is lost") {
+    constexpr std::uint32_t players = 2;
+    const auto throws = static_cast<std::uint32_t>(test::effort(20'000));
+    Sleepers sleepers(players, std::chrono::seconds(20));
+    std::atomic<std::uint32_t> ball{0};
+    std::atomic<bool> is_lost{false};
+    const auto play = [&](std::uint32_t self) {
+        for (std::uint32_t mine = self; mine < throws && !is_lost; mine += players) {
+            const auto is_mine = [&] { return ball.load() == mine; };
+            while (!is_mine() && !is_lost)
+                if (!sleepers.sleep(self, is_mine)) is_lost = true;
+            ball.store(mine + 1);
+            sleepers.wake((self + 1) % players);
+        }
+    };
+    {
+        std::jthread other(play, 1);
+        play(0);
+    }
+    CHECK_FALSE(is_lost);
+    CHECK(ball.load() == throws);
+}
+
+}  // namespace
+}  // namespace nw
