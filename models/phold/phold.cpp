@@ -10,7 +10,7 @@ namespace phold {
 namespace {
 
 // --rollback copy needs the state's size at compile time, so there is one class for each of these.
-constexpr std::uint32_t state_sizes[] = {0, 8, 16, 64, 256, 1024, 2048, 4096};
+constexpr std::uint32_t state_sizes[] = {0, 8, 16, 64, 256, 1024, 2048, 4096, 1 << 20};
 
 template <bool WithHotSpot, std::size_t... Index>
 nw::ProcessFactory process_of_size(std::uint32_t state_bytes, const Parameters* parameters,
