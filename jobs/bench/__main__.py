@@ -1,0 +1,94 @@
+"""The speed of the engines as ratios: PHOLD beside a plain loop without an engine, Time Warp beside the
+sequential engine on all models, ways of rollback, many LPs, large states, MPI ranks beside workers, and
+workers beside foreign processes on too few cores. Each ratio stands beside the one that is wanted.
+
+Everything is measured in turn, round after round, so that a noisy machine hits all of it, and medians
+over the rounds are compared."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "paper_numa"))
+from machine import cpu_model  # noqa: E402
+
+import measure  # noqa: E402
+import results  # noqa: E402
+import rows  # noqa: E402
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        self.exit(2, f"numawarp: bench: {message}; see ./jobs/run bench --help\n")
+
+
+def sections(text):
+    names = text.split(",")
+    for name in names:
+        if name not in rows.SECTIONS:
+            raise argparse.ArgumentTypeError(f"'{name}': legal are {', '.join(rows.SECTIONS)}")
+    return names
+
+
+def rounds(text):
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"'{text}': legal is a number from 1")
+    return int(text)
+
+
+def arguments():
+    parser = Parser(prog="./jobs/run bench", description=__doc__,
+                    formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=rounds, default=5, metavar="N",
+                        help="measurements of everything (5)")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--sections", type=sections, default=list(rows.SECTIONS), metavar="NAME,...",
+                       help=f"what to measure, of {', '.join(rows.SECTIONS)} (all)")
+    which.add_argument("--crowded", action="store_const", dest="sections", const=["crowded"],
+                       help="the section of that name alone: workers and foreign processes against "
+                            "their fair share of the cores")
+    parser.add_argument("--programs", type=Path, default=Path("build/bin"), metavar="DIR",
+                        help="where the programs are (build/bin)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="where to write the figures")
+    return parser.parse_args()
+
+
+def facts(programs):
+    """What a figure holds for, of a run of PHOLD."""
+    with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
+        stats = Path(folder) / "stats.json"
+        subprocess.run([programs / "phold", "--until", "1", "--quiet", "--stats", stats], check=True)
+        found = json.loads(stats.read_text())
+    return {"machine": f"{cpu_model()}, {os.cpu_count()} CPUs", "commit": found["commit"],
+            "compiler": found["machine"]["compiler"], "date": found["date"][:10]}
+
+
+def main():
+    given = arguments()
+    wanted_rows = [row for name in given.sections for row in rows.SECTIONS[name]()]
+    samples = results.Samples(wanted_rows)
+    about = facts(given.programs)
+    for number in range(1, given.rounds + 1):
+        for row in wanted_rows:
+            for column, run in row.columns.items():
+                print(f"\rround {number} of {given.rounds}: {row.name}, {column:40.40}"[:100],
+                      end="", file=sys.stderr, flush=True)
+                samples.of[row.name, column].append(measure.take(run, given.programs))
+    print(f"\r{'':100}\r", end="", file=sys.stderr)
+    print(f"medians of {given.rounds}; ratios of medians, and their least and largest of a round")
+    print("\n".join(results.lines(samples)))
+    if given.json:
+        found = {**about, "rounds": given.rounds, "rows": samples.json()}
+        given.json.write_text(json.dumps(found, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,98 @@
+"""One measurement: a program is run, perhaps on several ranks, perhaps beside foreign processes, and one
+figure of it is taken."""
+
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Callable, NamedTuple
+
+LAUNCHER = Path(__file__).resolve().parent.parent / "lib/launch.py"
+
+# Then a run is interrupted, and judged by what it has done.
+SECONDS_MAX = 30
+SECONDS_TO_STOP = 60
+
+
+class Done(NamedTuple):
+    stats: dict  # of --stats
+    seconds: float  # of the whole process
+    printed: str
+
+
+def ns_an_event(done):
+    return 1e9 * done.stats["wall_seconds"] / done.stats["committed_events"]
+
+
+def setup_seconds(done):
+    return done.stats["setup_seconds"]
+
+
+def whole_seconds(done):
+    return done.seconds
+
+
+def events_a_batch(done):
+    return done.stats["mpi"]["events_sent"] / done.stats["mpi"]["batches_sent"]
+
+
+def printed(done):
+    return float(done.printed)
+
+
+class Run(NamedTuple):
+    command: str  # a program of ours and its options, as one would type them
+    figure: Callable = ns_an_event
+    ranks: int = 1
+    foreign: int = 0  # busy processes beside it, wherever the kernel puts them
+
+
+@contextmanager
+def busy_processes(count):
+    """So many, while the block runs."""
+    processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def wait(process):
+    """Its exit code and what it said; the code is 0 if it was interrupted because it took too long."""
+    try:
+        return *process.communicate(timeout=SECONDS_MAX), process.returncode
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=SECONDS_TO_STOP)
+        return *said, 0 if process.returncode == 128 + signal.SIGINT else process.returncode
+
+
+def take(run, programs):
+    """The run's figure; ends the bench if the run fails."""
+    program, *options = run.command.split()
+    with tempfile.TemporaryDirectory(prefix="numawarp-") as folder, busy_processes(run.foreign):
+        stats = Path(folder) / "stats.json"
+        words = [programs / program, *options]
+        if run.ranks > 1:
+            words = [sys.executable, LAUNCHER, str(run.ranks), *words]
+        if run.figure is not printed:
+            words += ["--quiet", "--stats", stats]
+        start = time.monotonic()
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as process:
+            try:
+                text, errors, code = wait(process)
+            except BaseException:  # nobody else would end it
+                process.kill()
+                raise
+        seconds = time.monotonic() - start
+        if code != 0:
+            sys.exit(f"numawarp: bench: {run.command}: exit code {code}\n{errors}")
+        found = json.loads(stats.read_text()) if stats.exists() else {}
+        return run.figure(Done(found, seconds, text))

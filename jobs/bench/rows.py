@@ -1,0 +1,170 @@
+"""Every row of the bench: its columns, each a run, and what is wanted of their ratios. A section is a
+function that gives its rows."""
+
+import os
+from typing import NamedTuple
+
+from measure import Run, events_a_batch, printed, setup_seconds, whole_seconds
+
+# About a second: what is done once does not decide.
+EVENTS = 10_000_000
+
+
+class Wanted(NamedTuple):
+    """Of over / under * scale; without `under` of `over` alone."""
+    label: str
+    over: str
+    under: str = ""
+    at_most: float | None = None
+    at_least: float | None = None
+    scale: float = 1
+
+
+class Row(NamedTuple):
+    name: str
+    columns: dict  # of Runs, by name
+    wanted: list
+    unit: str = "ns an event"
+
+
+SEQUENTIAL = " --engine sequential"
+ONE = " --workers 1"
+TWO = " --workers 2"
+SHAPES = [(1024, 1), (1024, 16), (65536, 1), (65536, 16)]
+
+
+def phold(lps, events_per_lp, remote=0.1, events=EVENTS):
+    """The command line; its mean delay is 1."""
+    return (f"phold --lps {lps} --events-per-lp {events_per_lp} --remote {remote} --state 16"
+            f" --until {max(8.0, events / (lps * events_per_lp)):g}")
+
+
+def phold_name(lps, events_per_lp, remote=0.1):
+    return f"{lps} x {events_per_lp}, {100 * remote:.0f} % remote"
+
+
+def engines(command, **more):
+    return {**more, "sequential": Run(command + SEQUENTIAL), "timewarp": Run(command + ONE),
+            "timewarp-2": Run(command + TWO)}
+
+
+def one_worker(at_most, column="timewarp"):
+    return Wanted(f"time of {column} / sequential", column, "sequential", at_most=at_most)
+
+
+def two_workers(at_least):
+    return Wanted("speed of 2 workers / sequential", "sequential", "timewarp-2", at_least=at_least)
+
+
+def second_worker(at_least):
+    return Wanted("speed of 2 workers / 1 worker", "timewarp", "timewarp-2", at_least=at_least)
+
+
+def phold_rows():
+    """PHOLD beside a plain loop without an engine."""
+    for lps, events in SHAPES:
+        limit = Run(f"limit_bench {lps} {events} 0.1 {EVENTS}", printed)
+        yield Row(phold_name(lps, events), engines(phold(lps, events), limit=limit), [
+            one_worker(1.35), two_workers(1.4), second_worker(1.6),
+            Wanted("speed of 2 workers / limit", "limit", "timewarp-2", at_least=0.85),
+            Wanted("time of sequential / limit", "sequential", "limit", at_most=1.4)])
+
+
+def remote_rows():
+    """PHOLD with more events between LPs."""
+    for remote, wanted in (0.25, 1.6), (1.0, 1.2):
+        for lps, events in SHAPES:
+            yield Row(phold_name(lps, events, remote), engines(phold(lps, events, remote)),
+                      [second_worker(wanted)])
+
+
+def traffic_rows():
+    yield Row("traffic, 1024 objects", engines("traffic --objects 1024 --until 7200"),
+              [one_worker(1.12), two_workers(1.75)])
+
+
+def pcs_rows():
+    """What rollback costs where nothing, or nearly nothing, is rolled back."""
+    command = "pcs --until 2400"
+    rollback = command + ONE + " --rollback "
+    yield Row("PCS, 14400 cells", {
+        "sequential": Run(command + SEQUENTIAL), "reverse": Run(rollback + "reverse"),
+        "copy": Run(rollback + "copy"), "snapshot": Run(rollback + "snapshot"),
+        "snapshot, interval 1": Run(rollback + "snapshot --state-saving-interval 1")}, [
+            one_worker(1.15, "reverse"), one_worker(1.2, "copy"), one_worker(1.3, "snapshot"),
+            Wanted("snapshot at every event / reverse", "snapshot, interval 1", "reverse", at_most=1.4)])
+    command += " --state containers"
+    yield Row("PCS, 14400 cells with containers", {
+        "sequential": Run(command + SEQUENTIAL), "snapshot": Run(command + ONE)},
+        [one_worker(1.3, "snapshot")])
+
+
+def size_rows():
+    """Many LPs, and large states."""
+    for name, engine in ("sequential", SEQUENTIAL), ("2 workers", TWO):
+        yield Row(f"PHOLD by LPs, {name}", {
+            "1024 LPs": Run(phold(1024, 1) + engine),
+            "1000000 LPs": Run(phold(1_000_000, 1) + engine)},
+            [Wanted("an event of a million LPs / of 1,024", "1000000 LPs", "1024 LPs", at_most=2)])
+    # Behind rows that took as much memory: what a virtual machine has to get from its host first takes
+    # two to four times as long.
+    setup = "phold --lps 1000000 --state 16 --until 0.001"
+    yield Row("set-up of 1000000 LPs", {
+        "sequential": Run(setup + SEQUENTIAL, setup_seconds),
+        "timewarp": Run(setup + ONE, setup_seconds)},
+        [Wanted("seconds of sequential", "sequential", at_most=0.5)], "s")
+    large = "phold --lps 64 --state 1048576 --touch 4096 --remote 0.1 --until 4000"
+    yield Row("1 MiB of state, 4 KiB touched", {
+        "sequential": Run(large + SEQUENTIAL), "copy": Run(large + ONE + " --rollback copy"),
+        "snapshot": Run(large + ONE + " --rollback snapshot")},
+        [one_worker(3, "copy"), one_worker(3, "snapshot")])
+    blocks = "blocks_bench --bytes 9000" + SEQUENTIAL + " --blocks "
+    yield Row("blocks of 9000 B in one LP", {
+        "50000": Run(blocks + "50000", whole_seconds),
+        "200000": Run(blocks + "200000", whole_seconds)},
+        [Wanted("200,000 blocks / 50,000", "200000", "50000", at_most=4.5)], "s")
+
+
+def crowded_rows():
+    """Workers and foreign processes on too few cores, against their fair share of these."""
+    cores = len(os.sched_getaffinity(0))
+    cases = [(cores, 0, 0.8), (2 * cores, 0, 0.8), (4 * cores, 0, 0.8),
+             (cores, max(1, cores // 2), 0.8), (cores, cores, 0.6),
+             (cores + 1, max(1, cores // 2), 0.6), (cores + 1, cores, 0.6)]
+    command = phold(1024, 16)
+    columns = {"1 worker": Run(command + ONE)}
+    wanted = []
+    for workers, foreign, share in cases:
+        column = f"{workers} workers" + (f" beside {foreign}" if foreign else "")
+        columns[column] = Run(f"{command} --workers {workers}", foreign=foreign)
+        fair = min(workers, cores, cores * workers / (workers + foreign))
+        wanted.append(Wanted(f"share of the fair speed, {column}", "1 worker", column,
+                             at_least=share, scale=1 / fair))
+    yield Row(f"{phold_name(1024, 16)}, on {cores} cores", columns, wanted)
+    # Few events at a time: workers wait for each other all the time.
+    few = f"phold --lps 64 --remote 0.5 --state 16 --until 20000 --workers {cores}"
+    yield Row("64 x 1, 50 % remote, a foreign process for each core",
+              {"alone": Run(few), "beside": Run(few, foreign=cores)},
+              [Wanted("share of the speed kept", "alone", "beside", at_least=0.05)])
+
+
+def rank_rows():
+    """Two ranks of one worker beside one rank of two; what a batch carries; more ranks than cores."""
+    share = "speed of the ranks / of 2 workers in one"
+    for lps, events in SHAPES:
+        command = phold(lps, events)
+        yield Row(f"ranks, {phold_name(lps, events)}", {
+            "timewarp-2": Run(command + TWO), "ranks-2": Run(command + ONE, ranks=2)},
+            [Wanted(share, "timewarp-2", "ranks-2", at_least=0.8)])
+    for lps, events in SHAPES[0], SHAPES[3]:
+        yield Row(f"ranks, {phold_name(lps, events, 0.25)}",
+                  {"events": Run(phold(lps, events, 0.25) + ONE, events_a_batch, ranks=2)},
+                  [Wanted("events a batch", "events", at_least=8)], "events a batch")
+    command = phold(1024, 16)
+    yield Row("4 ranks on the cores", {
+        "timewarp-2": Run(command + TWO), "ranks-4": Run(command + ONE, ranks=4)},
+        [Wanted(share, "timewarp-2", "ranks-4", at_least=0.5)])
+
+
+SECTIONS = {"phold": phold_rows, "remote": remote_rows, "traffic": traffic_rows, "pcs": pcs_rows,
+            "sizes": size_rows, "crowded": crowded_rows, "ranks": rank_rows}

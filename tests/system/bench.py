@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""`./jobs/run bench`: every run of every row goes to its end, with less to do, and has its figure; ratios,
+what is wanted of them and README's tables are made of these. How fast anything is, is not the business of
+a test."""
+
+import json
+import re
+import sys
+
+from programs import CHECKOUT, Programs
+
+sys.path[:0] = [str(CHECKOUT / "jobs/bench"), str(CHECKOUT / "tests/bench")]
+import measure  # noqa: E402
+import readme_table  # noqa: E402
+import results  # noqa: E402
+import rows  # noqa: E402
+
+LESS = [(r"--until \S+", "--until 1.5"), (r"--lps \d{5,}", "--lps 4096"), (r" \d{8}$", " 1000"),
+        (r"^pcs ", "pcs --width 12 --height 12 "),
+        (r"--blocks (\d+)000", r"--blocks \1")]
+
+
+def shorter(row):
+    def less(run):
+        command = run.command
+        for pattern, replacement in LESS:
+            command = re.sub(pattern, replacement, command)
+        return run._replace(command=command)
+    return row._replace(columns={name: less(run) for name, run in row.columns.items()})
+
+
+programs = Programs()
+all_rows = [shorter(row) for section in rows.SECTIONS.values() for row in section()]
+names = [row.name for row in all_rows]
+programs.expect(len(names) == len(set(names)), "rows have names of their own")
+
+samples = results.Samples(all_rows)
+for row in all_rows:
+    for column, run in row.columns.items():
+        for _ in range(2 if row is all_rows[0] else 1):
+            samples.of[row.name, column].append(measure.take(run, programs.bin))
+programs.expect(all(figure > 0 for figures in samples.of.values() for figure in figures),
+                "every column has its figure")
+
+print("\n".join(results.lines(samples)))
+facts = {"machine": "some", "compiler": "some", "commit": "some", "date": "2000-01-01", "rounds": 1}
+file = programs.work / "bench.json"
+file.write_text(json.dumps({**facts, "rows": samples.json()}))
+text = readme_table.table(file, programs.work)
+for row in all_rows:
+    if readme_table.title(row.name):
+        programs.expect(re.search(rf"^\| {re.escape(readme_table.title(row.name))} \|.*\d", text,
+                                  re.MULTILINE), f"README has {row.name}")
+programs.expect(len(re.findall(r"worker.* \| at least ", text)) == 7, "README has the crowded cores")
+
+# Ratios of numbers that are known.
+row = rows.Row("known", {"a": None, "b": None}, [
+    rows.Wanted("met", "a", "b", at_most=4), rows.Wanted("missed", "a", "b", at_least=4.1),
+    rows.Wanted("half", "a", "b", at_most=2, scale=0.5), rows.Wanted("alone", "a", at_least=8)])
+known = results.Samples([row])
+known.of = {("known", "a"): [8, 4, 20], ("known", "b"): [1, 2, 9]}
+found = [known.ratio(row, wanted) for wanted in row.wanted]
+programs.expect([(r["ratio"], r["met"]) for r in found]
+                == [(4, True), (4, False), (2, True), (8, True)], f"ratios of medians: {found}")
+programs.expect((found[0]["lowest"], found[0]["highest"]) == (2, 8), "and their spread over rounds")
+programs.leave()
