@@ -274,7 +274,7 @@ RunResult Simulation::run(Model& model, LiveProgress& progress,
     result.nodes = static_cast<std::uint32_t>(topology_.node_count());
     result.resident_peak_bytes = os.memory().resident_peak;
     add_notices(result, config_, memory_cap);
-    result.setup_seconds = std::max(0.0, whole_.wall_seconds() - result.wall_seconds);
+    result.setup_seconds = progress.since_begin.seconds_after(whole_);
     gather_results(ranks_, result);
     if (config_.restart_from) {
         const SavedProgress& before = config_.restart_from->progress;

@@ -6,6 +6,8 @@
 #include <functional>
 #include <string>
 
+#include "stats/stopwatch.hpp"
+
 namespace nw {
 
 // What a long run tells while it runs. Written by the engine at GVT rounds (sequential: every few
@@ -19,9 +21,11 @@ struct LiveProgress {
     // False while the run is set up. What stands above when it becomes true is where the run begins: a
     // run that was restarted has a GVT then.
     std::atomic<bool> begun{false};
+    Stopwatch since_begin;
     // Thread: the one that writes what stands above.
     void begin(double first_gvt) {
         gvt.store(first_gvt, std::memory_order_relaxed);
+        since_begin = {};
         begun.store(true, std::memory_order_release);
     }
 

@@ -11,6 +11,10 @@ class Stopwatch {
     double wall_seconds() const noexcept {
         return std::chrono::duration<double>(Clock::now() - wall_).count();
     }
+    // How much later this was started.
+    double seconds_after(const Stopwatch& earlier) const noexcept {
+        return std::chrono::duration<double>(wall_ - earlier.wall_).count();
+    }
     // Requires: called on the thread that made it.
     double thread_cpu_seconds() const noexcept { return thread_cpu() - cpu_; }
 

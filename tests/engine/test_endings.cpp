@@ -2,8 +2,10 @@
 // agrees, whatever the engine does meanwhile; on a signal soon, in order, with a prefix of the
 // events committed.
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <string>
+#include <thread>
 
 #include "tests/engine/engines.hpp"
 #include "tests/engine/outcome.hpp"
@@ -51,6 +53,45 @@ TEST_CASE("can_end() ends a run after the same event, however often GVT is compu
                 }
             }
         }
+    }
+}
+
+// Its destructors take longer than all the rest, and belong to neither.
+class Lingering final : public LogicalProcess {
+  public:
+    Lingering(LpId, std::chrono::steady_clock::time_point* first) : first_(first) {}
+    ~Lingering() override { std::this_thread::sleep_for(std::chrono::milliseconds(200)); }
+    void on_start(Context& context) override { context.schedule(context.self(), 1, 0); }
+    void on_event(Context&, const Event&) override { *first_ = std::chrono::steady_clock::now(); }
+
+  private:
+    std::chrono::steady_clock::time_point* first_;
+};
+
+class LingeringModel final : public Model {
+  public:
+    LingeringModel() : Model("lingering", "") {}
+    Setup setup() override {
+        return {.lps = 1, .until = 2, .lookahead = 1, .process = process<Lingering>(&first)};
+    }
+    std::chrono::steady_clock::time_point first{};
+};
+
+TEST_CASE("set-up is what lies before the first event, and nothing behind the last") {
+    for (const EngineKind engine :
+         {EngineKind::sequential, EngineKind::conservative, EngineKind::timewarp}) {
+        INFO("engine " << static_cast<int>(engine));
+        LingeringModel model;
+        const Setup setup = model.setup();
+        Config config;
+        config.engine = engine;
+        config.workers = 1;
+        LiveProgress progress;
+        const std::atomic<int> no_signal{0};
+        const auto start = std::chrono::steady_clock::now();
+        const RunResult result = simulate(model, setup, config, progress, no_signal);
+        CHECK(result.setup_seconds > 0);
+        CHECK(result.setup_seconds <= std::chrono::duration<double>(model.first - start).count());
     }
 }
 
