@@ -64,7 +64,7 @@ def phold(name, words):
 
 STEPPED = [
     stepped("1,024 x 4", "", 400),
-    stepped("1,024 x 4, one of 8 workers off its core for 4 of 8 ms", "slice_us=8000", 400),
+    stepped("1,024 x 4, a foreign process on one of 8 cores", "foreign=1 slice_us=4000", 400),
     stepped("64 x 1, half to others, 2 workers", "workers=2 lps=64 events=1 remote=0.5", 4000),
     stepped("1,024 x 4, no lookahead, all to others", "lookahead=0 remote=1", 200)]
 ONE = phold("1,024 x 16, 1 worker", "--workers 1 --events-per-lp 16 --state 16 --until 100")

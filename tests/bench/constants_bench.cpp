@@ -2,8 +2,8 @@
 // constant and compares. Prints one JSON object of figures: CPU time of this machine where the name ends
 // in _ns, but for `stepped`; all others are the same in every run.
 //
-//     stepped    Time Warp in one thread, with a clock of its own for each worker that a turn advances by
-//                what its events cost: PHOLD on as many cores as there are workers, on any machine
+//     stepped    PHOLD on as many cores as there are workers, played in one thread and in virtual machine
+//                time (tests/engine/crowded_machine.hpp), on any machine
 //     rows       rows of output on their way through OutputWriter, from two workers
 //     scratch    a handler's big buffer, allocated, written and freed again and again
 //     growth     a group that grows in the region: calls for access to pages
@@ -12,9 +12,7 @@
 //
 //     constants_bench SECTION [NAME=VALUE...]
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -36,23 +34,18 @@
 #include "event/bottom_half.hpp"
 #include "lp/group.hpp"
 #include "models/phold/phold.hpp"
-#include "net/single_rank.hpp"
 #include "numa/heap/group_memory.hpp"
 #include "numa/heap/lp_heap.hpp"
 #include "numa/region/memory_source.hpp"
 #include "numa/region/segments.hpp"
 #include "output/output_writer.hpp"
-#include "plan/run_plan.hpp"
-#include "rank/rank.hpp"
-#include "stats/live_progress.hpp"
+#include "tests/engine/crowded_machine.hpp"
 #include "tests/support/fake_os.hpp"
 #include "tests/support/set_options.hpp"
-#include "timewarp/worker.hpp"
 
 namespace nw::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using std::chrono::nanoseconds;
 
 // NAME=VALUE words, with what stands for those that are not given.
@@ -93,98 +86,6 @@ std::uint64_t faults() {
 
 // --- stepped ---------------------------------------------------------------------------------------
 
-// What a worker's steps take, in ns: docs/results/cost-model-2026-11-21.md, taken apart by hand.
-constexpr double turn_ns = 50;
-constexpr double execute_ns = 65;
-constexpr double commit_ns = 33;
-constexpr double undo_ns = 50;
-constexpr double cross_ns =
-    60;  // of an event or anti-message for another worker: sender and receiver
-
-// Workers that share a rank, each with its own clock. The one that is furthest behind has the next turn.
-class Machine {
-  public:
-    Machine(const Setup& setup, const Config& config, std::uint32_t workers)
-        : os_(1, static_cast<int>(workers)),
-          plan_(setup, config, 1, workers, nullptr),
-          memory_(os_, config.memory, plan_.partition.groups()),
-          output_(nullptr, workers),
-          rank_(plan_, transport_, memory_, output_, progress_, stop_signal_),
-          clocks_(workers, 0) {
-        for (std::uint32_t w = 0; w < workers; ++w)
-            workers_.push_back(std::make_unique<Worker>(rank_, WorkerId{w}));
-        for (const auto& worker : workers_) {
-            worker->adopt_thread();
-            worker->build_groups();
-        }
-        for (const auto& worker : workers_) worker->start(at(0));
-    }
-
-    // The first `sleepers` workers are descheduled for half of each such period; 0: none is.
-    void run(double period_ns, std::uint32_t sleepers) {
-        while (!std::all_of(workers_.begin(), workers_.end(),
-                            [](const auto& worker) { return worker->finished(); })) {
-            const auto w = static_cast<std::size_t>(
-                std::min_element(clocks_.begin(), clocks_.end()) - clocks_.begin());
-            if (w < sleepers && period_ns > 0 &&
-                std::fmod(clocks_[w], period_ns) >= period_ns / 2) {
-                clocks_[w] = (std::floor(clocks_[w] / period_ns) + 1) * period_ns;
-                continue;
-            }
-            turn(w);
-            rank_.rethrow_failure();
-        }
-    }
-
-    nlohmann::json figures() const {
-        Counters sum;
-        for (const auto& worker : workers_) sum.add(worker->counters());
-        const double ns = *std::max_element(clocks_.begin(), clocks_.end());
-        const auto committed = static_cast<double>(sum[Counter::committed_events]);
-        const auto executed = static_cast<double>(sum[Counter::executed_events]);
-        Digest digest;
-        for (const auto& worker : workers_) add_digest(worker->groups(), digest);
-        return {{"virtual_ns_an_event", ns / committed},
-                {"executed_by_committed", executed / committed},
-                {"gvt_rounds", sum[Counter::gvt_rounds]},
-                {"round_us", ns / 1000 / static_cast<double>(sum[Counter::gvt_rounds])},
-                {"uncommitted_peak", uncommitted_peak_},
-                {"digest", digest.hex()}};
-    }
-
-  private:
-    Clock::time_point at(double ns) const { return start_ + nanoseconds(std::llround(ns)); }
-
-    void turn(std::size_t w) {
-        const Counters before = workers_[w]->counters();
-        workers_[w]->turn(at(clocks_[w]));
-        const Counters& now = workers_[w]->counters();
-        const auto more = [&](Counter c) { return static_cast<double>(now[c] - before[c]); };
-        clocks_[w] += turn_ns + execute_ns * more(Counter::executed_events) +
-                      commit_ns * more(Counter::committed_events) +
-                      undo_ns * more(Counter::rolled_back_events) +
-                      cross_ns * more(Counter::events_crossed);
-        uncommitted_ += more(Counter::executed_events) - more(Counter::committed_events) -
-                        more(Counter::rolled_back_events);
-        uncommitted_peak_ = std::max(uncommitted_peak_, uncommitted_);
-    }
-
-    FakeOs os_;
-    RunPlan plan_;
-    MemorySource memory_;
-    LiveProgress progress_;
-    std::atomic<int> stop_signal_{0};
-    SingleRank transport_;
-    OutputWriter output_;
-    Rank rank_;
-    std::vector<std::unique_ptr<Worker>> workers_;
-    std::vector<double> clocks_;  // ns since the start
-    // Later than any time that the engine has asked the clock for, so that no run depends on it.
-    Clock::time_point start_ = Clock::now() + std::chrono::hours(1);
-    double uncommitted_ = 0;
-    double uncommitted_peak_ = 0;
-};
-
 nlohmann::json stepped(const Arguments& given) {
     phold::Model model;
     test::set_options(model, {{"lps", std::to_string(given.count("lps", 1024))},
@@ -199,10 +100,30 @@ nlohmann::json stepped(const Arguments& given) {
     config.until = given.number("until", 100);
     config.rebind_seconds = 0;
     config.state_saving_interval = 1;
-    Machine machine(setup, config, config.workers);
-    machine.run(1000 * given.number("slice_us", 0),
-                static_cast<std::uint32_t>(given.count("sleepers", 1)));
-    return machine.figures();
+    test::SteppedRun run(setup, config, {.workers = config.workers, .weather = {0, 0, 0}}, 1);
+    run.set_up();
+    // What a worker's steps take: docs/results/cost-model-2026-11-21.md, taken apart by hand.
+    test::CrowdedMachine machine(run,
+                                 {.cores = config.workers,
+                                  .foreign = static_cast<std::uint32_t>(given.count("foreign", 0)),
+                                  .slice = std::chrono::microseconds(given.count("slice_us", 3000)),
+                                  .execute = nanoseconds(65),
+                                  .undo = nanoseconds(50),
+                                  .commit = nanoseconds(33),
+                                  .cross = nanoseconds(60),
+                                  .turn = nanoseconds(50)});
+    machine.play_to_end();
+
+    const Counters sum = run.counters();
+    const auto ns = static_cast<double>(machine.now().count());
+    const auto committed = static_cast<double>(sum[Counter::committed_events]);
+    return {
+        {"virtual_ns_an_event", ns / committed},
+        {"executed_by_committed", static_cast<double>(sum[Counter::executed_events]) / committed},
+        {"gvt_rounds", sum[Counter::gvt_rounds]},
+        {"round_us", ns / 1000 / static_cast<double>(sum[Counter::gvt_rounds])},
+        {"uncommitted_peak", machine.uncommitted_peak()},
+        {"digest", run.digest()}};
 }
 
 // --- rows ------------------------------------------------------------------------------------------

@@ -24,7 +24,8 @@ class CrowdedMachine {
         std::uint32_t cores = 2;
         std::uint32_t foreign = 0;  // processes that never stop
         Time slice = std::chrono::milliseconds(3);
-        Time event{200};    // to execute one, or to take one back
+        // Of an event; `cross`: that another worker sent, or takes back, for both of them.
+        Time execute{200}, undo{200}, commit{0}, cross{0};
         Time turn{150};     // what a turn costs besides
         Time change{3000};  // from one process to another
     };
@@ -49,12 +50,30 @@ class CrowdedMachine {
         const double cores =
             std::min<double>({workers, static_cast<double>(shape_.cores),
                               shape_.cores * workers / (workers + shape_.foreign)});
-        const double fair = cores * seconds / std::chrono::duration<double>(shape_.event).count();
+        const double fair = cores * seconds / std::chrono::duration<double>(shape_.execute).count();
         return static_cast<double>(sum[Counter::committed_events]) / fair;
     }
 
+    void play_to_end() {
+        while (!run_.finished()) {
+            step();
+            run_.rank(0).rethrow_failure();
+        }
+    }
+
+    // Since the start.
+    Time now() const {
+        return std::min_element(cores_.begin(), cores_.end(),
+                                [](const Core& a, const Core& b) { return a.now < b.now; })
+            ->now;
+    }
+    // Events that were executed and neither final nor undone, at most.
+    std::uint64_t uncommitted_peak() const noexcept { return uncommitted_peak_; }
+
   private:
     static constexpr std::uint32_t none = UINT32_MAX;
+    // Later than any time that the engine has asked the clock for, so that no run depends on it.
+    static constexpr Time epoch = std::chrono::hours(1);
 
     struct Task {
         std::uint32_t idle_turns = 0;
@@ -65,12 +84,6 @@ class CrowdedMachine {
         Time slice_end{};
         std::uint32_t task = none;
     };
-
-    Time now() const {
-        return std::min_element(cores_.begin(), cores_.end(),
-                                [](const Core& a, const Core& b) { return a.now < b.now; })
-            ->now;
-    }
 
     void step() {
         Core& core = *std::min_element(cores_.begin(), cores_.end(),
@@ -87,11 +100,16 @@ class CrowdedMachine {
         }
         Task& task = tasks_[core.task];
         Worker& worker = *run_.workers()[core.task];
-        const bool worked = run_.turn(core.task, core.now);
+        const bool worked = run_.turn(core.task, epoch + core.now);
         const Counters& after = worker.counters();
         const auto done = [&](Counter counter) { return after[counter] - task.before[counter]; };
-        core.now += shape_.turn + shape_.event * (done(Counter::executed_events) +
-                                                  done(Counter::rolled_back_events));
+        core.now += shape_.turn + shape_.execute * done(Counter::executed_events) +
+                    shape_.undo * done(Counter::rolled_back_events) +
+                    shape_.commit * done(Counter::committed_events) +
+                    shape_.cross * done(Counter::events_crossed);
+        uncommitted_ += done(Counter::executed_events) - done(Counter::committed_events) -
+                        done(Counter::rolled_back_events);
+        uncommitted_peak_ = std::max(uncommitted_peak_, uncommitted_);
         task.before = after;
         task.idle_turns = worked ? 0 : task.idle_turns + 1;
         if (task.idle_turns > 8) core.slice_end = core.now;
@@ -111,6 +129,8 @@ class CrowdedMachine {
     std::vector<Task> tasks_;
     std::vector<Core> cores_;
     std::deque<std::uint32_t> queue_;
+    std::uint64_t uncommitted_ = 0;
+    std::uint64_t uncommitted_peak_ = 0;
 };
 
 }  // namespace nw::test

@@ -170,6 +170,10 @@ class SteppedRun {
     }
 
     VirtualTime gvt() const noexcept { return progress_.gvt; }
+    bool finished() const {
+        return std::all_of(workers_.begin(), workers_.end(),
+                           [](const auto& worker) { return worker->finished(); });
+    }
     const Workers& workers() const noexcept { return workers_; }
     Rank& rank(std::uint32_t r) noexcept { return *ranks_[r]; }
 
@@ -268,11 +272,6 @@ class SteppedRun {
     static constexpr std::uint64_t memory_cap = std::uint64_t{256} << 20;
     static constexpr std::uint64_t steps_between_memory_draws = 300;
     static constexpr std::uint64_t steps_between_walks = 509;
-
-    bool finished() const {
-        return std::all_of(workers_.begin(), workers_.end(),
-                           [](const auto& worker) { return worker->finished(); });
-    }
 
     // A turn of some worker, then perhaps a tick of the network. Now and then one worker has the
     // machine to itself, as if the others were descheduled.
