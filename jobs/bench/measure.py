@@ -54,7 +54,8 @@ class Run(NamedTuple):
 @contextmanager
 def busy_processes(count):
     """So many, while the block runs."""
-    processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    busy = [sys.executable, "-c", "while True: pass"]
+    processes = [subprocess.Popen(busy, stderr=subprocess.DEVNULL) for _ in range(count)]
     try:
         yield
     finally:
@@ -88,8 +89,8 @@ def take(run, programs):
                               text=True) as process:
             try:
                 text, errors, code = wait(process)
-            except BaseException:  # nobody else would end it
-                process.kill()
+            except BaseException:  # nobody else would end it, and its ranks
+                process.terminate()
                 raise
         seconds = time.monotonic() - start
         if code != 0:
