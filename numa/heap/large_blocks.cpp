@@ -16,7 +16,22 @@ namespace {
 // each of 10,000 LPs may hold as much, 10 GB in all.
 constexpr std::size_t free_resident_max = std::size_t{1} << 20;
 
+constexpr std::uint32_t no_block = UINT32_MAX;
+
 constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) / 8 * 8; }
+
+// Doubles an array in platform memory. Throws std::bad_alloc.
+template <class T>
+void grow(PlatformHeap& platform, T*& array, std::uint32_t& capacity) {
+    const std::uint32_t wanted = std::max(4U, capacity * 2);
+    auto* const grown = static_cast<T*>(platform.allocate(wanted * sizeof(T)));
+    if (capacity != 0) {
+        std::memcpy(grown, array, capacity * sizeof(T));
+        platform.free(array, capacity * sizeof(T));
+    }
+    array = grown;
+    capacity = wanted;
+}
 
 }  // namespace
 
@@ -32,36 +47,42 @@ void* LargeBlocks::allocate(LpHeap& owner, StateSpans& spans, PlatformHeap& plat
                             std::size_t bytes, std::size_t alignment) noexcept {
     if (bytes > PTRDIFF_MAX || alignment > alignment_max) return nullptr;
     const std::size_t capacity = quarter_step_bytes(std::max(bytes, small_chunk_max + 1));
-    while (first_free_ < count_ && entries_[first_free_].bytes != 0) ++first_free_;
-    std::uint32_t i = first_free_;
-    for (; i < count_; ++i) {
-        const Entry& entry = entries_[i];
-        if (entry.bytes == 0 && entry.capacity == capacity &&
-            reinterpret_cast<std::uintptr_t>(entry.block->data()) % alignment == 0)
-            break;
-    }
-    if (i == count_ && !add(owner, spans, platform, capacity, alignment)) return nullptr;
+    std::uint32_t i = take_lowest(capacity, alignment);
+    if (i == no_block) i = add(owner, spans, platform, capacity, alignment);
+    if (i == no_block) return nullptr;
     set_used(entries_[i], bytes);
     return entries_[i].block->data();
 }
 
-bool LargeBlocks::add(LpHeap& owner, StateSpans& spans, PlatformHeap& platform,
-                      std::size_t capacity, std::size_t alignment) noexcept {
-    if (count_ == capacity_) {
-        const std::uint32_t wanted = std::max(4U, capacity_ * 2);
-        Entry* grown = nullptr;
-        try {
-            grown = static_cast<Entry*>(platform.allocate(wanted * sizeof(Entry)));
-        } catch (const std::bad_alloc&) {
-            return false;
-        }
-        if (count_ != 0) {
-            std::memcpy(grown, entries_, count_ * sizeof(Entry));
-            platform.free(entries_, capacity_ * sizeof(Entry));
-        }
-        entries_ = grown;
-        capacity_ = wanted;
+// The first free block of the capacity that is aligned so, no longer in its list.
+std::uint32_t LargeBlocks::take_lowest(std::size_t capacity, std::size_t alignment) noexcept {
+    SizeClass* lowest = nullptr;
+    for (std::uint32_t c = 0; c < class_count_; ++c) {
+        SizeClass& size = classes_[c];
+        if (size.capacity != capacity || size.alignment < alignment || !drop_used(size)) continue;
+        if (lowest == nullptr || size.free[0] < lowest->free[0]) lowest = &size;
     }
+    if (lowest == nullptr) return no_block;
+    const std::uint32_t i = lowest->free[0];
+    unlist_lowest(*lowest);
+    return i;
+}
+
+// Ensures: the class's list is empty, or a free block is on top of it. Returns whether there is one.
+bool LargeBlocks::drop_used(SizeClass& size) noexcept {
+    while (size.free_count != 0 && entries_[size.free[0]].bytes != 0) unlist_lowest(size);
+    return size.free_count != 0;
+}
+
+void LargeBlocks::unlist_lowest(SizeClass& size) noexcept {
+    entries_[size.free[0]].listed = false;
+    std::pop_heap(size.free, size.free + size.free_count, std::greater<>());
+    --size.free_count;
+}
+
+// Returns the index of a new block, which is free and not listed.
+std::uint32_t LargeBlocks::add(LpHeap& owner, StateSpans& spans, PlatformHeap& platform,
+                               std::size_t capacity, std::size_t alignment) noexcept {
     // Blocks begin at multiples of 64; an alignment above that is had in a segment, whose data may
     // begin anywhere in its first 64 KiB.
     constexpr std::size_t least_offset = 64;
@@ -69,12 +90,38 @@ bool LargeBlocks::add(LpHeap& owner, StateSpans& spans, PlatformHeap& platform,
         least_offset + capacity > StateSpans::block_bytes_max || alignment > least_offset;
     const std::size_t data_offset =
         alignment <= least_offset ? least_offset : alignment - StateSpans::segment_block_offset;
+    const std::size_t data_alignment =
+        in_segment ? StateSpans::segment_block_offset + data_offset : least_offset;
+    std::uint32_t size_class = 0;
+    try {
+        size_class = class_for(platform, capacity, data_alignment);
+        if (count_ == capacity_) grow(platform, entries_, capacity_);
+    } catch (const std::bad_alloc&) {
+        return no_block;
+    }
     Block* const block = in_segment ? spans.allocate_segment_block(data_offset, capacity)
                                     : spans.allocate_block(data_offset + capacity);
-    if (block == nullptr) return false;
+    if (block == nullptr) return no_block;
     *block = {&owner, 0, count_, Block::large_class, 1, static_cast<std::uint16_t>(data_offset)};
-    entries_[count_++] = {block, capacity, 0, in_segment, false};
-    return true;
+    ++classes_[size_class].blocks;
+    entries_[count_] = {block, capacity, 0, in_segment, false, false, size_class};
+    return count_++;
+}
+
+// The class, with room for one more block in its list. Throws std::bad_alloc.
+std::uint32_t LargeBlocks::class_for(PlatformHeap& platform, std::size_t capacity,
+                                     std::size_t alignment) {
+    std::uint32_t c = 0;
+    while (c < class_count_ &&
+           (classes_[c].capacity != capacity || classes_[c].alignment != alignment))
+        ++c;
+    if (c == class_count_) {
+        if (c == class_capacity_) grow(platform, classes_, class_capacity_);
+        classes_[class_count_++] = {capacity, alignment, nullptr, 0, 0, 0};
+    }
+    SizeClass& size = classes_[c];
+    if (size.blocks == size.room) grow(platform, size.free, size.room);
+    return c;
 }
 
 void LargeBlocks::set_used(Entry& entry, std::size_t bytes) noexcept {
@@ -91,7 +138,12 @@ void LargeBlocks::set_free(StateSpans& spans, Entry& entry) noexcept {
     live_bytes_ -= entry.bytes;
     --live_count_;
     entry.bytes = 0;
-    first_free_ = std::min(first_free_, entry.block->index);
+    if (!entry.listed) {
+        SizeClass& size = classes_[entry.size_class];
+        size.free[size.free_count++] = entry.block->index;
+        std::push_heap(size.free, size.free + size.free_count, std::greater<>());
+        entry.listed = true;
+    }
     if (!entry.in_segment) return;
     if (free_resident_bytes_ + entry.capacity <= free_resident_max) {
         free_resident_bytes_ += entry.capacity;
@@ -176,6 +228,7 @@ void LargeBlocks::validate(const LpHeap& owner) const {
     std::size_t live_bytes = 0;
     std::size_t free_resident = 0;
     std::uint32_t live_count = 0;
+    std::uint32_t listed = 0;
     for (std::uint32_t i = 0; i < count_; ++i) {
         const Entry& entry = entries_[i];
         NW_CHECK(entry.block->owner == &owner);
@@ -183,7 +236,9 @@ void LargeBlocks::validate(const LpHeap& owner) const {
         NW_CHECK(entry.block->is_large());
         NW_CHECK(StateSpans::find(entry.block->data()) == entry.block);
         NW_CHECK(entry.bytes <= entry.capacity);
-        NW_CHECK(entry.bytes != 0 || first_free_ <= i);
+        NW_CHECK(entry.bytes != 0 || entry.listed);
+        NW_CHECK(entry.capacity == classes_[entry.size_class].capacity);
+        listed += entry.listed ? 1 : 0;
         live_bytes += entry.bytes;
         live_count += entry.bytes != 0 ? 1 : 0;
         if (entry.bytes == 0 && entry.in_segment && entry.has_pages)
@@ -192,6 +247,21 @@ void LargeBlocks::validate(const LpHeap& owner) const {
     NW_CHECK(live_bytes == live_bytes_);
     NW_CHECK(live_count == live_count_);
     NW_CHECK(free_resident == free_resident_bytes_);
+    for (std::uint32_t c = 0; c < class_count_; ++c) validate_list(c);
+    for (std::uint32_t c = 0; c < class_count_; ++c) listed -= classes_[c].free_count;
+    NW_CHECK(listed == 0);
+}
+
+void LargeBlocks::validate_list(std::uint32_t c) const {
+    const SizeClass& size = classes_[c];
+    NW_CHECK(size.free_count <= size.blocks);
+    NW_CHECK(size.blocks <= size.room);
+    NW_CHECK(std::is_heap(size.free, size.free + size.free_count, std::greater<>()));
+    for (std::uint32_t n = 0; n < size.free_count; ++n) {
+        const Entry& entry = entries_[size.free[n]];
+        NW_CHECK(entry.listed);
+        NW_CHECK(entry.size_class == c);
+    }
 }
 
 }  // namespace nw

@@ -21,8 +21,8 @@ class LargeBlocks {
 
     // All throw nothing; nullptr when the slot is full.
     static LargeBlocks* create(PlatformHeap& platform) noexcept;
-    // The lowest free block of the size's class, else a new one. Requires: bytes > 0, alignment a
-    // power of two ≤ alignment_max.
+    // The first free block of the size's class, else a new one. Requires: bytes > 0, alignment a
+    // power of two ≤ alignment_max. Cost: O(log of the class's blocks + classes in use).
     void* allocate(LpHeap& owner, StateSpans& spans, PlatformHeap& platform, std::size_t bytes,
                    std::size_t alignment) noexcept;
 
@@ -60,17 +60,37 @@ class LargeBlocks {
         std::size_t bytes;  // what was asked for; 0: free
         bool in_segment;
         bool has_pages;  // may have; in_segment and free: counted in free_resident_bytes_
+        bool listed;     // in its class's list; true if it is free
+        std::uint32_t size_class;
     };
 
+    // The blocks of one capacity and one alignment. `free` lists the indices of those that are free, as a
+    // heap with the lowest on top; one that restore_image() took into use stays until it is on top.
+    struct SizeClass {
+        std::size_t capacity;
+        std::size_t alignment;  // of the data: the largest power of two
+        std::uint32_t* free;    // platform memory, room for `room` ≥ `blocks` indices
+        std::uint32_t free_count;
+        std::uint32_t blocks;
+        std::uint32_t room;
+    };
+
+    std::uint32_t take_lowest(std::size_t capacity, std::size_t alignment) noexcept;
+    bool drop_used(SizeClass& size) noexcept;
+    void unlist_lowest(SizeClass& size) noexcept;
     void set_free(StateSpans& spans, Entry& entry) noexcept;
     void set_used(Entry& entry, std::size_t bytes) noexcept;
-    bool add(LpHeap& owner, StateSpans& spans, PlatformHeap& platform, std::size_t capacity,
-             std::size_t alignment) noexcept;
+    std::uint32_t add(LpHeap& owner, StateSpans& spans, PlatformHeap& platform,
+                      std::size_t capacity, std::size_t alignment) noexcept;
+    std::uint32_t class_for(PlatformHeap& platform, std::size_t capacity, std::size_t alignment);
+    void validate_list(std::uint32_t c) const;
 
     Entry* entries_ = nullptr;
+    SizeClass* classes_ = nullptr;
     std::uint32_t count_ = 0;
     std::uint32_t capacity_ = 0;
-    std::uint32_t first_free_ = 0;  // no entry below it is free
+    std::uint32_t class_count_ = 0;
+    std::uint32_t class_capacity_ = 0;
     std::uint32_t live_count_ = 0;
     std::size_t live_bytes_ = 0;
     std::size_t free_resident_bytes_ = 0;

@@ -283,3 +283,57 @@ TEST_CASE("LpHeap: in zero-fill mode a fresh chunk is zero, whatever was there")
         CHECK(std::string_view(again, bytes).find('x') == std::string_view::npos);
     }
 }
+
+// Method: what is in use is drawn; among the free blocks of a size a std::set knows the lowest. Blocks are
+// named by the order in which they were made, which is that of their addresses.
+TEST_CASE("LpHeap: of large blocks the first free one of the size is used, also after restore") {
+    for (const std::uint64_t seed : test::test_seeds(20)) {
+        INFO("NUMAWARP_TEST_SEED=" << seed);
+        test::Dice dice(seed);
+        MemorySource source(linux_os(), MemoryMode::numa, 1);
+        GroupMemory group(source, GroupId{0});
+        LpHeap& heap = group.new_lp_heap();
+        struct Size {
+            std::size_t bytes;
+            std::set<void*> used, free;
+        };
+        using Sizes = std::vector<Size>;
+        Sizes sizes{{9'000, {}, {}}, {12'000, {}, {}}, {70'000, {}, {}}};
+        Sizes saved_sizes = sizes;
+        Snapshot* saved = heap.take(group.platform());
+        for (int step = 0; step < 3000; ++step) {
+            Size& size = sizes[dice.below(sizes.size())];
+            if (size.used.empty() || dice.chance(0.55)) {
+                void* const block = heap.allocate(size.bytes);
+                if (!size.free.empty()) {
+                    REQUIRE(block == *size.free.begin());
+                    size.free.erase(size.free.begin());
+                }
+                size.used.insert(block);
+            } else {
+                const auto block = std::next(
+                    size.used.begin(), static_cast<std::ptrdiff_t>(dice.below(size.used.size())));
+                REQUIRE(heap.free(*block) == HeapFault::none);
+                size.free.insert(size.used.extract(block));
+            }
+            if (dice.chance(0.01)) {
+                LpHeap::drop(saved, group.platform());
+                saved = heap.take(group.platform());
+                saved_sizes = sizes;
+            } else if (dice.chance(0.01)) {
+                heap.restore(*saved);
+                heap.validate();
+                // What was made since is there, and free.
+                for (std::size_t i = 0; i < sizes.size(); ++i) {
+                    std::set<void*> all = sizes[i].used;
+                    all.merge(sizes[i].free);
+                    for (void* block : saved_sizes[i].used) all.erase(block);
+                    sizes[i].used = saved_sizes[i].used;
+                    sizes[i].free = std::move(all);
+                }
+            }
+        }
+        heap.validate();
+        LpHeap::drop(saved, group.platform());
+    }
+}
