@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <vector>
 
 #include "base/check.hpp"
 #include "numa/region/size_classes.hpp"
@@ -17,8 +18,6 @@ namespace {
 constexpr std::size_t free_resident_max = std::size_t{1} << 20;
 
 constexpr std::uint32_t no_block = UINT32_MAX;
-
-constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) / 8 * 8; }
 
 // Doubles an array in platform memory. Throws std::bad_alloc.
 template <class T>
@@ -165,61 +164,82 @@ void LargeBlocks::for_each_chunk(const std::function<void(std::byte*, std::size_
 std::size_t LargeBlocks::image_bytes() const noexcept {
     std::size_t bytes = 0;
     for (std::uint32_t i = 0; i < count_; ++i)
-        if (entries_[i].bytes != 0)
-            bytes += sizeof(Snapshot::LargeImage) + padded(entries_[i].bytes);
+        if (entries_[i].bytes != 0) bytes += Snapshot::LargeImage::image_bytes(entries_[i].bytes);
     return bytes;
 }
 
-std::byte* LargeBlocks::write_image(std::byte* image) const noexcept {
+void LargeBlocks::write_images(Snapshot& snapshot, Snapshot* previous,
+                               PlatformHeap& platform) const {
+    Snapshot::LargeImage* image = snapshot.large();
+    Snapshot::LargeImage* known = previous != nullptr ? previous->large() : nullptr;
+    std::uint32_t known_left = previous != nullptr ? previous->large_count : 0;
     for (std::uint32_t i = 0; i < count_; ++i) {
         const Entry& entry = entries_[i];
         if (entry.bytes == 0) continue;
-        const Snapshot::LargeImage head{i, entry.bytes};
-        std::memcpy(image, &head, sizeof head);
-        std::memcpy(image + sizeof head, entry.block->data(), entry.bytes);
-        image += sizeof head + padded(entry.bytes);
+        for (; known_left != 0 && known->index < i; --known_left) known = known->next();
+        const bool is_known = known_left != 0 && known->index == i && known->bytes == entry.bytes;
+        *image = {i, entry.bytes};
+        for (std::size_t n = 0; n < piece_count(entry.bytes); ++n)
+            image->pieces()[n] = hold_piece(piece_of<const std::byte>(entry.chunk(), n),
+                                            is_known ? known->pieces()[n] : nullptr, platform);
+        image = image->next();
     }
-    return image;
 }
 
-// Images stand in the order of the entries.
-void LargeBlocks::restore_image(StateSpans& spans, const std::byte* image,
-                                std::uint32_t count) noexcept {
+void LargeBlocks::restore_images(StateSpans& spans, const Snapshot& snapshot) noexcept {
+    const Snapshot::LargeImage* image = snapshot.large();
+    std::uint32_t left = snapshot.large_count;
     for (std::uint32_t i = 0; i < count_; ++i) {
-        Snapshot::LargeImage head{};
-        if (count != 0) std::memcpy(&head, image, sizeof head);
-        if (count != 0 && head.index == i) {
-            set_used(entries_[i], head.bytes);
-            std::memcpy(entries_[i].block->data(), image + sizeof head, head.bytes);
-            image += sizeof head + padded(head.bytes);
-            --count;
-        } else if (entries_[i].bytes != 0) {
-            set_free(spans, entries_[i]);
+        Entry& entry = entries_[i];
+        if (left != 0 && image->index == i) {
+            set_used(entry, image->bytes);
+            for (std::size_t n = 0; n < piece_count(entry.bytes); ++n)
+                restore_piece(piece_of(entry.chunk(), n), image->pieces()[n]);
+            image = image->next();
+            --left;
+        } else if (entry.bytes != 0) {
+            set_free(spans, entry);
         }
     }
 }
 
-bool LargeBlocks::equals_image(const std::byte* image, std::uint32_t count) const noexcept {
-    if (count != live_count_) return false;
-    for (; count != 0; --count) {
-        Snapshot::LargeImage head{};
-        std::memcpy(&head, image, sizeof head);
-        const Entry& entry = entries_[head.index];
-        if (entry.bytes != head.bytes) return false;
-        if (std::memcmp(entry.block->data(), image + sizeof head, head.bytes) != 0) return false;
-        image += sizeof head + padded(head.bytes);
+bool LargeBlocks::equals_images(const Snapshot& snapshot) const noexcept {
+    if (snapshot.large_count != live_count_) return false;
+    const Snapshot::LargeImage* image = snapshot.large();
+    for (std::uint32_t left = snapshot.large_count; left != 0; --left) {
+        const Entry& entry = entries_[image->index];
+        if (entry.bytes != image->bytes) return false;
+        for (std::size_t n = 0; n < piece_count(entry.bytes); ++n)
+            if (!equals_piece(piece_of<const std::byte>(entry.chunk(), n), image->pieces()[n]))
+                return false;
+        image = image->next();
     }
     return true;
 }
 
+void LargeBlocks::drop_images(Snapshot& snapshot, PlatformHeap& platform) noexcept {
+    Snapshot::LargeImage* image = snapshot.large();
+    for (std::uint32_t left = snapshot.large_count; left != 0; --left) {
+        std::size_t bytes = image->bytes;
+        for (std::size_t n = 0; bytes != 0; ++n) {
+            const std::size_t piece_bytes = std::min(bytes, piece_bytes_max);
+            release_piece(image->pieces()[n], piece_bytes, platform);
+            bytes -= piece_bytes;
+        }
+        image = image->next();
+    }
+}
+
 void LargeBlocks::for_each_saved_chunk(
-    const std::byte* image, std::uint32_t count,
+    const Snapshot& snapshot,
     const std::function<void(const std::byte*, std::size_t, const std::byte*)>& visit) const {
-    for (; count != 0; --count) {
-        Snapshot::LargeImage head{};
-        std::memcpy(&head, image, sizeof head);
-        visit(entries_[head.index].block->data(), head.bytes, image + sizeof head);
-        image += sizeof head + padded(head.bytes);
+    const Snapshot::LargeImage* image = snapshot.large();
+    for (std::uint32_t left = snapshot.large_count; left != 0; --left) {
+        std::vector<std::byte> saved(image->bytes);
+        for (std::size_t n = 0; n < piece_count(image->bytes); ++n)
+            restore_piece(piece_of<std::byte>(saved, n), image->pieces()[n]);
+        visit(entries_[image->index].block->data(), saved.size(), saved.data());
+        image = image->next();
     }
 }
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 
 #include "numa/heap/platform_heap.hpp"
 #include "numa/heap/snapshot.hpp"
@@ -43,12 +44,15 @@ class LargeBlocks {
 
     // The part of a snapshot that is ours: see snapshot.hpp.
     std::size_t image_bytes() const noexcept;
-    std::byte* write_image(std::byte* image) const noexcept;
-    void restore_image(StateSpans& spans, const std::byte* image, std::uint32_t count) noexcept;
-    bool equals_image(const std::byte* image, std::uint32_t count) const noexcept;
-    // Calls visit(address, bytes, saved bytes) for every chunk of the image.
+    // What is as it was in `previous`, an older one of this heap, is shared with it; null: there is none.
+    // Throws PlatformOutOfMemory.
+    void write_images(Snapshot& snapshot, Snapshot* previous, PlatformHeap& platform) const;
+    void restore_images(StateSpans& spans, const Snapshot& snapshot) noexcept;
+    bool equals_images(const Snapshot& snapshot) const noexcept;
+    static void drop_images(Snapshot& snapshot, PlatformHeap& platform) noexcept;
+    // Calls visit(address, bytes, saved bytes) for every chunk of the images.
     void for_each_saved_chunk(
-        const std::byte* image, std::uint32_t count,
+        const Snapshot& snapshot,
         const std::function<void(const std::byte*, std::size_t, const std::byte*)>& visit) const;
 
     void validate(const LpHeap& owner) const;
@@ -62,10 +66,12 @@ class LargeBlocks {
         bool has_pages;  // may have; in_segment and free: counted in free_resident_bytes_
         bool listed;     // in its class's list; true if it is free
         std::uint32_t size_class;
+
+        std::span<std::byte> chunk() const noexcept { return {block->data(), bytes}; }
     };
 
     // The blocks of one capacity and one alignment. `free` lists the indices of those that are free, as a
-    // heap with the lowest on top; one that restore_image() took into use stays until it is on top.
+    // heap with the lowest on top; one that restore_images() took into use stays until it is on top.
     struct SizeClass {
         std::size_t capacity;
         std::size_t alignment;  // of the data: the largest power of two

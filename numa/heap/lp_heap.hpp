@@ -86,18 +86,20 @@ class alignas(64) LpHeap {
 
     // --- snapshots; call in platform mode ---
 
-    // Size of the buffer that take() would need now. Cost: O(size classes in use).
+    // Size of the buffer that take() would need now, without pieces of large chunks. Cost: O(size classes
+    // and large chunks in use).
     std::size_t snapshot_bytes() const noexcept;
-    // Throws std::bad_alloc. Cost: a copy of the chunks in use and 8 bytes a block.
-    Snapshot* take(PlatformHeap& memory) const;
+    // Large chunks share what is as it was in `previous`, an older snapshot of this heap, with it (piece.hpp).
+    // Throws std::bad_alloc. Cost: a copy of the chunks in use, or a comparison, and 8 bytes a block.
+    Snapshot* take(PlatformHeap& memory, Snapshot* previous = nullptr) const;
     // Ensures: contents and allocation state are those at take(); equals(snapshot).
     // Requires: the snapshot is of this heap. It stays valid.
     void restore(const Snapshot& snapshot) noexcept;
     bool equals(const Snapshot& snapshot) const noexcept;
-    static void drop(Snapshot* snapshot, PlatformHeap& memory) noexcept {
-        memory.free(snapshot, snapshot->bytes);
-    }
-    // Calls visit(address, bytes, saved bytes) for every chunk that was in use at take().
+    // Others that share something with it stay valid.
+    static void drop(Snapshot* snapshot, PlatformHeap& memory) noexcept;
+    // Calls visit(address, bytes, saved bytes) for every chunk that was in use at take(). The saved bytes
+    // may be gone when it returns.
     using VisitSaved = std::function<void(const std::byte*, std::size_t, const std::byte*)>;
     void for_each_saved_chunk(const Snapshot& snapshot, const VisitSaved& visit) const;
 

@@ -50,10 +50,10 @@ std::size_t LpHeap::snapshot_bytes() const noexcept {
            std::size_t{used_units_} * 16 + (large_ != nullptr ? large_->image_bytes() : 0);
 }
 
-Snapshot* LpHeap::take(PlatformHeap& memory) const {
+Snapshot* LpHeap::take(PlatformHeap& memory, Snapshot* previous) const {
     const std::size_t bytes = snapshot_bytes();
     auto* const snapshot = static_cast<Snapshot*>(memory.allocate(bytes));
-    *snapshot = {bytes, used_units_, large_ != nullptr ? large_->live_count() : 0, bin_count_};
+    *snapshot = {bytes, 0, used_units_, large_ != nullptr ? large_->live_count() : 0, bin_count_};
     auto* const table = reinterpret_cast<std::uint32_t*>(snapshot + 1);
     auto* image = reinterpret_cast<std::byte*>(table) + bin_table_bytes(bin_count_);
     for (std::size_t b = 0; b < bin_count_; ++b) {
@@ -73,8 +73,15 @@ Snapshot* LpHeap::take(PlatformHeap& memory) const {
                          });
         }
     }
-    if (large_ != nullptr) large_->write_image(image);
+    snapshot->large_offset =
+        static_cast<std::size_t>(image - reinterpret_cast<std::byte*>(snapshot));
+    if (snapshot->large_count != 0) large_->write_images(*snapshot, previous, memory);
     return snapshot;
+}
+
+void LpHeap::drop(Snapshot* snapshot, PlatformHeap& memory) noexcept {
+    if (snapshot->large_count != 0) LargeBlocks::drop_images(*snapshot, memory);
+    memory.free(snapshot, snapshot->bytes);
 }
 
 void LpHeap::restore(const Snapshot& snapshot) noexcept {
@@ -84,7 +91,7 @@ void LpHeap::restore(const Snapshot& snapshot) noexcept {
     for (std::uint32_t b = 0; b < bin_count_; ++b)
         restore_bin(bins_[b], b < snapshot.bin_count ? table[b] : 0, image);
     used_units_ = static_cast<std::uint32_t>(snapshot.used_units);
-    if (large_ != nullptr) large_->restore_image(group_->spans(), image, snapshot.large_count);
+    if (large_ != nullptr) large_->restore_images(group_->spans(), snapshot);
 }
 
 // `used` blocks come from the image; what lies behind them was first used later and is empty again.
@@ -133,7 +140,7 @@ bool LpHeap::equals(const Snapshot& snapshot) const noexcept {
     }
     // Equal masks there and an equal total: what lies in no block of the snapshot is empty.
     if (large_ == nullptr) return snapshot.large_count == 0;
-    return large_->equals_image(image, snapshot.large_count);
+    return large_->equals_images(snapshot);
 }
 
 void LpHeap::for_each_saved_chunk(const Snapshot& snapshot, const VisitSaved& visit) const {
@@ -152,7 +159,7 @@ void LpHeap::for_each_saved_chunk(const Snapshot& snapshot, const VisitSaved& vi
             }
         }
     }
-    if (large_ != nullptr) large_->for_each_saved_chunk(image, snapshot.large_count, visit);
+    if (large_ != nullptr) large_->for_each_saved_chunk(snapshot, visit);
 }
 
 }  // namespace nw

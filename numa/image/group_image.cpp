@@ -1,11 +1,10 @@
 #include "numa/image/group_image.hpp"
 
-#include <array>
 #include <cstdint>
-#include <cstring>
 #include <string>
 
 #include "base/packing.hpp"
+#include "numa/heap/piece.hpp"
 #include "numa/os/os.hpp"
 
 namespace nw {
@@ -18,21 +17,17 @@ struct PageRun {
     std::uint64_t pages;
 };
 
-bool is_zero(const std::byte* page) noexcept {
-    static const std::array<std::byte, page_bytes> zeros{};
-    return std::memcmp(page, zeros.data(), page_bytes) == 0;
-}
-
 void write_pages(const Segment& segment, const WriteBytes& write) {
     const std::size_t pages = segment.bytes / page_bytes;
     const auto page = [&](std::size_t i) { return segment.base + i * page_bytes; };
+    const auto is_zero_page = [&](std::size_t i) { return is_zero({page(i), page_bytes}); };
     for (std::size_t i = 0; i < pages;) {
-        if (is_zero(page(i))) {
+        if (is_zero_page(i)) {
             ++i;
             continue;
         }
         std::size_t end = i + 1;
-        while (end < pages && !is_zero(page(end))) ++end;
+        while (end < pages && !is_zero_page(end)) ++end;
         const PageRun run{i, end - i};
         write(&run, sizeof run);
         write(page(i), (end - i) * page_bytes);

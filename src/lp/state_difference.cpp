@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -11,23 +12,18 @@ namespace nw {
 
 namespace {
 
-struct Chunk {
-    std::size_t bytes = 0;
-    const std::byte* content = nullptr;
-};
+using Chunk = std::vector<std::byte>;
 using Chunks = std::map<const std::byte*, Chunk>;  // by address
 
 // The byte at which they differ, or the end. Requires: a chunk of one size never gets another.
 std::size_t first_difference(const Chunk& was, const Chunk& is) {
-    const std::size_t bytes = std::min(was.bytes, is.bytes);
     return static_cast<std::size_t>(
-        std::mismatch(was.content, was.content + bytes, is.content).first - was.content);
+        std::mismatch(was.begin(), was.end(), is.begin(), is.end()).first - was.begin());
 }
 
 std::string words_for(const std::string& what, std::size_t at, const Chunk& was, const Chunk& is) {
     return fmt::format("byte {} of {} was 0x{:02x} and is 0x{:02x}", at, what,
-                       std::to_integer<unsigned>(was.content[at]),
-                       std::to_integer<unsigned>(is.content[at]));
+                       std::to_integer<unsigned>(was[at]), std::to_integer<unsigned>(is[at]));
 }
 
 // The chunk that holds the address.
@@ -35,7 +31,7 @@ Chunks::const_iterator holder_of(const Chunks& chunks, const std::byte* address)
     auto found = chunks.upper_bound(address);
     if (found == chunks.begin()) return chunks.end();
     --found;
-    return address < found->first + found->second.bytes ? found : chunks.end();
+    return address < found->first + found->second.size() ? found : chunks.end();
 }
 
 }  // namespace
@@ -45,17 +41,17 @@ std::string describe_difference(const LpHeap& heap, const Snapshot& snapshot, co
     Chunks before, now;
     heap.for_each_saved_chunk(
         snapshot, [&](const std::byte* address, std::size_t bytes, const std::byte* saved) {
-            before[address] = {bytes, saved};
+            before[address].assign(saved, saved + bytes);
         });
     heap.for_each_chunk([&](const std::byte* address, std::size_t bytes) {
-        now[address] = {bytes, address};
+        now[address].assign(address, address + bytes);
     });
 
     const auto own = holder_of(before, static_cast<const std::byte*>(object));
     if (own != before.end() && now.count(own->first) != 0) {
         const Chunk& is = now[own->first];
         const std::size_t at = first_difference(own->second, is);
-        if (at < own->second.bytes)
+        if (at < own->second.size())
             return words_for(fmt::format("the LP's object ({} bytes)", object_bytes), at,
                              own->second, is);
     }
@@ -63,20 +59,20 @@ std::string describe_difference(const LpHeap& heap, const Snapshot& snapshot, co
         const auto is = now.find(address);
         if (is == now.end()) continue;
         const std::size_t at = first_difference(was, is->second);
-        if (at < std::min(was.bytes, is->second.bytes))
-            return words_for(fmt::format("an allocation of {} bytes", was.bytes), at, was,
+        if (at < std::min(was.size(), is->second.size()))
+            return words_for(fmt::format("an allocation of {} bytes", was.size()), at, was,
                              is->second);
-        if (was.bytes != is->second.bytes)
-            return fmt::format("an allocation of {} bytes has {} bytes now", was.bytes,
-                               is->second.bytes);
+        if (was.size() != is->second.size())
+            return fmt::format("an allocation of {} bytes has {} bytes now", was.size(),
+                               is->second.size());
     }
     for (const auto& [address, was] : before)
         if (now.count(address) == 0)
             return fmt::format("an allocation of {} bytes was there and is not there now",
-                               was.bytes);
+                               was.size());
     for (const auto& [address, is] : now)
         if (before.count(address) == 0)
-            return fmt::format("an allocation of {} bytes is there now and was not", is.bytes);
+            return fmt::format("an allocation of {} bytes is there now and was not", is.size());
     return {};
 }
 

@@ -22,13 +22,27 @@ namespace {
 constexpr std::uint32_t undo_bytes_max = 128;
 
 // Coasting over more events than this makes a rollback after a calm phase too dear, and the history
-// of committed events that it needs too long.
+// of committed events that it needs too long. Where a saved state costs as much as many events, which only
+// large states do, it is longer, until saving takes at most a quarter of the events' own time: coasting
+// over half of it then takes twice what restoring the state does, and the history less than twice its
+// memory (a state of 8 KiB takes some 800 ns, an event 65 ns and 200 bytes at least).
 constexpr std::uint32_t interval_max = 32;
+constexpr std::uint32_t interval_max_large = 1024;
+constexpr float event_time_per_save = 4;
 
 constexpr float smoothing = 0.2f;
 
+// A thread that loses its core while it measures has a sample a thousand times too long.
+constexpr float sample_max = 4;  // times the mean
+
 float smooth(float mean, float sample) noexcept {
-    return mean == 0 ? sample : mean + smoothing * (sample - mean);
+    return mean == 0 ? sample : mean + smoothing * (std::min(sample, sample_max * mean) - mean);
+}
+
+std::uint32_t longest_interval(const SavedStates& kept) noexcept {
+    const float wanted = event_time_per_save * kept.save_ns / kept.event_ns;
+    if (wanted <= static_cast<float>(interval_max)) return interval_max;
+    return static_cast<std::uint32_t>(std::min(wanted, static_cast<float>(interval_max_large)));
 }
 
 using Clock = std::chrono::steady_clock;
@@ -79,36 +93,34 @@ void StateKeeper::take_due(LpRecord& lp, PlatformHeap& heap) {
 
 void StateKeeper::take(LpRecord& lp, History::Ordinal position, PlatformHeap& heap) {
     const bool plain = rules_.method == Rollback::copy;
-    const std::size_t bytes = sizeof(SavedState) + (plain ? rules_.state_bytes : 0);
-    auto* saved = static_cast<SavedState*>(heap.allocate(bytes));
+    const std::size_t live_bytes = heap.live_bytes();
+    auto* saved = static_cast<SavedState*>(
+        heap.allocate(sizeof(SavedState) + (plain ? rules_.state_bytes : 0)));
     saved->position = position;
     saved->older = lp.saved_states->newest;
     if (plain) {
         saved->snapshot = nullptr;
-        saved->bytes = bytes;
         std::memcpy(saved->state(), rules_.state_of(lp.process), rules_.state_bytes);
     } else {
-        saved->snapshot = lp.heap->take(heap);
-        saved->bytes = bytes + lp.heap->snapshot_bytes();
+        saved->snapshot =
+            lp.heap->take(heap, saved->older != nullptr ? saved->older->snapshot : nullptr);
     }
     lp.saved_states->newest = saved;
     lp.save_due = position + lp.saved_states->interval;
+    const std::uint64_t bytes = heap.live_bytes() - live_bytes;
+    lp.saved_states->bytes += bytes;
     ++taken_;
-    taken_bytes_ += saved->bytes;
-    bytes_ += saved->bytes;
+    taken_bytes_ += bytes;
+    bytes_ += bytes;
     bytes_peak_ = std::max(bytes_peak_, bytes_);
 }
 
 std::uint64_t StateKeeper::bytes_held(const LpRecord& lp) noexcept {
-    std::uint64_t bytes = 0;
-    if (lp.saved_states == nullptr) return bytes;
-    for (const SavedState* c = lp.saved_states->newest; c != nullptr; c = c->older)
-        bytes += c->bytes;
-    return bytes;
+    return lp.saved_states == nullptr ? 0 : lp.saved_states->bytes;
 }
 
 void StateKeeper::drop(LpRecord& lp, SavedState* saved, PlatformHeap& heap) noexcept {
-    bytes_ -= saved->bytes;
+    const std::size_t live_bytes = heap.live_bytes();
     std::size_t bytes = sizeof(SavedState);
     if (saved->snapshot != nullptr) {
         lp.heap->drop(saved->snapshot, heap);
@@ -116,6 +128,9 @@ void StateKeeper::drop(LpRecord& lp, SavedState* saved, PlatformHeap& heap) noex
         bytes += rules_.state_bytes;
     }
     heap.free(saved, bytes);
+    const std::uint64_t dropped_bytes = live_bytes - heap.live_bytes();
+    lp.saved_states->bytes -= dropped_bytes;
+    bytes_ -= dropped_bytes;
 }
 
 History::Ordinal StateKeeper::restore_saved_state(LpRecord& lp, History::Ordinal position,
@@ -183,14 +198,15 @@ void StateKeeper::adapt(LpRecord& lp) noexcept {
     constexpr std::uint32_t enough_events = 32;
     const std::uint32_t events = lp.committed - kept.adapted_at;
     if (events < enough_events || kept.save_ns == 0 || kept.event_ns == 0) return;
+    // Where there was no rollback, as if the next one came now, and at least twice of what was.
+    double best = std::ceil(
+        std::sqrt(2.0 * events / std::max(kept.rollbacks, 1U) * kept.save_ns / kept.event_ns));
     if (kept.rollbacks == 0) {
-        kept.interval = std::min(interval_max, kept.interval * 2);
-    } else {
-        const double best =
-            std::ceil(std::sqrt(2.0 * events / kept.rollbacks * kept.save_ns / kept.event_ns));
-        kept.interval =
-            static_cast<std::uint32_t>(std::clamp(best, 1.0, static_cast<double>(interval_max)));
+        if (events < kept.interval) return;  // too few to say so
+        best = std::max(best, 2.0 * kept.interval);
     }
+    kept.interval = static_cast<std::uint32_t>(
+        std::clamp(best, 1.0, static_cast<double>(longest_interval(kept))));
     kept.adapted_at = lp.committed;
     kept.rollbacks = 0;
 }

@@ -28,8 +28,7 @@ struct Snapshot;
 // A saved state at a position of the history. For `copy` the state's bytes follow.
 struct SavedState {
     SavedState* older;
-    Snapshot* snapshot;   // null for plain copies
-    std::uint64_t bytes;  // of itself and what it owns
+    Snapshot* snapshot;  // null for plain copies
     History::Ordinal position;
 
     std::byte* state() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
@@ -38,6 +37,7 @@ struct SavedState {
 // An LP's saved states, newest first, and what its interval is adapted from.
 struct SavedStates {
     SavedState* newest = nullptr;  // null where the history is empty
+    std::uint64_t bytes = 0;          // of all, what they share counted once
     std::uint32_t interval = 8;       // events from one saved state to the next
     History::Ordinal adapted_at = 0;  // committed events at the last adaptation
     std::uint32_t rollbacks = 0;      // since then

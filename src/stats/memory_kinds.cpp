@@ -36,8 +36,7 @@ void MemoryLook::look(Clock::time_point now, const std::vector<Group*>& groups,
         records += group->count * sizeof(LpRecord);
     }
     kinds.snapshots = snapshot_bytes;
-    // Saved states are counted without the rounding of their chunks, so that this is never below 0
-    // but for what is counted at all.
+    // Saved states are counted in whole chunks, as all of the engine's heaps is.
     kinds.events = engine - std::min(engine, kinds.history + kinds.snapshots + records);
     if (kinds.sum() >= largest_.sum()) largest_ = kinds;
 }

@@ -5,6 +5,9 @@
 // heap). Positions are counted over the wrap, which comes after 32 events.
 #include "lp/state_keeping.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -47,6 +50,17 @@ struct Rich final : LogicalProcess {
     std::uint64_t sum() const { return total * 1000 + text.size(); }
     std::uint64_t total = 0;
     std::string text;
+};
+
+struct Wide final : LogicalProcess {
+    explicit Wide(LpId) { std::fill(std::begin(table), std::end(table), 1); }
+    void on_event(Context&, const Event&) override {}
+    void add(std::uint64_t n) { table[++next % std::size(table)] += n; }
+    std::uint64_t sum() const {
+        return std::accumulate(std::begin(table), std::end(table), std::uint64_t{0});
+    }
+    std::uint64_t next = 0;
+    std::uint64_t table[30'000];
 };
 
 // An LP and all that an engine keeps for it, but for the events.
@@ -171,6 +185,7 @@ TEST_CASE("StateKeeper: a large plain state comes back from copies and coasting"
 
 TEST_CASE("StateKeeper: anything on the LP's heap comes back from snapshots and coasting") {
     for (const std::uint32_t every : {0u, 1u, 2u, 7u, 100u}) play<Rich>(Rollback::snapshot, every);
+    play<Wide>(Rollback::snapshot, 7);
 }
 
 TEST_CASE("StateKeeper: states are saved every so many events, on both sides of the wrap") {
@@ -190,6 +205,64 @@ TEST_CASE("StateKeeper: trim keeps the saved state that the oldest event to come
     CHECK(kept.keeper.bytes() == all / 38 * 34);  // those of events 0, 8, 16 and 24 are gone
     kept.roll_back(History::first + 37);
     CHECK(kept.model().total == 37);
+}
+
+// The interval that an LP comes to whose events and saved states cost so much, after `calm` events, and as
+// many again after a rollback.
+std::uint32_t interval_after(float save_ns, float event_ns, int calm, bool is_rolled_back) {
+    KeptLp<Rich> kept(Rollback::snapshot, 0);
+    const auto run = [&] {
+        for (int i = 0; i < calm; ++i) {
+            kept.execute(1);
+            kept.lp.saved_states->save_ns = save_ns;
+            kept.lp.saved_states->event_ns = event_ns;
+            if (i % 16 == 15) kept.commit_to(kept.lp.history.tail() - 1);
+        }
+    };
+    run();
+    if (!is_rolled_back) return kept.lp.saved_states->interval;
+    kept.roll_back(kept.lp.history.tail() - 1);
+    run();
+    return kept.lp.saved_states->interval;
+}
+
+TEST_CASE(
+    "StateKeeper: without rollbacks small states are saved every 32 events, dear ones less often") {
+    CHECK(interval_after(100, 100, 10'000, false) == 32);
+    CHECK(interval_after(800, 100, 10'000, false) == 32);
+    CHECK(interval_after(5000, 100, 10'000, false) == 200);
+    CHECK(interval_after(1e6f, 100, 10'000, false) == 1024);
+    CHECK(interval_after(10'000, 100, 48, false) == 97);  // ⌈√(2 · 47 · 100)⌉
+}
+
+TEST_CASE("StateKeeper: a rollback makes the interval what its rate and the costs say") {
+    CHECK(interval_after(10'000, 100, 10'000, false) == 400);
+    // One rollback in 32 events and what was waited for before, then none in at most 48.
+    const std::uint32_t interval = interval_after(10'000, 100, 48, true);
+    CHECK(interval >= 80);
+    CHECK(interval <= 160);
+}
+
+TEST_CASE(
+    "StateKeeper: a large state is saved by what has changed, and its bytes are counted once") {
+    KeptLp<Wide> kept(Rollback::snapshot, 10);
+    for (int i = 0; i < 10; ++i) kept.execute(1);
+    const std::uint64_t first = kept.keeper.bytes();
+    CHECK(first > sizeof(Wide::table));
+    for (int i = 0; i < 90; ++i) kept.execute(1);
+    CHECK(kept.keeper.saved_states() == 10);
+    CHECK(kept.keeper.bytes() < first + 9 * 16'384);
+    CHECK(kept.keeper.bytes_held(kept.lp) == kept.keeper.bytes());
+    kept.commit_to(History::first + 95);
+    CHECK(kept.keeper.bytes() >= sizeof(Wide::table));
+    CHECK(kept.keeper.bytes() < first + 16'384);
+    const std::uint64_t sum = kept.model().sum();
+    kept.roll_back(History::first + 95);
+    CHECK(kept.model().sum() == sum - 5);
+    kept.commit_to(kept.lp.history.tail());
+    while (!kept.lp.history.empty()) kept.lp.history.drop_first();
+    kept.keeper.forget(kept.lp, kept.heap());
+    CHECK(kept.keeper.bytes() == 0);
 }
 
 TEST_CASE("StateKeeper: of an LP that has failed no state is saved") {

@@ -51,7 +51,8 @@ TEST_CASE("LpHeap: random use with snapshots agrees with a std::map, twice the s
                 if (dice.chance(0.2)) other.step();
             }
             const std::size_t expected_bytes = heap.snapshot_bytes();
-            Saved now{heap.take(group.platform()), driver.chunks};
+            Snapshot* const previous = saved.empty() ? nullptr : saved.back().snapshot;
+            Saved now{heap.take(group.platform(), previous), driver.chunks};
             REQUIRE(now.snapshot->bytes == expected_bytes);
             REQUIRE(heap.equals(*now.snapshot));
 
@@ -336,4 +337,63 @@ TEST_CASE("LpHeap: of large blocks the first free one of the size is used, also 
         heap.validate();
         LpHeap::drop(saved, group.platform());
     }
+}
+
+TEST_CASE("LpHeap: a snapshot shares with the one before what has not changed of large chunks") {
+    MemorySource source(linux_os(), MemoryMode::numa, 1);
+    GroupMemory group(source, GroupId{0});
+    PlatformHeap& platform = group.platform();
+    LpHeap& heap = group.new_lp_heap();
+    constexpr std::size_t bytes = std::size_t{1} << 20;
+    auto* const table = static_cast<char*>(heap.allocate(bytes));
+    std::memset(table, 'a', bytes);
+    const std::size_t before = platform.live_bytes();
+    Snapshot* const first = heap.take(platform);
+    const std::size_t all = platform.live_bytes() - before;
+    CHECK(all >= bytes);
+    CHECK(all < bytes + bytes / 64);
+
+    std::memset(table + 500'000, 'b', 4096);
+    Snapshot* const second = heap.take(platform, first);
+    CHECK(platform.live_bytes() - before - all < 5 * page_bytes);
+
+    std::memset(table, 'c', bytes);
+    Snapshot* const third = heap.take(platform, second);
+    heap.restore(*second);
+    CHECK(heap.equals(*second));
+    CHECK(std::string_view(table + 500'000, 4096).find_first_not_of('b') == std::string_view::npos);
+    LpHeap::drop(second, platform);
+    heap.restore(*first);
+    CHECK(heap.equals(*first));
+    CHECK(std::string_view(table, bytes).find_first_not_of('a') == std::string_view::npos);
+    LpHeap::drop(first, platform);
+    heap.restore(*third);
+    CHECK(heap.equals(*third));
+    CHECK(std::string_view(table, bytes).find_first_not_of('c') == std::string_view::npos);
+    LpHeap::drop(third, platform);
+    CHECK(platform.live_bytes() == before);
+    heap.validate();
+}
+
+TEST_CASE(
+    "LpHeap: a snapshot keeps nothing of what was never touched, or is zero, of large chunks") {
+    MemorySource source(linux_os(), MemoryMode::numa, 1);
+    GroupMemory group(source, GroupId{0});
+    PlatformHeap& platform = group.platform();
+    LpHeap& heap = group.new_lp_heap();
+    constexpr std::size_t bytes = std::size_t{1} << 20;
+    auto* const table = static_cast<char*>(heap.allocate(bytes));
+    std::memset(table, 'a', 4096);
+    const std::size_t before = platform.live_bytes();
+    Snapshot* const snapshot = heap.take(platform);
+    CHECK(platform.live_bytes() - before < 5 * page_bytes);
+    std::memset(table, 'b', bytes);
+    CHECK_FALSE(heap.equals(*snapshot));
+    heap.restore(*snapshot);
+    CHECK(heap.equals(*snapshot));
+    CHECK(std::string_view(table, 4096).find_first_not_of('a') == std::string_view::npos);
+    CHECK(std::string_view(table + 4096, bytes - 4096).find_first_not_of('\0') ==
+          std::string_view::npos);
+    LpHeap::drop(snapshot, platform);
+    CHECK(platform.live_bytes() == before);
 }
