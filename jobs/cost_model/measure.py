@@ -8,11 +8,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-jobs = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(jobs / "lib"), str(jobs / "paper_numa")]
-import cores  # noqa: E402
-from machine import cpu_model  # noqa: E402
+from lib import cores
+from lib.series.machine import cpu_model
 
+JOBS = Path(__file__).resolve().parent.parent
 RANKS = (2, 3, 4, 5, 6, 7, 8)
 REMOTE = (0.05, 0.1, 0.25, 0.5)
 PHOLD = ["--lps", 1024, "--events-per-lp", 16, "--state", 16, "--until", 300, "--workers", 1]
@@ -20,7 +19,7 @@ PHOLD = ["--lps", 1024, "--events-per-lp", 16, "--state", 16, "--until", 300, "-
 
 def launch(ranks, program, *arguments, **environment):
     """Its stdout. Inside a cluster's allocation ranks come to lie where launch.py puts them."""
-    done = subprocess.run([sys.executable, jobs / "lib/launch.py", str(ranks), program,
+    done = subprocess.run([sys.executable, JOBS / "lib/launch.py", str(ranks), program,
                            *map(str, arguments)], capture_output=True, text=True,
                           env={**os.environ, **environment}, check=False)
     if done.returncode != 0:

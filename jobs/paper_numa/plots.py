@@ -1,46 +1,18 @@
-"""The figures, as the paper numbers them, each as SVG and PNG. Under every figure stands the
-machine that it comes from, and what a reader must know before believing it.
+"""The figures, as the paper numbers them.
 
 The paper shows figures 7 to 9 as surfaces over daemons and periods. From a surface nobody can read
 a value, and its back is hidden; so each is a heat map with its numbers, and the same as lines with
 their spread."""
 
 import math
-import textwrap
 
 from lib.plotting import pyplot
-
-from machine import one_line
-
-pyplot.rcParams["figure.dpi"] = 150
+from lib.series.figures import errors_of, save
 
 KINDS = {"sequential": ("sequential", "#999999"), "libc": ("libc", "#e69f00"),
          "numa": ("NUMA, no daemons", "#7fbfe6"),
          "numa with daemons": ("NUMA with daemons", "#0072b2")}
 SURFACE_TITLES = {7: "the sequential run", 8: "NUMA without daemons", 9: "libc"}
-
-
-def save(figure, folder, name, summary):
-    machine = one_line(summary["machine"], summary["date"])
-    footer = textwrap.fill(machine, 130)
-    notices = "\n".join(textwrap.fill(text, 130) for text in summary["warnings"])
-    lines = footer.count("\n") + 1 + (notices.count("\n") + 1 if notices else 0)
-    inch = 1 / figure.get_figheight()
-    room = (0.17 * lines + 0.1) * inch
-    figure.tight_layout(rect=(0, room, 1, 1))
-    figure.text(0.01, room - 0.05 * inch, footer, fontsize=7, color="#444444", va="top")
-    if notices:
-        below = room - (0.05 + 0.17 * (footer.count("\n") + 1)) * inch
-        figure.text(0.01, below, notices, fontsize=7, color="#b00020", va="top")
-    for ending in ("svg", "png"):
-        metadata = {"Date": None} if ending == "svg" else None
-        figure.savefig(folder / f"{name}.{ending}", metadata=metadata)
-    pyplot.close(figure)
-
-
-def error_of(value):
-    """From the median down to the least and up to the most, as matplotlib wants it."""
-    return [[value["median"] - value["min"]], [value["max"] - value["median"]]]
 
 
 def plot_figure_6(folder, summary):
@@ -55,7 +27,7 @@ def plot_figure_6(folder, summary):
                 continue
             x = index + (place - 1.5) * width
             axes.bar(x, value["median"], width * 0.92, color=colour,
-                     label=label if index == 0 else None, yerr=error_of(value), capsize=3,
+                     label=label if index == 0 else None, yerr=errors_of([value]), capsize=3,
                      error_kw={"linewidth": 1})
             axes.annotate(f"{value['median']:.3g}", (x, value["max"]), xytext=(0, 3),
                           textcoords="offset points", ha="center", fontsize=7)
@@ -94,8 +66,7 @@ def lines(axes, surface, daemons, periods):
         shift = (index - (len(daemons) - 1) / 2) * (periods[-1] - periods[0]) * 0.012
         axes.errorbar([period + shift for period, _ in known],
                       [value["median"] for _, value in known],
-                      yerr=[sum((error_of(value)[side] for _, value in known), [])
-                            for side in (0, 1)],
+                      yerr=errors_of([value for _, value in known]),
                       color=colours(0.85 * index / max(1, len(daemons) - 1)), marker="o",
                       markersize=4, capsize=3, linewidth=1.2,
                       label=f"{count} daemon{'s' * (count != 1)}")
@@ -120,13 +91,8 @@ def plot_surface(folder, summary, number):
 
 
 def plot_all(folder, summary):
-    """Returns the numbers of the figures that were made."""
-    made = []
     if "figure_6" in summary:
         plot_figure_6(folder, summary)
-        made.append(6)
     for number in SURFACE_TITLES:
         if f"figure_{number}" in summary:
             plot_surface(folder, summary, number)
-            made.append(number)
-    return made

@@ -1,24 +1,13 @@
 """summary.md: what a reader of the results opens first."""
 
-from machine import one_line
+from lib.series.machine import paragraph
+from lib.series.page import shown, table
 
 # What the paper reports, for comparison; its machine is described in its section 4.
 PAPER = {6: "NUMA without daemons up to 27 % faster than glibc, with daemons up to 20 %.",
          7: "28 to 37 over the sequential run.", 8: "up to 5.5 over NUMA without daemons.",
          9: "up to 7 over glibc."}
 BASES = {7: "the sequential run", 8: "NUMA without daemons", 9: "libc"}
-
-
-def shown(value, form="{:.2f}"):
-    if value is None:
-        return "–"
-    median, least, most = (form.format(value[name]) for name in ("median", "min", "max"))
-    return f"{median} ({least}–{most})"
-
-
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
-    return lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows] + [""]
 
 
 def figure_6(summary):
@@ -66,8 +55,7 @@ def figures_7_to_9(summary):
 def page(summary):
     machine, settings = summary["machine"], summary["settings"]
     lines = ["# The experiments of “NUMA Time Warp”, on this machine", "",
-             f"Machine: {one_line(machine, summary['date'])}; {machine['memory_gib']} GiB of "
-             f"memory; transparent huge pages {machine['transparent_huge_pages']}.", ""]
+             paragraph(machine, summary["date"]), ""]
     for warning in summary["warnings"]:
         lines += [f"**{warning}**", ""]
     lines += [

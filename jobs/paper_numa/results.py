@@ -1,24 +1,8 @@
-"""What the runs of a series come to: medians, spreads and speed-ups. No files, no pictures."""
+"""What the runs come to in the terms of the paper's figures. No files, no pictures."""
 
 import statistics
 
-from machine import one_node_notice
-
-
-def spread(values):
-    """Median, least and most; None where there is nothing."""
-    values = list(values)
-    if not values:
-        return None
-    return {"median": statistics.median(values), "min": min(values), "max": max(values),
-            "runs": len(values)}
-
-
-def speed_up(records, before, after):
-    """Of `after` over `before`, from runs of the same round: what slows the machine down for a
-    while slows both."""
-    slow, fast = records.of(before), records.of(after)
-    return spread(slow[run] / fast[run] for run in sorted(slow.keys() & fast.keys()))
+from lib.series.summary import speed_up, spread, warnings_about_runs
 
 
 def figure_6(plan, records):
@@ -66,16 +50,16 @@ def short_runs(plan, records):
             and statistics.median(records.of(variant).values()) < 5 * variant.period]
 
 
+def one_node_notice(machine):
+    """Empty where the machine can show what the paper is about."""
+    if machine["nodes"] > 1:
+        return ""
+    return "This machine has one NUMA node: no gain from NUMA placement can be shown on it."
+
+
 def warnings(plan, records):
     """What a reader must know before the figures are believed; one sentence each."""
-    found = [one_node_notice(plan.machine)]
-    missing = sum(not records.has(variant, run) for run, variant in plan.schedule())
-    failed = sum(row["exit_code"] != "0" for row in records.rows())
-    if missing:
-        found.append(f"The series is not complete: runs missing: {missing}, of these failed: "
-                     f"{failed}.")
-    if plan.quick:
-        found.append("A --quick series shows that everything works, and nothing about speed.")
+    found = [one_node_notice(plan.machine), *warnings_about_runs(plan, records)]
     short = short_runs(plan, records)
     if short and not plan.quick:
         names = ", ".join(sorted({variant.name for variant in short}))
@@ -84,25 +68,14 @@ def warnings(plan, records):
     if plan.machine["nodes"] > 1 and plan.machine["kernel_numa_balancing"] not in ("0", "unknown"):
         found.append("The kernel's own NUMA balancing was on and moves pages, too: `sysctl "
                      "kernel.numa_balancing=0` before such a series.")
-    busy = sum(float(row["load_before"]) > 1.5 * plan.workers for row in records.good())
-    if busy:
-        found.append(f"Before {busy} runs the load of the machine was above 1.5 a core: something "
-                     "else was running.")
     return [text for text in found if text]
 
 
-def summary(plan, records, date):
-    result = {"schema": "numawarp.paper-numa/1", "date": date, "machine": plan.machine,
-              "settings": {name: getattr(plan, name)
-                           for name in ("workers", "seed", "runs", "quick", "experiments", "until",
-                                        "rebind", "daemons", "periods", "balanced_daemons",
-                                        "balanced_period")},
-              "warnings": warnings(plan, records),
-              "digests": {row["workload"]: row["digest"] for row in records.good()}}
+def results(plan, records):
+    found = {}
     if "balanced" in plan.experiments:
-        result["figure_6"] = figure_6(plan, records)
+        found["figure_6"] = figure_6(plan, records)
     if "unbalanced" in plan.experiments:
-        figures, details = figures_7_to_9(plan, records)
-        result |= {f"figure_{number}": surface for number, surface in figures.items()}
-        result["unbalanced"] = details
-    return result
+        figures, found["unbalanced"] = figures_7_to_9(plan, records)
+        found |= {f"figure_{number}": surface for number, surface in figures.items()}
+    return found

@@ -46,8 +46,25 @@ class Programs:
         """The rows of an output table of a run that must end well."""
         folder = self.work / "output"
         self.statistics_of(program, *arguments, "--output", folder)
-        with open(folder / f"{name}.csv", newline="") as file:
-            return list(csv.DictReader(file))
+        return rows_of(folder / f"{name}.csv")
+
+    def stand_in(self, name, program, code):
+        """A folder with a program that does `code` to the statistics (`stats`) of the real one, whose
+        command line are `words`."""
+        folder = self.work / name
+        folder.mkdir()
+        (folder / program).write_text(
+            f"#!{sys.executable}\n"
+            "import json, subprocess, sys\n"
+            "words = sys.argv[1:]\n"
+            f"done = subprocess.run(['{self.bin / program}', *words])\n"
+            "file = words[words.index('--stats') + 1]\n"
+            "stats = json.load(open(file)) if done.returncode == 0 else {}\n"
+            f"{code}\n"
+            "json.dump(stats, open(file, 'w'))\n"
+            "sys.exit(done.returncode)\n")
+        (folder / program).chmod(0o755)
+        return folder
 
     def expect(self, holds, text):
         print(("ok      " if holds else "FAILED  ") + text)
@@ -55,6 +72,12 @@ class Programs:
 
     def leave(self):
         sys.exit(1 if self.failures else 0)
+
+
+def rows_of(table):
+    """Of a CSV file, each as a dictionary."""
+    with open(table, newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def first_seed():

@@ -4,14 +4,12 @@ series that is interrupted goes on where it was, a run with another digest is a 
 series is not continued on another machine. What the plots look like is for people; here they exist
 and name the machine."""
 
-import csv
 import json
 import signal
 import subprocess
-import sys
 import time
 
-from programs import CHECKOUT, Programs, python_with
+from programs import CHECKOUT, Programs, python_with, rows_of
 
 programs = Programs()
 python = python_with("matplotlib")
@@ -26,29 +24,6 @@ def paper_numa(*arguments, **options):
                           cwd=programs.work)
 
 
-def rows_of(folder):
-    with open(folder / "runs.csv", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def stand_in(name, code):
-    """A folder with a `traffic` that does `code` to the statistics of the real one."""
-    folder = programs.work / name
-    folder.mkdir()
-    (folder / "traffic").write_text(
-        f"#!{sys.executable}\n"
-        "import json, subprocess, sys\n"
-        "words = sys.argv[1:]\n"
-        f"done = subprocess.run(['{programs.bin / 'traffic'}', *words])\n"
-        "file = words[words.index('--stats') + 1]\n"
-        "stats = json.load(open(file)) if done.returncode == 0 else {}\n"
-        f"{code}\n"
-        "json.dump(stats, open(file, 'w'))\n"
-        "sys.exit(done.returncode)\n")
-    (folder / "traffic").chmod(0o755)
-    return folder
-
-
 def wait_until(condition, seconds=60):
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
@@ -60,19 +35,19 @@ quick = ["--quick", "--until", 60]
 series = programs.work / "series"
 with subprocess.Popen(command(*quick, "--output", series), stdout=subprocess.DEVNULL,
                       stderr=subprocess.PIPE, text=True) as first:
-    wait_until(lambda: (series / "runs.csv").exists() and len(rows_of(series)) >= 2
+    wait_until(lambda: (series / "runs.csv").exists() and len(rows_of(series / "runs.csv")) >= 2
                or first.poll() is not None)
     first.send_signal(signal.SIGTERM)
     told = first.communicate()[1]
 programs.expect(first.returncode == 143 and f"--resume {series}" in told,
                 f"a series that is terminated: exit code {first.returncode}, "
                 f"{told.splitlines()[-1:]}")
-before = rows_of(series)
+before = rows_of(series / "runs.csv")
 with open(series / "runs.csv", "a") as file:
     file.write("balanced-120,sequential,2,137,1")
 done = paper_numa("--resume", series)
 programs.expect(done.returncode == 0, f"resumed: exit code {done.returncode} {done.stderr[-300:]}")
-rows = rows_of(series)
+rows = rows_of(series / "runs.csv")
 programs.expect(rows[:len(before)] == before, f"its {len(before)} runs were kept")
 
 # What came of it: every kind as often, one digest a workload, figures, a page.
@@ -106,7 +81,7 @@ programs.expect(0 < cell["min"] <= cell["median"] <= cell["max"] and cell["runs"
 
 # A complete series has nothing to run; with more --runs it has.
 done = paper_numa("--resume", series)
-programs.expect(done.returncode == 0 and len(rows_of(series)) == len(rows), "nothing runs twice")
+programs.expect(done.returncode == 0 and len(rows_of(series / "runs.csv")) == len(rows), "nothing runs twice")
 
 # Another digest: forged in a finished series, and from a program that computes wrongly.
 text = (series / "runs.csv").read_text()
@@ -115,13 +90,13 @@ done = paper_numa("--resume", series)
 programs.expect(done.returncode == 1 and "digest" in done.stderr and "0" * 32 in done.stderr,
                 f"a forged digest: exit code {done.returncode}, {done.stderr.strip()}")
 (series / "runs.csv").write_text(text)
-wrong = stand_in("wrong", "if 'libc' in words: stats['digest'] = 'f' * 32")
+wrong = programs.stand_in("wrong", "traffic", "if 'libc' in words: stats['digest'] = 'f' * 32")
 done = paper_numa(*quick, "--only", "unbalanced", "--output", programs.work / "bad", traffic=wrong)
 programs.expect(done.returncode == 1 and "f" * 32 in done.stderr and "libc" in done.stderr,
                 f"a wrong digest: exit code {done.returncode}, {done.stderr.splitlines()[-1:]}")
 
 # A run that fails is told, leaves a gap, and is tried again.
-failing = stand_in("failing", "if 'libc' in words: sys.exit(4)")
+failing = programs.stand_in("failing", "traffic", "if 'libc' in words: sys.exit(4)")
 gaps = programs.work / "gaps"
 arguments = [*quick, "--runs", 1, "--only", "unbalanced", "--output", gaps]
 done = paper_numa(*arguments, traffic=failing)

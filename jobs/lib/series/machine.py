@@ -11,7 +11,7 @@ NODES = Path("/sys/devices/system/node")
 
 
 class ProgramFailed(Exception):
-    """traffic ended with an exit code other than 0; text is its last line."""
+    """A program ended with an exit code other than 0; text is its last line."""
 
     def __init__(self, code, text):
         super().__init__(text)
@@ -33,23 +33,27 @@ def cpu_model():
     return platform.machine()
 
 
-def engine_facts(traffic):
-    """What the engine itself says in a run of one virtual second: workers (one a core that it may
-    use), the nodes that they are on, and its commit."""
+def last_line(errors):
+    return (errors.splitlines() or ["no message"])[-1]
+
+
+def engine_facts(program):
+    """What the engine itself says in a run of one unit of virtual time: workers (one a core that it
+    may use), the nodes that they are on, and its commit."""
     with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
         stats = Path(folder) / "stats.json"
-        done = subprocess.run([traffic, "--until", "1", "--quiet", "--stats", stats], text=True,
+        done = subprocess.run([program, "--until", "1", "--quiet", "--stats", stats], text=True,
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
         if done.returncode != 0:
-            raise ProgramFailed(done.returncode, (done.stderr.splitlines() or ["no message"])[-1])
+            raise ProgramFailed(done.returncode, last_line(done.stderr))
         facts = json.loads(stats.read_text())
     return {"cores": facts["workers"], "nodes": facts["numa"]["nodes"], "commit": facts["commit"]}
 
 
-def machine_facts(traffic):
+def machine_facts(program):
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     nodes = sorted(NODES.glob("node[0-9]*"), key=lambda node: int(node.name[4:]))
-    return {"cpu": cpu_model(), **engine_facts(traffic), "memory_gib": round(memory / 2**30, 1),
+    return {"cpu": cpu_model(), **engine_facts(program), "memory_gib": round(memory / 2**30, 1),
             "kernel": f"{platform.system()} {platform.release()}",
             "node_distances": [text_of(node / "distance") for node in nodes],
             "kernel_numa_balancing": text_of("/proc/sys/kernel/numa_balancing", "unknown"),
@@ -63,8 +67,6 @@ def one_line(machine, date):
             f"{machine['kernel']}, numawarp {machine['commit']}, {date}")
 
 
-def one_node_notice(machine):
-    """Empty where the machine can show what the paper is about."""
-    if machine["nodes"] > 1:
-        return ""
-    return "This machine has one NUMA node: no gain from NUMA placement can be shown on it."
+def paragraph(machine, date):
+    return (f"Machine: {one_line(machine, date)}; {machine['memory_gib']} GiB of memory; transparent "
+            f"huge pages {machine['transparent_huge_pages']}.")

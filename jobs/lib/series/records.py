@@ -6,12 +6,11 @@ import dataclasses
 import json
 import os
 
-from experiments import Plan
-
-COLUMNS = ["workload", "variant", "run", "objects", "inter_arrival_s", "until", "seed", "workers",
-           "daemons", "period_s", "rebind_s", "exit_code", "wall_seconds", "run_seconds",
-           "committed_events", "efficiency", "rollbacks", "groups_moved", "pages_moved",
-           "remote_page_share", "load_before", "ended", "digest"]
+# Every series has these columns, and its own besides. A variant's key is its workload and its name;
+# all runs of a workload have one digest.
+COMMON_COLUMNS = ["workload", "variant", "run", "until", "seed", "workers", "exit_code",
+                  "wall_seconds", "run_seconds", "committed_events", "efficiency", "rollbacks",
+                  "load_before", "ended", "digest"]
 
 
 def write_atomically(path, text):
@@ -24,25 +23,26 @@ def save_plan(folder, plan):
     write_atomically(folder / "plan.json", json.dumps(dataclasses.asdict(plan), indent=2) + "\n")
 
 
-def load_plan(folder):
-    """Raises ValueError where there is no plan of this version."""
+def load_plan(folder, kind, series):
+    """A plan of this kind. Raises ValueError where there is none of this version."""
     try:
-        return Plan(**json.loads((folder / "plan.json").read_text()))
+        return kind(**json.loads((folder / "plan.json").read_text()))
     except (OSError, TypeError, ValueError) as error:
-        raise ValueError("it has no plan.json of a paper-numa series") from error
+        raise ValueError(f"it has no plan.json of a {series} series") from error
 
 
 class Records:
     """The rows of runs.csv; the last row for a variant and run number counts."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, own_columns):
         self._path = folder / "runs.csv"
+        self._columns = COMMON_COLUMNS + own_columns
         self._rows = {}
         lines = self._path.read_text().splitlines(keepends=True) if self._path.exists() else []
         # A row is whole if its line is: the machine may have died while writing the last one.
         whole = [line for line in lines if line.endswith("\n")]
         if not whole:
-            whole = [",".join(COLUMNS) + "\n"]
+            whole = [",".join(self._columns) + "\n"]
         if whole != lines:
             write_atomically(self._path, "".join(whole))
         for row in csv.DictReader(whole):
@@ -52,9 +52,10 @@ class Records:
         self._rows[row["workload"], row["variant"], int(row["run"])] = row
 
     def append(self, row):
-        row = {name: "" if value is None else str(value) for name, value in row.items()}
+        values = {name: row.get(name) for name in self._columns}
+        row = {name: "" if value is None else str(value) for name, value in values.items()}
         with open(self._path, "a", newline="") as file:
-            csv.DictWriter(file, COLUMNS, lineterminator="\n").writerow(row)
+            csv.DictWriter(file, self._columns, lineterminator="\n").writerow(row)
             file.flush()
             os.fsync(file.fileno())
         self._keep(row)
@@ -74,6 +75,10 @@ class Records:
         """Run number -> value, of the good runs of a variant."""
         return {int(row["run"]): float(row[column]) for row in self.good()
                 if (row["workload"], row["variant"]) == variant.key and row[column] != ""}
+
+    def missing(self, plan):
+        """(run number, variant), of all that the plan still lacks."""
+        return [(run, variant) for run, variant in plan.schedule() if not self.has(variant, run)]
 
     def digest_conflict(self):
         """A line that names the first two runs of one workload with different digests, or None."""

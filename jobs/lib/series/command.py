@@ -1,0 +1,169 @@
+"""The command of a series of runs: its options, its folder of results, its exit codes. What a series
+runs, records and reports is in a folder of its own in jobs/, with its figures in plots.py: plot_all()."""
+
+import argparse
+import dataclasses
+import datetime
+import importlib
+import importlib.util
+import json
+import sys
+import typing
+from pathlib import Path
+
+from lib.series.machine import ProgramFailed, machine_facts
+from lib.series.records import Records, load_plan, save_plan, write_atomically
+from lib.series.runner import DigestConflict, Interrupted, raise_on_signals, run_all
+
+ROOT = Path(__file__).resolve().parent.parent.parent.parent
+# Runs on something else than this are not runs of one series.
+SAME_MACHINE = ("cpu", "cores", "nodes", "kernel", "commit")
+
+
+class Refused(Exception):
+    """A wrong option, said in one line."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Series:
+    """What makes a series this one."""
+
+    name: str  # ./jobs/run NAME
+    program: str
+    plan: type
+    new_plan: typing.Callable  # options, machine -> plan
+    columns: list  # of runs.csv, beside those that all series have
+    run_once: typing.Callable  # program, plan, variant, run, on_tick -> row, message
+    warnings: typing.Callable  # plan, records -> sentences
+    results: typing.Callable  # plan, records -> what summary.json has beside what all series have
+    page: typing.Callable  # summary -> text of summary.md
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        raise Refused(message.removeprefix("argument "))
+
+
+def number_in(least, what, kind=float):
+    def parse(text):
+        try:
+            value = kind(text)
+        except ValueError:
+            value = None
+        if value is None or not least <= value < float("inf"):
+            raise argparse.ArgumentTypeError(f"'{text}': must be {what}")
+        return value
+    return parse
+
+
+def parser_of(name, description, program):
+    """The options that all series have."""
+    parser = Parser(
+        prog=f"./jobs/run {name}", allow_abbrev=False,
+        description=f"{description}: runs.csv, figures and a page in results/{name}-<date>.",
+        epilog="Exit codes: 0 done; 1 two runs had different digests, or a run failed; 2 wrong "
+               "option; 4 a package or the programs are missing; 130, 143 interrupted: go on with "
+               "--resume.")
+    parser.add_argument("--runs", type=number_in(1, "a whole number from 1 up", int), metavar="N",
+                        help="runs of each kind [5; --quick 2]")
+    parser.add_argument("--seed", type=number_in(0, "a whole number from 0 up", int), metavar="N",
+                        help="the same for all runs [1]")
+    parser.add_argument("--quick", action="store_true",
+                        help="short runs of a small model: shows that it works, not how fast it is")
+    parser.add_argument("--output", type=Path, metavar="DIR", help="a new folder for the results")
+    parser.add_argument("--resume", type=Path, metavar="DIR",
+                        help="go on with an interrupted series; with --runs: with more runs")
+    parser.add_argument("--programs", type=Path, metavar="DIR", default=ROOT / "build/bin",
+                        help=f"where {program} is [build/bin]")
+    return parser
+
+
+def parsed(parser, arguments):
+    options = parser.parse_args(arguments)
+    free = ("runs", "resume", "programs", "quick")
+    fixed = [value for name, value in vars(options).items() if name not in free]
+    if options.resume and (options.quick or any(value is not None for value in fixed)):
+        raise Refused("--resume goes with --runs only: all else stays as the series has it")
+    return options
+
+
+def resumed_plan(series, options, machine):
+    try:
+        plan = load_plan(options.resume, series.plan, series.name)
+    except ValueError as error:
+        raise Refused(f"--resume {options.resume}: {error}") from error
+    for name in SAME_MACHINE:
+        if plan.machine[name] != machine[name]:
+            raise Refused(f"--resume {options.resume}: that series has {name} "
+                          f"'{plan.machine[name]}', here it is '{machine[name]}'; start a new one")
+    plan.runs = options.runs or plan.runs
+    return options.resume, plan
+
+
+def started_plan(series, options, machine):
+    folder = options.output
+    if folder is None:
+        now = datetime.datetime.now().strftime("%Y-%m-%d-%H%M%S")
+        folder = ROOT / "results" / f"{series.name}-{now}"
+    if (folder / "plan.json").exists():
+        raise Refused(f"--output {folder}: has a series already; --resume goes on with it")
+    plan = series.new_plan(options, machine)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Refused(f"--output {folder}: {error.strerror}") from error
+    return folder, plan
+
+
+def write_results(series, folder, plan, records):
+    date = datetime.date.today().isoformat()
+    if records.good():
+        date = max(row["ended"] for row in records.good())[:10]
+    settings = dataclasses.asdict(plan)
+    summary = {"schema": f"numawarp.{series.name}/1", "date": date,
+               "machine": settings.pop("machine"), "settings": settings,
+               "warnings": series.warnings(plan, records),
+               "digests": {row["workload"]: row["digest"] for row in records.good()},
+               **series.results(plan, records)}
+    # matplotlib is slow to load and not needed for anything else.
+    importlib.import_module("plots").plot_all(folder, summary)
+    write_atomically(folder / "summary.json", json.dumps(summary, indent=2) + "\n")
+    write_atomically(folder / "summary.md", series.page(summary))
+    for warning in summary["warnings"]:
+        print(f"notice   {warning}")
+    print(f"results  {folder / 'summary.md'}")
+    return 1 if any(row["exit_code"] != "0" for row in records.rows()) else 0
+
+
+def run_series(series, options):
+    if importlib.util.find_spec("matplotlib") is None:
+        raise ProgramFailed(4, "no matplotlib for this python3 (Debian: python3-matplotlib)")
+    program = options.programs / series.program
+    if not program.exists():
+        raise ProgramFailed(4, f"no {series.program} in {options.programs}; ./jobs/run {series.name} "
+                               "builds it")
+    machine = machine_facts(program)
+    folder, plan = (resumed_plan if options.resume else started_plan)(series, options, machine)
+    save_plan(folder, plan)
+    records = Records(folder, series.columns)
+    conflict = records.digest_conflict()
+    if conflict:
+        raise DigestConflict(conflict)
+    try:
+        run_all(plan, records, lambda *which: series.run_once(program, plan, *which))
+    except Interrupted:
+        print(f"interrupted; go on with: ./jobs/run {series.name} --resume {folder}", file=sys.stderr)
+        raise
+    return write_results(series, folder, plan, records)
+
+
+def main(series, read_options):
+    """The exit code."""
+    raise_on_signals()
+    try:
+        return run_series(series, read_options(sys.argv[1:]))
+    except Interrupted as interrupted:
+        return interrupted.exit_code
+    except (Refused, DigestConflict, ProgramFailed) as error:
+        print(f"numawarp: {error}", file=sys.stderr)
+        return {Refused: 2, DigestConflict: 1}.get(type(error)) or error.code

@@ -1,0 +1,13 @@
+"""What summary.md, the page about a series, is written with."""
+
+
+def shown(value, form="{:.2f}"):
+    if value is None:
+        return "–"
+    median, least, most = (form.format(value[name]) for name in ("median", "min", "max"))
+    return f"{median} ({least}–{most})"
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
+    return lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows] + [""]

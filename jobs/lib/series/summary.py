@@ -1,0 +1,37 @@
+"""What the runs of a series come to: medians, spreads, speed-ups, and what a reader must know before
+believing them."""
+
+import statistics
+
+
+def spread(values):
+    """Median, least and most; None where there is nothing."""
+    values = list(values)
+    if not values:
+        return None
+    return {"median": statistics.median(values), "min": min(values), "max": max(values),
+            "runs": len(values)}
+
+
+def speed_up(records, before, after):
+    """Of `after` over `before`, from runs of the same round: what slows the machine down for a
+    while slows both."""
+    slow, fast = records.of(before), records.of(after)
+    return spread(slow[run] / fast[run] for run in sorted(slow.keys() & fast.keys()))
+
+
+def warnings_about_runs(plan, records):
+    """One sentence each."""
+    found = []
+    missing = len(records.missing(plan))
+    if missing:
+        failed = sum(row["exit_code"] != "0" for row in records.rows())
+        found.append(f"The series is not complete: runs missing: {missing}, of these failed: "
+                     f"{failed}.")
+    if plan.quick:
+        found.append("A --quick series shows that everything works, and nothing about speed.")
+    busy = sum(float(row["load_before"]) > 1.5 * plan.machine["cores"] for row in records.good())
+    if busy:
+        found.append(f"Before {busy} runs the load of the machine was above 1.5 a core: something "
+                     "else was running.")
+    return found
