@@ -22,6 +22,7 @@ for arguments, fragments in [
         (["list", "extra"], ["list"]), (["--ranks", 2, "list"], ["list"]), (["--print", "list"], ["list"]),
         (["--ranks", 2, "bench"], ["--ranks", "model"]), (["--print", "bench"], ["--print", "model"]),
         (["--ranks", 2, "paper-numa"], ["--ranks", "model"]),
+        (["--ranks", 2, "paper-state-saving"], ["--ranks", "model"]),
         (["--ranks", 2, "cost-model"], ["--ranks", "model"]),
         (["slurm"], ["slurm", "node"]), (["slurm", "nosuch"], ["nosuch", "node"]),
         (["slurm", "--print"], ["--print", "node"]),

@@ -1,0 +1,63 @@
+"""./jobs/run paper-state-saving: figures 2 to 9 of "The effect of state-saving in optimistic simulation
+on a cache-coherent non-uniform memory access architecture" (Carothers, Perumalla, Fujimoto, WSC 1999),
+on this machine. docs/how-to/paper-state-saving.md tells how to run and read them.
+
+    experiments.py  what is run                   geometry.py    caches and TLBs for cachegrind
+    runs.py         one run, as a row of runs.csv  cachegrind.py, hardware.py  how it is counted
+    results.py      medians, spreads, speed-ups   plots.py       figure-2 … figure-9
+    report.py       summary.md                    ../lib/series/  all else
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parent.parent))
+from lib.series.command import Series, main, number_in, parsed, parser_of  # noqa: E402
+from experiments import Plan, new_plan  # noqa: E402
+from geometry import parsed_geometry  # noqa: E402
+from report import page  # noqa: E402
+from results import results, warnings  # noqa: E402
+from runs import COLUMNS, run_once  # noqa: E402
+
+
+def worker_counts(text):
+    try:
+        counts = sorted({int(word) for word in text.split(",")})
+    except ValueError:
+        counts = [0]
+    if counts[0] < 1:
+        raise argparse.ArgumentTypeError(f"'{text}': must be whole numbers from 1 up, as 1,2,4")
+    return counts
+
+
+def folder_with_pcs(text):
+    if not (Path(text) / "pcs").exists():
+        raise argparse.ArgumentTypeError(f"'{text}': there is no pcs")
+    return Path(text).resolve()
+
+
+def read_options(arguments):
+    parser = parser_of("paper-state-saving", "Figures 2 to 9 of 'The effect of state-saving in "
+                       "optimistic simulation on a CC-NUMA architecture' (WSC 1999)", "pcs")
+    parser.add_argument("--only", choices=["rates", "counts"],
+                        help="rates and speed-ups, or what cachegrind counts [both]")
+    parser.add_argument("--until", type=number_in(1e-9, "above 0"), metavar="T",
+                        help="end of each run for rates, virtual seconds [3600]")
+    parser.add_argument("--workers", type=worker_counts, metavar="N,N,...",
+                        help="numbers of workers [the paper's, up to the cores]")
+    parser.add_argument("--counts", choices=["auto", "hardware", "cachegrind"],
+                        help="who counts misses and instructions; auto: the hardware if it can")
+    parser.add_argument("--geometry", type=parsed_geometry, action="append", metavar="GEOMETRY",
+                        help="caches and TLB in which cachegrind counts: this-machine, origin2000, "
+                             "or NAME:SIZE,WAYS,LINE:SIZE,WAYS,LINE:ENTRIES,PAGE,HUGE_PAGE; may be "
+                             "given several times [this-machine]")
+    parser.add_argument("--without-prefetch", type=folder_with_pcs, metavar="DIR",
+                        help="where a pcs is that was built with NUMAWARP_PREFETCH=OFF; it is "
+                             "measured, too [none]")
+    return parsed(parser, arguments)
+
+
+SERIES = Series(name="paper-state-saving", program="pcs", plan=Plan, new_plan=new_plan,
+                columns=COLUMNS, run_once=run_once, warnings=warnings, results=results, page=page)
+sys.exit(main(SERIES, read_options))
