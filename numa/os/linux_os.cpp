@@ -1,5 +1,6 @@
 // The port to the kernel, on Linux: mmap and madvise, hwloc (machine.cpp) for cores, nodes and
-// distances inside the cpuset, libnuma and move_pages, /proc and the control group for figures.
+// distances inside the cpuset, libnuma and move_pages, /proc and the control group for figures,
+// perf_event_open (perf_event.cpp) for counters.
 #include <fcntl.h>
 #include <malloc.h>
 #include <numa.h>
@@ -21,6 +22,7 @@
 
 #include "numa/os/machine.hpp"
 #include "numa/os/os.hpp"
+#include "numa/os/perf_event.hpp"
 
 namespace nw {
 namespace {
@@ -281,6 +283,16 @@ class LinuxOs final : public Os {
         return status_of(::move_pages(0, pages.size(), const_cast<void**>(pages.data()), nullptr,
                                       statuses.data(), 0));
     }
+
+    Status open_counter(HardwareCounter counter, int& handle) noexcept override {
+        return open_perf_event(counter, handle);
+    }
+
+    Status read_counter(int handle, CounterReading& reading) noexcept override {
+        return read_perf_event(handle, reading);
+    }
+
+    void close_counter(int handle) noexcept override { ::close(handle); }
 
     MemoryFigures memory() noexcept override {
         MemoryFigures figures;

@@ -39,6 +39,27 @@ struct AddressRange {
     std::uint64_t end = 0;
 };
 
+// What the processor and the kernel can count of a thread.
+enum class HardwareCounter : std::uint8_t {
+    instructions,
+    cycles,
+    loads,
+    stores,
+    l1d_misses,
+    last_level_misses,
+    dtlb_misses,
+    page_faults,
+    cpu_ns,
+};
+inline constexpr std::size_t hardware_counter_count = 9;
+
+// A processor has few counters. If more are wanted the kernel gives each a share of the time.
+struct CounterReading {
+    std::uint64_t count = 0;  // while it ran
+    std::uint64_t wanted_ns = 0;
+    std::uint64_t ran_ns = 0;
+};
+
 enum class Access : std::uint8_t { none, read, write };  // write: and read
 
 class Os {
@@ -95,6 +116,12 @@ class Os {
                               std::span<int> statuses) noexcept = 0;
     // statuses[i] becomes the node that page i is on, or a negative errno as above.
     virtual Status query_pages(std::span<void* const> pages, std::span<int> statuses) noexcept = 0;
+
+    // Counts for the calling thread from now on until it is closed, in user mode only; `handle` is for
+    // the other two. ENOENT and the like: the machine does not have it; EACCES, EPERM: it is not for us.
+    virtual Status open_counter(HardwareCounter counter, int& handle) noexcept = 0;
+    virtual Status read_counter(int handle, CounterReading& reading) noexcept = 0;
+    virtual void close_counter(int handle) noexcept = 0;
 
     virtual MemoryFigures memory() noexcept = 0;
     // MemoryFigures::resident alone. Cost: about a microsecond.

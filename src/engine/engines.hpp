@@ -46,6 +46,7 @@ struct WorkerTally {
     WorkerFigures figures;
     double busy_seconds = 0;
     double asleep_seconds = 0;
+    HardwareCounts hardware;
     const std::vector<Group*>* groups = nullptr;
 };
 void report_worker(RunResult& result, const WorkerPlaces& where, std::uint32_t worker,

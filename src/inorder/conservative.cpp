@@ -125,6 +125,7 @@ class ConservativeRun {
     void work(std::uint32_t w) {
         const AdoptedThread adopted(*executors_[w]);
         set_up(w);
+        const ThreadCounters counters(run_.memory.os(), run_.plan.config.hardware_counters);
         const Stopwatch stopwatch;
         if (w == 0) history_.begin(RunHistory::Clock::now());
         if (w == 0) run_.progress.begin(0);
@@ -141,6 +142,7 @@ class ConservativeRun {
         }
         if (w == 0) run_.result.wall_seconds = stopwatch.wall_seconds();
         tallies_[w].busy_seconds = stopwatch.thread_cpu_seconds();
+        tallies_[w].hardware = counters.counts();
         attempt(*executors_[w], [&] { executors_[w]->hand_over_output(time_infinity); });
     }
 

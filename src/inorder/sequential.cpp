@@ -53,6 +53,7 @@ class SequentialRun {
     }
 
     void execute() {
+        const ThreadCounters counters(run_.memory.os(), run_.plan.config.hardware_counters);
         const Stopwatch stopwatch;
         history_.begin(RunHistory::Clock::now());
         run_.progress.begin(0);
@@ -66,6 +67,7 @@ class SequentialRun {
         }
         run_.result.wall_seconds = stopwatch.wall_seconds();
         tally_.busy_seconds = stopwatch.thread_cpu_seconds();
+        tally_.hardware = counters.counts();
     }
 
     void report_progress() {

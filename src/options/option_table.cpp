@@ -185,6 +185,10 @@ void add_output(OptionBuilder& table, Settings& settings) {
     format.value = [&settings] { return json(settings.output_format->word); };
     table.add_text("trace", "FILE", settings.trace_file,
                    "write what each worker did when, for Perfetto and chrome://tracing");
+    table.add_flag(
+        "hardware-counters", settings.config.hardware_counters,
+        "count instructions, cache misses and the like of the event loop, where the machine "
+        "and its kernel let us");
     table.add_words(
         "progress", settings.progress, progress_words,
         "one live line on standard error; in a log a line a minute (on: first after 10 s)");

@@ -46,6 +46,7 @@ struct Config {
     double rebind_seconds = 2;           // between two looks at the loads of groups; 0: off
     bool net_thread = false;             // a thread of its own moves what goes between ranks
     bool trace = false;                  // gather what each thread does when
+    bool hardware_counters = false;      // count misses and instructions of each event loop
     double watchdog_seconds = 10;        // of patience with a GVT round; 0: no end of it
     double handler_timeout_seconds = 0;  // a certain handler may take; 0: any time
     SaveOptions save;                    // of the whole run

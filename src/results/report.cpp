@@ -138,6 +138,16 @@ struct FigureLines {
     }
 };
 
+// What an event took, of that which was counted.
+std::string hardware_line(const RunFacts& facts) {
+    std::string text;
+    for (std::size_t i = 0; i < hardware_counter_count; ++i)
+        if (const std::optional<double> number = facts.hardware_an_event(i))
+            text += fmt::format("{}{:.4g} {}", text.empty() ? "" : ", ", *number,
+                                hardware_table[i].name);
+    return text;
+}
+
 std::string saving_line(const SavingReport& saving) {
     if (saving.written == 0) return {};
     return fmt::format("{} ({} at virtual time {}); {} of standing still",
@@ -161,6 +171,7 @@ std::string report_text(const RunFacts& facts) {
     text += topology_table(facts);
     write_speed(out, facts);
     if (facts.settings.config.engine == EngineKind::timewarp) write_time_warp(out, facts);
+    line_if_any(out, "an event", hardware_line(facts));
     line(out, "memory", "{} at most; {} in segments, {} in saved states",
          bytes_text(result.resident_peak_bytes), bytes_text(result.segments_bytes),
          bytes_text(facts.count(Counter::saved_states_bytes_peak)));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 
 #include "options/idle_options.hpp"
 #include "options/option_table.hpp"
@@ -22,6 +23,17 @@ struct RunFacts {
     }
 
     RunShape shape() const noexcept { return {result.rollback, result.workers.size()}; }
+
+    // Counted for each event that this process committed, as the counts are: the run may have gone on
+    // from another.
+    std::optional<double> hardware_an_event(std::size_t counter) const {
+        std::uint64_t events = 0;
+        for (const WorkerReport& worker : result.workers)
+            events += worker.counters[Counter::committed_events];
+        const std::optional<std::uint64_t>& counted = result.hardware.counts[counter];
+        if (!counted || events == 0) return std::nullopt;
+        return static_cast<double>(*counted) / static_cast<double>(events);
+    }
 
     double events_per_second() const noexcept {
         return result.wall_seconds > 0

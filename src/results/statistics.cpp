@@ -136,6 +136,13 @@ Json pagemigd(const RunFacts& facts) {
             {"busy_seconds", static_cast<double>(report.figures.busy_ns) / 1e9}};
 }
 
+Json hardware_an_event(const RunFacts& facts) {
+    Json figures = Json::object();
+    for (std::size_t i = 0; i < hardware_counter_count; ++i)
+        figures[std::string(hardware_table[i].name)] = json_of(facts.hardware_an_event(i));
+    return figures;
+}
+
 Json machine(const RunFacts&) {
     const MachineFacts facts = machine_facts();
     return {{"cpu", facts.cpu},
@@ -196,6 +203,9 @@ constexpr Field fields_after_figures[] = {
       "the daemon: threads (0: none), period_seconds, passes and busy_seconds (CPU time) of all "
       "threads"},
      pagemigd},
+    {{"an_event", "object", "hardware",
+      "each of these figures over committed_events (since a --restart)"},
+     hardware_an_event},
     {{"options", "object", "",
       "every option of engine and model with the value that was in force; null: there was none, "
       "or the option did nothing in this run"},

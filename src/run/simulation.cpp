@@ -43,6 +43,10 @@ void report_worker(RunResult& result, const WorkerPlaces& where, std::uint32_t w
     }
     report.groups = tally.groups->size();
     for (const Group* group : *tally.groups) report.lps += group->count;
+    if (result.workers.empty())
+        result.hardware = tally.hardware;
+    else
+        result.hardware += tally.hardware;
     result.totals.add(report.counters);
     result.of_workers += tally.figures;
     result.workers.push_back(report);
@@ -191,6 +195,8 @@ void add_notices(RunResult& result, const Config& config, std::uint64_t memory_c
             fmt::format("--memory-cap: {} were exceeded; at most {} were in use",
                         mebibytes_text(static_cast<double>(memory_cap)),
                         mebibytes_text(static_cast<double>(result.resident_peak_bytes))));
+    for (std::string& notice : hardware_notices(result.hardware))
+        result.notices.push_back(std::move(notice));
     if (config.protect_shared && !SharedArena::is_whole())
         result.notices.push_back(
             "--protect-shared: the kernel does not let us have all that setup() made in one place, "

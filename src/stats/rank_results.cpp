@@ -77,6 +77,14 @@ void add(std::optional<T>& sum, const std::optional<T>& other) {
         sum = other;
 }
 
+// What one rank could not count nobody knows the sum of.
+void add(std::optional<std::uint64_t>& sum, const std::optional<std::uint64_t>& other) {
+    if (sum && other)
+        *sum += *other;
+    else
+        sum.reset();
+}
+
 // --- The visitors ---------------------------------------------------------------------------------
 
 // (The trace stays where it is: write_trace() fetches it.)

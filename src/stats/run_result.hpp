@@ -13,6 +13,7 @@
 #include "base/digest.hpp"
 #include "output/column_kinds.hpp"
 #include "stats/figure.hpp"
+#include "stats/hardware_figures.hpp"
 #include "stats/numa_report.hpp"
 #include "stats/run_history.hpp"
 #include "stats/trace.hpp"
@@ -79,6 +80,7 @@ struct RunResult {
     ColumnKinds column_kinds;        // of the tables of output; the first rank's
     Counters totals;                 // of the whole run: with what was done before it was saved
     WorkerFigures of_workers;        // of this process, over its workers
+    HardwareCounts hardware;         // of this process's event loops; with --hardware-counters
     std::vector<RunSample> history;  // over all ranks, taken by the first
     // Events and anti-messages from rank to rank; one row, its own, before the results are gathered, and
     // none with one rank.
@@ -120,6 +122,8 @@ void visit_figures(Visitor&& visit, Result& result) {
         visit(counter_table[i], Sum{}, result.totals[Counter{i}]);
     visit_worker_figures(visit, result.of_workers);
     visit(unlisted, Append{}, result.workers);
+    for (std::size_t i = 0; i < hardware_counter_count; ++i)
+        visit(hardware_table[i], Sum{}, result.hardware.counts[i]);
 
     visit(FigureInfo{"resident_peak_bytes", "bytes", "memory",
                      "most resident memory of the process at a time"},

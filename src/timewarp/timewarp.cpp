@@ -246,6 +246,7 @@ class TimeWarpRun {
 
     void event_loop(std::uint32_t w) {
         Worker& worker = *workers_[w];
+        const ThreadCounters counters(run_.memory.os(), run_.plan.config.hardware_counters);
         const Stopwatch stopwatch;
         if (w == 0) {
             const RunSample first = beginning_of(run_.plan.config);
@@ -263,6 +264,7 @@ class TimeWarpRun {
         }
         if (w == 0) run_.result.wall_seconds = stopwatch.wall_seconds();
         tallies_[w].busy_seconds = stopwatch.thread_cpu_seconds();
+        tallies_[w].hardware = counters.counts();
     }
 
     void finish(std::uint32_t w) {

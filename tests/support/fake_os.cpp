@@ -48,6 +48,29 @@ void FakeOs::set_memory(const MemoryFigures& figures) {
     memory_ = figures;
 }
 
+void FakeOs::set_reading(HardwareCounter counter, const CounterReading& reading) {
+    const std::lock_guard lock(mutex_);
+    readings_[static_cast<int>(counter)] = reading;
+}
+
+Status FakeOs::open_counter(HardwareCounter counter, int& handle) noexcept {
+    const std::lock_guard lock(mutex_);
+    handle = static_cast<int>(counter);
+    return recorded({Call::open_counter, nullptr, 0, handle, planned_fault(Call::open_counter)});
+}
+
+Status FakeOs::read_counter(int handle, CounterReading& reading) noexcept {
+    const std::lock_guard lock(mutex_);
+    const Status status = planned_fault(Call::read_counter);
+    if (status == 0) reading = readings_[handle];
+    return recorded({Call::read_counter, nullptr, 0, handle, status});
+}
+
+void FakeOs::close_counter(int handle) noexcept {
+    const std::lock_guard lock(mutex_);
+    recorded({Call::close_counter, nullptr, 0, handle, 0});
+}
+
 void FakeOs::set_busy(const void* page, std::size_t count) {
     const std::lock_guard lock(mutex_);
     busy_[page] = count;

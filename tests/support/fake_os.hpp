@@ -28,13 +28,17 @@ class FakeOs : public Os {
         prefer_local_memory,
         move_pages,
         query_pages,
+        open_counter,
+        read_counter,
+        close_counter,
     };
 
     struct Record {
         Call call;
         const void* address = nullptr;  // the first page, for move_pages and query_pages
         std::size_t bytes = 0;
-        int argument = 0;  // CPU, target node; huge pages on (1) or off (0); Access
+        int argument =
+            0;  // CPU, target node; huge pages on (1) or off (0); Access; HardwareCounter
         Status status = 0;
     };
 
@@ -61,6 +65,8 @@ class FakeOs : public Os {
     void hide_memory() { hides_memory_ = true; }
     void set_kernel_balances_nodes(bool on) { kernel_balances_nodes_ = on; }
     void set_memory(const MemoryFigures& figures);
+    // What the counter reads from now on; 0 without it. Its handle is its number.
+    void set_reading(HardwareCounter counter, const CounterReading& reading);
     // The page is touched and lies on the node, if a free page is left there. Requires: it is not one
     // that was reserved and is closed.
     void touch(const void* page, NodeId node);
@@ -101,6 +107,9 @@ class FakeOs : public Os {
     Status move_pages(std::span<void* const> pages, NodeId target,
                       std::span<int> statuses) noexcept override;
     Status query_pages(std::span<void* const> pages, std::span<int> statuses) noexcept override;
+    Status open_counter(HardwareCounter counter, int& handle) noexcept override;
+    Status read_counter(int handle, CounterReading& reading) noexcept override;
+    void close_counter(int handle) noexcept override;
     MemoryFigures memory() noexcept override;
     std::vector<AddressRange> mappings() override;
     std::size_t read_own_memory(std::uintptr_t address, void* bytes,
@@ -137,6 +146,7 @@ class FakeOs : public Os {
     // Of what was reserved: from where on it has which access, up to the next entry. No two
     // neighbours are alike; `none` before the first.
     std::map<const std::byte*, Access> access_;
+    std::map<int, CounterReading> readings_;
     std::map<Call, Fault> faults_;
     std::vector<Record> records_;
     bool kernel_balances_nodes_ = false;

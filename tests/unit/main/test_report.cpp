@@ -1,5 +1,6 @@
 // What a run that is over is reported as: the text for people, the JSON for programs.
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -131,6 +132,28 @@ TEST_CASE("statistics: numbers are those of the run") {
     CHECK(json["workers_detail"][1]["core"] == 5);
     CHECK(json["workers_detail"][1]["node"].is_null());
     CHECK(json["workers_detail"][1]["committed_events"] == 450'000);
+}
+
+TEST_CASE("statistics and report: what the hardware counted, in all and for an event") {
+    FinishedRun run;
+    run.result.hardware[nw::HardwareCounter::instructions] = 1'800'000;
+    const nlohmann::json hardware = run.json()["hardware"];
+    CHECK(hardware["instructions"] == 1'800'000);
+    CHECK(hardware["cycles"].is_null());
+    CHECK(hardware["an_event"]["instructions"] == 2.0);
+    CHECK(hardware["an_event"]["cycles"].is_null());
+    CHECK(contains(run.report(), "an event      2 instructions\n"));
+    CHECK_FALSE(contains(FinishedRun().report(), "an event"));
+}
+
+TEST_CASE("hardware_notices: one for each reason, with all that it is the reason for") {
+    nw::HardwareCounts counts;
+    CHECK(nw::hardware_notices(counts).empty());
+    counts.refused = {ENOENT, ENOENT, EACCES};
+    const std::vector<std::string> notices = nw::hardware_notices(counts);
+    REQUIRE(notices.size() == 2);
+    CHECK(contains(notices[0] + notices[1], "instructions, cycles: this machine"));
+    CHECK(contains(notices[0] + notices[1], "loads: the kernel does not let us"));
 }
 
 TEST_CASE("statistics: samples over time, rollback lengths of all workers, and who sent to whom") {
