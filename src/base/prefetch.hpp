@@ -9,7 +9,9 @@
 namespace nw {
 
 inline void prefetch(const void* address) noexcept {
-#if defined(__x86_64__)
+#if defined(NUMAWARP_NO_PREFETCH)
+    static_cast<void>(address);
+#elif defined(__x86_64__)
     asm volatile("prefetcht0 %0" : : "m"(*static_cast<const char*>(address)));
 #elif defined(__aarch64__)
     asm volatile("prfm pldl1keep, %0" : : "Q"(*static_cast<const char*>(address)));

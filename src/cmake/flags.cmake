@@ -20,7 +20,8 @@ target_compile_options(numawarp_own_flags INTERFACE
     $<$<BOOL:${NUMAWARP_WERROR}>:-Werror>
     "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=")
 target_compile_definitions(numawarp_own_flags INTERFACE
-    $<$<BOOL:${NUMAWARP_PARANOID}>:NUMAWARP_PARANOID>)
+    $<$<BOOL:${NUMAWARP_PARANOID}>:NUMAWARP_PARANOID>
+    $<$<NOT:$<BOOL:${NUMAWARP_PREFETCH}>>:NUMAWARP_NO_PREFETCH>)
 
 # Our include roots, for our own libraries and tests. Models do not get them: a model that reaches
 # for an inner header does not compile.
