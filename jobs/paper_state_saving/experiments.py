@@ -116,8 +116,9 @@ class Plan:
 
     def counted(self):
         """Figures 4 to 9 by cachegrind, which runs one thread at a time: with one worker."""
-        of_quick = [MAIN_METHODS[0], MAIN_METHODS[-1]]
-        methods, on_huge_pages = (of_quick,) * 2 if self.quick else (COUNTED_METHODS, MAIN_METHODS)
+        methods, on_huge_pages = COUNTED_METHODS, MAIN_METHODS
+        if self.quick:
+            methods, on_huge_pages = [SEQUENTIAL, MAIN_METHODS[-1]], MAIN_METHODS[-1:]
         return [Variant(method, 1, geometry=Geometry(**geometry), huge_pages=pages)
                 for geometry in self.geometries
                 for pages, some in (("auto", methods), ("on", on_huge_pages)) for method in some]

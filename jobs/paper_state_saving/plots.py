@@ -4,7 +4,7 @@ bars."""
 from lib.plotting import pyplot
 from lib.series.figures import errors_of, save
 
-from results import COUNTS
+from results import counted_figures
 
 COLOURS = {"sequential": "Greys", "reverse": "Blues", "copy": "Greens", "snapshot": "Oranges",
            "containers": "Purples"}
@@ -77,7 +77,7 @@ def plot_rates(folder, summary):
 
 
 def plot_counts(folder, summary):
-    for number, (column, what) in COUNTS.items():
+    for number, (column, what) in counted_figures(summary).items():
         title, label = f"Figure {number}: {what} a committed event", f"{what} a committed event"
         if "hardware" in summary["counts"]:
             curves(folder, f"figure-{number}", summary, summary["counts"]["hardware"],

@@ -5,7 +5,7 @@ from lib.series.machine import paragraph
 from lib.series.page import shown, table
 
 from geometry import Geometry
-from results import COUNTS
+from results import counted_figures
 
 # What the paper reports, on 15 processors of an SGI Origin 2000.
 PAPER = "The paper: 730,000 events/s by reverse computation and 115,000 by state saving, on 15 " \
@@ -52,13 +52,14 @@ def figures_4_to_9(summary):
     lines = ["## Figures 4 to 9: what one committed event takes", ""]
     for text in counted_where(summary):
         lines += [text, ""]
-    for number in COUNTS:
+    counts = counted_figures(summary)
+    for number in counts:
         lines += [f"![figure {number}](figure-{number}.svg)", ""]
     for where, methods in summary["counts"].items():
-        rows = [[method, workers, *(shown_count(point.get(column)) for column, _ in COUNTS.values())]
+        rows = [[method, workers, *(shown_count(point.get(column)) for column, _ in counts.values())]
                 for method, points in methods.items() for workers, point in points.items()]
         lines += [f"### {where}", "",
-                  *table(["rollback", "workers", *(what for _, what in COUNTS.values())], rows)]
+                  *table(["rollback", "workers", *(what for _, what in counts.values())], rows)]
     return lines
 
 

@@ -54,6 +54,13 @@ def an_event(records, variant):
     return found
 
 
+def counted_figures(summary):
+    """Those of figures 4 to 9 that there is something for: COUNTS without what nobody counted."""
+    columns = {column for methods in summary["counts"].values() for points in methods.values()
+               for point in points.values() for column in point}
+    return {number: count for number, count in COUNTS.items() if count[0] in columns}
+
+
 def counts(plan, records):
     """Who counted -> method (and whether on huge pages) -> workers -> what an event takes."""
     variants = plan.counted() if plan.counts == "cachegrind" else plan.points()
