@@ -20,6 +20,7 @@ from programs import CHECKOUT, Programs
 # Lines that take too long or need what no test has: (the line, the test that does it).
 ELSEWHERE = [
     (r"\./jobs/run paper-numa\b.*", "system_paper_numa"),
+    (r"\./jobs/run paper-state-saving\b.*", "system_paper_state_saving"),
     (r"\./jobs/run cost-model\b.*", "system_cost_model"),
     (r"tests/checks/gvt_model .*", "check_gvt_model"),
     (r"build/bin/test_numa -s", "test_numa"),
