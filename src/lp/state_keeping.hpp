@@ -36,7 +36,7 @@ struct SavedState {
 
 // An LP's saved states, newest first, and what its interval is adapted from.
 struct SavedStates {
-    SavedState* newest = nullptr;  // null where the history is empty
+    SavedState* newest = nullptr;     // null where the history is empty
     std::uint64_t bytes = 0;          // of all, what they share counted once
     std::uint32_t interval = 8;       // events from one saved state to the next
     History::Ordinal adapted_at = 0;  // committed events at the last adaptation

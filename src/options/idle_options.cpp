@@ -49,8 +49,8 @@ std::vector<IdleOption> idle_options(const Settings& settings, const RunShape& s
     if (!time_warp)
         idle.add(fmt::format("--engine {}", word_for(config.engine)),
                  {"rollback", "state-saving-interval", "gvt-interval", "window", "rebind",
-                  "check-rebind", "check-interrupt", "keep-safe-events", "net-thread",
-                  "watchdog", "pagemigd"});
+                  "check-rebind", "check-interrupt", "keep-safe-events", "net-thread", "watchdog",
+                  "pagemigd"});
     if (config.engine == EngineKind::sequential) idle.add("--engine sequential", {"workers"});
     if (time_warp && shape.rollback == Rollback::reverse)
         idle.add("rollback by reverse", {"state-saving-interval"});

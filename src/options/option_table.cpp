@@ -59,9 +59,9 @@ void add_gvt_interval(OptionBuilder& table, Config& config) {
     static constexpr double never_ms = 1e9;
     const auto legal_ms = above(0).to(60'000);
     const auto legal_events = from(1).to(1e9);
-    OptionSpec& interval = table.add(
-        "gvt-interval", "MS|Nev|auto", "auto",
-        "milliseconds, or events of a worker as 2000ev, between computations of global virtual time");
+    OptionSpec& interval = table.add("gvt-interval", "MS|Nev|auto", "auto",
+                                     "milliseconds, or events of a worker as 2000ev, between "
+                                     "computations of global virtual time");
     interval.legal = legal_ms.text();
     interval.set = [&config, legal_ms, legal_events](std::string_view text) {
         config.gvt_interval_ms = 1;
@@ -73,7 +73,8 @@ void add_gvt_interval(OptionBuilder& table, Config& config) {
             config.gvt_interval_ms = never_ms;
             return;
         }
-        config.gvt_interval_ms = parse_number<double>(text, legal_ms, "events of a worker as 2000ev, or auto");
+        config.gvt_interval_ms =
+            parse_number<double>(text, legal_ms, "events of a worker as 2000ev, or auto");
         config.gvt_interval_events = 0;
     };
     interval.value = [&config] {
@@ -104,9 +105,10 @@ void add_time_warp(OptionBuilder& table, Config& config) {
         if (config.window_mode == WindowMode::fixed) return json(config.window);
         return json(config.window_mode == WindowMode::off ? "off" : "auto");
     };
-    table.add_words("keep-safe-events", config.keep_safe_events, switch_words,
-                    "keep the past of events that nothing can undo any more, as of all others: to see "
-                    "what keeping it costs");
+    table.add_words(
+        "keep-safe-events", config.keep_safe_events, switch_words,
+        "keep the past of events that nothing can undo any more, as of all others: to see "
+        "what keeping it costs");
     table.add_number_or("lps-per-group", "N", "auto", config.lps_per_group,
                         from(1).to(Partition::lps_per_group_most),
                         "LPs that share memory pages and move together");

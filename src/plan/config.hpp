@@ -18,7 +18,7 @@ enum class EngineKind : std::uint8_t { timewarp, sequential, conservative };
 enum class WindowMode : std::uint8_t { automatic, fixed, off };
 
 // What lies between two rounds stays in a core's second-level cache (docs/results/).
-inline constexpr std::uint32_t default_gvt_interval_events = 1000;
+inline constexpr std::uint32_t default_gvt_interval_events = 500;
 
 struct Config {
     EngineKind engine = EngineKind::timewarp;
@@ -51,7 +51,7 @@ struct Config {
     double handler_timeout_seconds = 0;  // a certain handler may take; 0: any time
     SaveOptions save;                    // of the whole run
     std::shared_ptr<const SavedRun> restart_from;  // null: from the beginning
-    bool keep_safe_events = false;  // as if they could be undone
+    bool keep_safe_events = false;                 // as if they could be undone
     double check_interrupt = 0;  // share of events put aside as if their handlers had run long
     double check_rebind = 0;     // share of groups moved at random at every such look, in [0, 1]
 };

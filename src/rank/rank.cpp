@@ -140,9 +140,8 @@ bool Rank::may_sleep(std::uint32_t w) const noexcept {
 }
 
 void Rank::sleep(std::uint32_t w, std::uint32_t seen) {
-    sleepers_.sleep(w, [&] {
-        return failed_.load() || !ready_lists_[w].empty() || gvt_.calls_for(seen);
-    });
+    sleepers_.sleep(
+        w, [&] { return failed_.load() || !ready_lists_[w].empty() || gvt_.calls_for(seen); });
 }
 
 void Rank::bind(const Group& group, std::uint32_t worker) noexcept {

@@ -212,7 +212,8 @@ constexpr Field fields_after_figures[] = {
      options_used},
     {{"workers_detail", "array", "",
       "for each worker rank, core, node (null: not pinned), lps, groups (both at the end), "
-      "busy_seconds (CPU time), asleep_seconds (in which there was nothing to do), efficiency (share of executed_events that it did not roll back) "
+      "busy_seconds (CPU time), asleep_seconds (in which there was nothing to do), efficiency "
+      "(share of executed_events that it did not roll back) "
       "and every counter"},
      workers_detail},
 };

@@ -26,7 +26,7 @@ struct WorkerReport {
     Counters counters;
     double busy_seconds = 0;    // CPU time of the worker's thread
     double asleep_seconds = 0;  // having nothing to do
-    int core = -1;            // -1: not pinned
+    int core = -1;              // -1: not pinned
     int node = -1;
     std::uint64_t lps = 0;
     std::uint64_t groups = 0;

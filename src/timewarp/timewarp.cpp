@@ -29,7 +29,7 @@ namespace {
 // Turns without work after which a worker lets others have its CPU, should they need it. Who waits
 // there may be one of ours, and then it is the one that is waited for; or some other program, which
 // keeps the CPU for milliseconds. On a machine with two cores (2026-11-21) PHOLD with 64 LPs beside
-// two such programs (`phold_bench --sections foreign`, "on all cores") kept a tenth of its speed with
+// two such programs (`./jobs/run bench --crowded`, its row with 64 LPs) kept a tenth of its speed with
 // two workers that wait 1000 turns (100 µs), less than a hundredth with 8; alone it was as fast with
 // both. Eight workers on the two cores took twenty times as long with 1000 as with 8.
 constexpr std::uint32_t idle_turns_before_yield = 1000;

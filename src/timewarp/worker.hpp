@@ -236,7 +236,7 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     bool draws_interruptions_;             // --check-interrupt
     bool draws_rollbacks_;                 // --check-rollback
     std::unique_ptr<std::byte[]> safe_entry_bytes_;  // of what runs for good; in no history
-    std::uint32_t until_timed_;            // events until one is timed for its group's load
+    std::uint32_t until_timed_;  // events until one is timed for its group's load
     std::uint64_t suggests_round_at_ = UINT64_MAX;  // executed events
     FaultGuard
         undo_guard_;  // of handlers called while taking back, perhaps amid the core guard's batch

@@ -22,8 +22,7 @@ RunningHandler Worker::running_handler() const noexcept {
     RunningHandler handler = core_.running.handler();
     if (const EventRecord* event = core_.running.event)
         handler.certain = !may_interrupt_ || is_running_for_good() || event->certain ||
-                          core_.running.silent ||
-                          *core_.running.hook != '\0';
+                          core_.running.silent || *core_.running.hook != '\0';
     return handler;
 }
 

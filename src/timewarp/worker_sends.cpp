@@ -27,8 +27,7 @@ void Worker::schedule(Context& context, LpId target, VirtualTime delay, EventTyp
         },
         [&](const EventHeader& header) {
             staged_.append(WireEvent{header, 0, WireKind::event, {}}, payload.data());
-            if (!is_running_for_good())
-                add_anti_message(entry, header, core_.running.group->heap);
+            if (!is_running_for_good()) add_anti_message(entry, header, core_.running.group->heap);
         },
         [&] { ending_.note_dropped(); });
     ++entry.sent_count;

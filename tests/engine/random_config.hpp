@@ -47,13 +47,14 @@ inline Config draw_config(Dice& dice, const RandomShape& shape) {
 inline std::string describe(const Config& config) {
     return fmt::format(
         "engine {}, workers {}, seed {}, LPs a group {}, rollback {}, states saved every {}, GVT "
-        "every {} ms or {} events, window mode {} of {}, memory {}, pin {}, check rollback {}, rebinding of {} "
+        "every {} ms or {} events, window mode {} of {}, memory {}, pin {}, check rollback {}, "
+        "rebinding of {} "
         "every {} s, check interrupt {}, net thread {}, safe events kept {}",
         static_cast<int>(config.engine), config.workers, config.seed, config.lps_per_group,
         config.rollback ? static_cast<int>(*config.rollback) : -1, config.state_saving_interval,
-        config.gvt_interval_ms, config.gvt_interval_events, static_cast<int>(config.window_mode), config.window,
-        static_cast<int>(config.memory), config.pin, config.check_rollback, config.check_rebind,
-        config.rebind_seconds, config.check_interrupt, config.net_thread,
+        config.gvt_interval_ms, config.gvt_interval_events, static_cast<int>(config.window_mode),
+        config.window, static_cast<int>(config.memory), config.pin, config.check_rollback,
+        config.check_rebind, config.rebind_seconds, config.check_interrupt, config.net_thread,
         config.keep_safe_events);
 }
 

@@ -17,17 +17,20 @@ struct SteppedCase {
     std::string describe() const {
         return fmt::format(
             "{} ranks of {} workers, delay up to {}, stalls {} of up to {}, laziness {}; seed {}, "
-            "LPs a group {}, rollback {}, states saved every {}, GVT every {} ms or {} events, window mode {} "
+            "LPs a group {}, rollback {}, states saved every {}, GVT every {} ms or {} events, "
+            "window mode {} "
             "of "
-            "{}, check rollback {}, rebinding of {} every {} s, memory used {}, check interrupt {}, safe "
+            "{}, check rollback {}, rebinding of {} every {} s, memory used {}, check interrupt "
+            "{}, safe "
             "events kept {}",
             machine.ranks, machine.workers, machine.weather.delay_max,
             machine.weather.stall_probability, machine.weather.stall_max, machine.laziness,
             config.seed, config.lps_per_group,
             config.rollback ? static_cast<int>(*config.rollback) : -1, config.state_saving_interval,
-            config.gvt_interval_ms, config.gvt_interval_events, static_cast<int>(config.window_mode), config.window,
-            config.check_rollback, config.check_rebind, config.rebind_seconds, machine.memory_used,
-            config.check_interrupt, config.keep_safe_events);
+            config.gvt_interval_ms, config.gvt_interval_events,
+            static_cast<int>(config.window_mode), config.window, config.check_rollback,
+            config.check_rebind, config.rebind_seconds, machine.memory_used, config.check_interrupt,
+            config.keep_safe_events);
     }
 };
 

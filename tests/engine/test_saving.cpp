@@ -151,8 +151,7 @@ void compare_with_sequential(std::uint64_t seed, Met& met) {
         add(met, result, chain);
         if (result.reason != EndReason::interrupted) break;
         REQUIRE(part < parts_max);
-        if (shape.commits)
-            CHECK(result.totals[Counter::committed_events] == on_commit_events);
+        if (shape.commits) CHECK(result.totals[Counter::committed_events] == on_commit_events);
     }
     CHECK(result.digest.hex() == reference.digest);
     CHECK(result.totals[Counter::committed_events] == reference.committed_events);

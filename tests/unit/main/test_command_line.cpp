@@ -198,9 +198,11 @@ TEST_CASE("command line: what is refused is named with what would be legal") {
         {{"--engine", "fast"}, "--engine fast: must be sequential, conservative or timewarp"},
         {{"--rollback", "x"}, "--rollback x: must be snapshot, copy or reverse"},
         {{"--window", "-1"}, "--window -1: " + above_zero + "; or auto, or off"},
-        {{"--gvt-interval", "0"}, "--gvt-interval 0: must be a number above 0, up to 60000; or events "
+        {{"--gvt-interval", "0"},
+         "--gvt-interval 0: must be a number above 0, up to 60000; or events "
          "of a worker as 2000ev, or auto"},
-        {{"--gvt-interval", "0ev"}, "--gvt-interval 0ev: must be a whole number from 1 to 1000000000"},
+        {{"--gvt-interval", "0ev"},
+         "--gvt-interval 0ev: must be a whole number from 1 to 1000000000"},
         {{"--state-saving-interval", "0"},
          "--state-saving-interval 0: must be a whole number from 1 to 1000000000; or auto"},
         {{"--check-rollback", "1.1"}, "--check-rollback 1.1: must be a number from 0 to 1"},
