@@ -6,9 +6,11 @@ cachegrind runs one thread at a time, some fifty times slower, and simulates no 
 computation of GVT every 300 ms is then about as far apart in events as one every 4 ms; workers are not
 bound to cores, and nothing is moved, since a wait of milliseconds means something else there."""
 
+import shutil
 import tempfile
 from pathlib import Path
 
+from lib.series.machine import ProgramFailed
 from lib.series.runner import run_programs
 
 OPTIONS = ["--gvt-interval", 300, "--watchdog", "off", "--pin", "off", "--rebind", "off",
@@ -25,6 +27,13 @@ def read_summary(file):
         elif kind == "summary":
             values = [int(value) for value in rest.split()]
     return dict(zip(names, values))
+
+
+def demand_valgrind():
+    """Raises ProgramFailed where there is none."""
+    if not shutil.which("valgrind"):
+        raise ProgramFailed(4, "no valgrind to count with (Debian: valgrind); --only rates does not "
+                               "need it")
 
 
 def command_of(pcs, plan, variant, until, simulated, file):
@@ -48,6 +57,7 @@ def figures_of(caches, tlb):
 def count(pcs, plan, variant, on_tick):
     """(Outcome, figures), {} where a run failed. On huge pages only the TLB differs: cachegrind knows
     no pages."""
+    demand_valgrind()  # a series that goes on may do so on another machine
     huge = variant.huge_pages == "on"
     simulated = [variant.geometry.tlb_options(huge)]
     if not huge:

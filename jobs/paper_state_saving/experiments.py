@@ -5,11 +5,9 @@ the event, with an interval above 1 or by `snapshot` a saved state is a block of
 
 import dataclasses
 import random
-import shutil
-
-from lib.series.machine import ProgramFailed
 
 import hardware
+from cachegrind import demand_valgrind
 from geometry import Geometry, this_machine
 
 # The paper's numbers of processors, and on to larger machines.
@@ -45,7 +43,8 @@ class Method:
         words = ["--state", self.state]
         if self.rollback == "sequential":
             return [*words, "--engine", "sequential"]
-        words += ["--rollback", self.rollback]
+        # One worker alone would keep nothing otherwise.
+        words += ["--rollback", self.rollback, "--keep-safe-events", "on"]
         return [*words, "--state-saving-interval", self.interval] if self.interval else words
 
 
@@ -147,9 +146,8 @@ def counts_of(options):
     counts = options.counts or "auto"
     if counts == "auto":
         counts = "hardware" if hardware.is_there(options.programs / "pcs") else "cachegrind"
-    if counts == "cachegrind" and options.only != "rates" and not shutil.which("valgrind"):
-        raise ProgramFailed(4, "no valgrind to count with (Debian: valgrind); --only rates does not "
-                               "need it")
+    if counts == "cachegrind" and options.only != "rates":
+        demand_valgrind()
     return counts
 
 

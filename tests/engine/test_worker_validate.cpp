@@ -157,7 +157,7 @@ TEST_CASE("Worker::validate: counts that do not fit") {
     busy.check_found("more executed than is there", busy.core().counters, more);
     busy.check_found("an anti-message that nobody has", busy.lp().unmatched_anti_messages,
                      busy.lp().unmatched_anti_messages + 1);
-    busy.check_found("a saved state of another size", busy.lp().saved_states->newest->bytes, 1u);
+    busy.check_found("a saved state of another size", busy.lp().saved_states->bytes, 1u);
     std::uint32_t& seen = busy.core().epochs.*opened(SeenOf{});
     busy.check_found("a round that was not cut is learnt", seen, seen + 2);
 }
