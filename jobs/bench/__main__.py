@@ -14,8 +14,8 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent / "paper_numa"))
-from machine import cpu_model  # noqa: E402
+sys.path.append(str(HERE.parent))
+from lib.series.machine import cpu_model  # noqa: E402
 
 import measure  # noqa: E402
 import results  # noqa: E402

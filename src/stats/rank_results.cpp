@@ -77,14 +77,6 @@ void add(std::optional<T>& sum, const std::optional<T>& other) {
         sum = other;
 }
 
-// What one rank could not count nobody knows the sum of.
-void add(std::optional<std::uint64_t>& sum, const std::optional<std::uint64_t>& other) {
-    if (sum && other)
-        *sum += *other;
-    else
-        sum.reset();
-}
-
 // --- The visitors ---------------------------------------------------------------------------------
 
 // (The trace stays where it is: write_trace() fetches it.)
@@ -104,6 +96,14 @@ struct Receive {
     template <class T>
     void operator()(const auto&, combine::Sum, T& sum) {
         add(sum, next<T>());
+    }
+    template <class T>
+    void operator()(const auto&, combine::SumOfAll, std::optional<T>& sum) {
+        const auto other = next<std::optional<T>>();
+        if (sum && other)
+            *sum += *other;
+        else
+            sum.reset();
     }
     template <class T>
     void operator()(const auto&, combine::Most, T& most) {

@@ -123,7 +123,7 @@ void visit_figures(Visitor&& visit, Result& result) {
     visit_worker_figures(visit, result.of_workers);
     visit(unlisted, Append{}, result.workers);
     for (std::size_t i = 0; i < hardware_counter_count; ++i)
-        visit(hardware_table[i], Sum{}, result.hardware.counts[i]);
+        visit(hardware_table[i], SumOfAll{}, result.hardware.counts[i]);
 
     visit(FigureInfo{"resident_peak_bytes", "bytes", "memory",
                      "most resident memory of the process at a time"},
