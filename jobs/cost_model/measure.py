@@ -14,7 +14,9 @@ from lib.series.machine import cpu_model
 JOBS = Path(__file__).resolve().parent.parent
 RANKS = (2, 3, 4, 5, 6, 7, 8)
 REMOTE = (0.05, 0.1, 0.25, 0.5)
-PHOLD = ["--lps", 1024, "--events-per-lp", 16, "--state", 16, "--until", 300, "--workers", 1]
+# Rounds by the clock, and a past on one rank as on several: what the model reckons with.
+PHOLD = ["--lps", 1024, "--events-per-lp", 16, "--state", 16, "--until", 300, "--workers", 1,
+         "--gvt-interval", 1, "--keep-safe-events", "on"]
 
 
 def launch(ranks, program, *arguments, **environment):

@@ -17,6 +17,7 @@ class ReadyList {
         return head_.exchange(nullptr,
                               std::memory_order_acquire);  // pairs with the release in push
     }
+    // In one order with push() for all threads: a worker looks here before it sleeps.
     bool empty() const noexcept { return head_.load() == nullptr; }
 
     // At most so many are on it, and none twice. Thread: the consumer.

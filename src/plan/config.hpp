@@ -17,7 +17,7 @@ namespace nw {
 enum class EngineKind : std::uint8_t { timewarp, sequential, conservative };
 enum class WindowMode : std::uint8_t { automatic, fixed, off };
 
-// What lies between two rounds stays in a core's second-level cache (docs/results/).
+// What lies between two rounds stays in a core's second-level cache (docs/decisions/0023).
 inline constexpr std::uint32_t default_gvt_interval_events = 500;
 
 struct Config {

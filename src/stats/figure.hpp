@@ -10,13 +10,12 @@ namespace nw {
 // What becomes of a figure of which several workers or ranks have one. Types, so that a visitor has an
 // overload for each.
 namespace combine {
-struct First {};  // equal everywhere, or of interest on the first rank only
-struct Sum {};    // by +=
-struct SumOfAll {
-};                 // the same of what may be missing; what is missing in one is missing in the sum
-struct Most {};    // the largest
-struct Append {};  // one rank's rows behind those of the rank before
-struct Once {};    // texts: what all ranks say stands there once
+struct First {};     // equal everywhere, or of interest on the first rank only
+struct Sum {};       // by +=
+struct SumOfAll {};  // the same, but missing if one has none
+struct Most {};      // the largest
+struct Append {};    // one rank's rows behind those of the rank before
+struct Once {};      // texts: what all ranks say stands there once
 }  // namespace combine
 
 // In the place of FigureInfo: of no interest but for what ranks tell each other.

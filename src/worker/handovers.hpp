@@ -25,9 +25,9 @@ class Handovers {
     // A round was learnt: the plan that belongs to it, if there is one.
     void on_gvt();
 
-    // The next cut waits until what leaves has left and what comes has come.
     // With the round that was learnt last groups change their workers.
     bool are_planned() const noexcept;
+    // The next cut waits until what leaves has left and what comes has come.
     bool is_under_way() const noexcept { return !leaving_.empty() || awaited_ != 0; }
     bool is_leaving() const noexcept { return !leaving_.empty(); }
     bool is_awaiting() const noexcept { return awaited_ > 0; }
