@@ -13,19 +13,24 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def page_of(runs):
-    style = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
     models = ", ".join(dict.fromkeys(run.text("model") or "a model" for run in runs))
     title = f"{models}: {how(runs[0]) if len(runs) == 1 else f'{len(runs)} runs'}"
     body = comparison(runs) if len(runs) > 1 else ""
     for run in runs:
         heading = f"<h2>{escape(run.name)}: {escape(how(run))}</h2>" if len(runs) > 1 else ""
         body += f'<article class="run">{heading}{facts(run)}{summary(run)}{run_parts(run)}</article>'
+    return document(title, "numawarp run report", body)
+
+
+def document(title, brand, body):
+    """A whole page, with our style in it."""
+    style = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
     return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             '<meta name="color-scheme" content="light dark">'
             f"<title>{escape(title)} – numawarp</title>\n<style>\n{style}</style></head>\n"
-            f'<body><main><header><p class="brand">numawarp run report</p><h1>{escape(title)}</h1>'
+            f'<body><main><header><p class="brand">{brand}</p><h1>{escape(title)}</h1>'
             f"</header>\n{body}\n</main></body></html>\n")
 
 

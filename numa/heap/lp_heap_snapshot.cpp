@@ -2,6 +2,7 @@
 // in the same order; they differ in what they do with each run of chunks in use.
 #include <cstring>
 
+#include "base/meter_marks.hpp"
 #include "numa/heap/group_memory.hpp"
 #include "numa/heap/large_blocks.hpp"
 #include "numa/heap/lp_heap.hpp"
@@ -53,6 +54,7 @@ std::size_t LpHeap::snapshot_bytes() const noexcept {
 Snapshot* LpHeap::take(PlatformHeap& memory, Snapshot* previous) const {
     const std::size_t bytes = snapshot_bytes();
     auto* const snapshot = static_cast<Snapshot*>(memory.allocate(bytes));
+    meter_memory<MeterKind::snapshots>(snapshot, bytes);
     *snapshot = {bytes, 0, used_units_, large_ != nullptr ? large_->live_count() : 0, bin_count_};
     auto* const table = reinterpret_cast<std::uint32_t*>(snapshot + 1);
     auto* image = reinterpret_cast<std::byte*>(table) + bin_table_bytes(bin_count_);

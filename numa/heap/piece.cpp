@@ -3,6 +3,8 @@
 #include <array>
 #include <cstring>
 
+#include "base/meter_marks.hpp"
+
 namespace nw {
 
 bool is_zero(std::span<const std::byte> bytes) noexcept {
@@ -22,6 +24,7 @@ Piece* hold_piece(std::span<const std::byte> bytes, Piece* known, PlatformHeap& 
     }
     if (known != nullptr && is_zero(bytes)) return nullptr;
     auto* const piece = static_cast<Piece*>(memory.allocate(sizeof(Piece) + bytes.size()));
+    meter_memory<MeterKind::snapshots>(piece, sizeof(Piece) + bytes.size());
     piece->holders = 1;
     std::memcpy(piece->content(), bytes.data(), bytes.size());
     return piece;

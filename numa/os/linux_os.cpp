@@ -35,6 +35,10 @@ bool has_numa() noexcept {
     return yes;
 }
 
+constexpr std::size_t nodes_max = 1024;  // of the kernel's masks
+constexpr std::size_t bits_per_word = 8 * sizeof(unsigned long);
+constexpr int weighted_interleave = 6;  // MPOL_WEIGHTED_INTERLEAVE; older headers do not have it
+
 // A value from a "Name:   123 kB" file, in bytes; 0 if it is not there. No allocation: it may be
 // asked while memory is short.
 std::uint64_t kilobyte_field(const char* file, const char* name) noexcept {
@@ -229,6 +233,10 @@ class LinuxOs final : public Os {
 
     int distance(NodeId from, NodeId to) noexcept override { return machine().distance(from, to); }
 
+    double firmware_bandwidth(NodeId cpu, NodeId memory) noexcept override {
+        return machine().bandwidth(cpu, memory);
+    }
+
     std::uint64_t free_bytes(NodeId node) noexcept override {
         const std::uint64_t free = node_field(node, "MemFree") + node_field(node, "Inactive(file)");
         return free != 0 ? free : kilobyte_field("/proc/meminfo", "MemAvailable");
@@ -254,6 +262,30 @@ class LinuxOs final : public Os {
     Status prefer_local_memory() noexcept override {
         // Preferred with no node named means local, on kernels before MPOL_LOCAL, too.
         return status_of(::set_mempolicy(MPOL_PREFERRED, nullptr, 0));
+    }
+
+    Status interleave_new_pages(void* address, std::size_t bytes, std::span<const NodeId> nodes,
+                                bool weighted) noexcept override {
+        std::array<unsigned long, nodes_max / bits_per_word> mask{};
+        for (const NodeId node : nodes) {
+            const auto number = static_cast<std::size_t>(index(node));
+            if (number >= nodes_max) return EINVAL;
+            mask[number / bits_per_word] |= 1UL << number % bits_per_word;
+        }
+        return status_of(::mbind(address, bytes, weighted ? weighted_interleave : MPOL_INTERLEAVE,
+                                 mask.data(), nodes_max + 1, 0));
+    }
+
+    std::vector<std::uint32_t> interleave_weights(std::span<const NodeId> nodes) override {
+        std::vector<std::uint32_t> weights;
+        for (const NodeId node : nodes) {
+            const std::uint64_t weight = number_in(
+                "/sys/kernel/mm/mempolicy/weighted_interleave/node" + std::to_string(index(node)),
+                0);
+            if (weight == 0) return {};
+            weights.push_back(static_cast<std::uint32_t>(weight));
+        }
+        return weights;
     }
 
     Status move_pages(std::span<void* const> pages, NodeId target,

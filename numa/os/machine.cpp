@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
 #include <memory>
+#include <string>
 
 namespace nw {
 namespace {
@@ -93,8 +95,12 @@ void read_nodes(const LoadedTopology& topology, Machine& machine) {
          topology != nullptr && (node = hwloc_get_next_obj_by_type(
                                      topology.get(), HWLOC_OBJ_NUMANODE, node)) != nullptr;) {
         if (node->attr->numanode.local_memory == 0) continue;
-        machine.nodes.push_back(
-            {NodeId{static_cast<int>(node->os_index)}, node->attr->numanode.local_memory});
+        char type[64] = "";
+        hwloc_obj_type_snprintf(type, sizeof type, node, 1);
+        machine.nodes.push_back({NodeId{static_cast<int>(node->os_index)},
+                                 node->attr->numanode.local_memory,
+                                 type + (" L#" + std::to_string(node->logical_index)) + " P#" +
+                                     std::to_string(node->os_index)});
     }
     std::sort(machine.nodes.begin(), machine.nodes.end(),
               [](const Machine::Node& a, const Machine::Node& b) { return a.id < b.id; });
@@ -116,6 +122,31 @@ void read_distances(const LoadedTopology& topology, Machine& machine) {
     hwloc_distances_release(topology.get(), matrix);
 }
 
+void read_bandwidths(const LoadedTopology& topology, Machine& machine) {
+#if HWLOC_API_VERSION >= 0x00020300
+    constexpr double megabytes_per_mebibyte = 1.048576;
+    if (topology == nullptr) return;
+    for (const Machine::Node& cpu : machine.nodes) {
+        for (const Machine::Node& memory : machine.nodes) {
+            const auto object = [&](const Machine::Node& node) {
+                return hwloc_get_numanode_obj_by_os_index(topology.get(),
+                                                          static_cast<unsigned>(index(node.id)));
+            };
+            hwloc_location from{};
+            from.type = HWLOC_LOCATION_TYPE_CPUSET;
+            from.location.cpuset = object(cpu)->cpuset;
+            hwloc_uint64_t mib_s = 0;
+            if (hwloc_bitmap_iszero(from.location.cpuset) == 0 &&
+                hwloc_memattr_get_value(topology.get(), HWLOC_MEMATTR_ID_BANDWIDTH, object(memory),
+                                        &from, 0, &mib_s) == 0 &&
+                mib_s > 0)
+                machine.bandwidths.push_back(
+                    {cpu.id, memory.id, static_cast<double>(mib_s) * megabytes_per_mebibyte});
+        }
+    }
+#endif
+}
+
 }  // namespace
 
 int Machine::distance(NodeId from, NodeId to) const noexcept {
@@ -128,6 +159,12 @@ int Machine::distance(NodeId from, NodeId to) const noexcept {
     return static_cast<int>(distances[row * size + column]);
 }
 
+double Machine::bandwidth(NodeId cpu, NodeId memory) const noexcept {
+    for (const Bandwidth& one : bandwidths)
+        if (one.cpu == cpu && one.memory == memory) return one.mb_s;
+    return 0;
+}
+
 Machine read_machine() {
     const LoadedTopology topology = load_topology();
     Machine machine;
@@ -135,7 +172,18 @@ Machine read_machine() {
         machine.cpus.push_back({cpu, core_of(topology, cpu), node_of(topology, cpu)});
     read_nodes(topology, machine);
     read_distances(topology, machine);
+    read_bandwidths(topology, machine);
     return machine;
+}
+
+std::string cpu_name() {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);) {
+        const std::size_t colon = line.find(": ");
+        if (line.rfind("model name", 0) == 0 && colon != std::string::npos)
+            return line.substr(colon + 2);
+    }
+    return "unknown";  // ARM's kernels say numbers only
 }
 
 }  // namespace nw

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <numawarp/ids.hpp>
@@ -21,6 +22,7 @@ struct Machine {
     struct Node {
         NodeId id{0};
         std::uint64_t total_bytes = 0;
+        std::string name;  // hwloc's
     };
 
     std::vector<Cpu> cpus;    // in this process's cpuset, ordered by number; at least one
@@ -32,8 +34,22 @@ struct Machine {
 
     std::vector<NodeId> distance_nodes;    // rows and columns of
     std::vector<std::uint64_t> distances;  // row by row
+
+    // MB/s that a node's CPUs read from a node, as firmware has it (HMAT). Linux tells of each node
+    // that of the CPUs next to it, and no other. 0: unknown.
+    double bandwidth(NodeId cpu, NodeId memory) const noexcept;
+
+    struct Bandwidth {
+        NodeId cpu;
+        NodeId memory;
+        double mb_s;
+    };
+    std::vector<Bandwidth> bandwidths;
 };
 
 Machine read_machine();
+
+// The model's name, or "unknown".
+std::string cpu_name();
 
 }  // namespace nw

@@ -97,6 +97,8 @@ class Os {
     virtual std::uint64_t total_bytes(NodeId node) noexcept = 0;  // 0: no memory, or no such node
     // 10 from a node to itself, 20 to one twice as far; 0: unknown.
     virtual int distance(NodeId from, NodeId to) noexcept = 0;
+    // MB/s that the CPUs of a node read from the memory of a node, as firmware says (HMAT); 0: it does not.
+    virtual double firmware_bandwidth(NodeId, NodeId) noexcept { return 0; }
     // Whether the kernel moves pages by itself, to where it sees them used, and so against us.
     virtual bool kernel_balances_nodes() noexcept = 0;
 
@@ -105,6 +107,14 @@ class Os {
     // Pages that this thread touches first come from the node it runs on, whatever policy the
     // process was started with.
     virtual Status prefer_local_memory() noexcept = 0;
+
+    // Pages of [address, address + bytes) that are touched first from now on come from these nodes in
+    // turn, whoever touches them: that of a page is its number modulo the number of nodes or, weighted,
+    // modulo the sum of interleave_weights(). One policy for all of it: no mapping more.
+    virtual Status interleave_new_pages(void* address, std::size_t bytes,
+                                        std::span<const NodeId> nodes, bool weighted) noexcept = 0;
+    // The kernel's weights of these nodes; none where it has no weighted interleaving (before Linux 6.9).
+    virtual std::vector<std::uint32_t> interleave_weights(std::span<const NodeId> nodes) = 0;
 
     // Moves each page to `target`. statuses[i] becomes `target`, or a negative errno that says why
     // page i is not there: -ENOENT never touched, -EBUSY try again, -ENOMEM target full, and

@@ -26,51 +26,73 @@ void MigrationShare::pass(const std::stop_token& stop) {
     visits_.clear();
     batches_.clear();
     room_.clear();
-    for (Member& member : members_) {
+    changes_ = policy_.changes();
+    sweep_pages_left_ = policy_.spreads() ? sweep_pages : 0;
+    std::size_t swept = 0;
+    for (std::size_t i = 0; i < members_.size(); ++i) {
         if (stop.stop_requested() || log_.refused()) break;
-        visit(member, stop);
+        if (sweep_pages_left_ > 0) swept = i + 1;
+        visit(members_[(first_member_ + i) % members_.size()], stop);
     }
+    if (!members_.empty()) first_member_ = (first_member_ + swept) % members_.size();
     for (auto& [target, batch] : batches_) flush(target, batch);
     for (const Visit& visit : visits_) conclude(visit);
+    if (std::all_of(members_.begin(), members_.end(),
+                    [this](const Member& member) { return member.changes_seen == changes_; }))
+        changes_done_.store(changes_, std::memory_order_relaxed);
     add_to(log_.counters.busy_ns, thread_cpu_ns() - started);
     add_to(log_.counters.passes, 1);
+}
+
+// Without anybody having asked.
+bool MigrationShare::is_to_be_looked_at(const Member& member) {
+    return member.changes_seen != changes_ || sweep_pages_left_ > 0;
 }
 
 void MigrationShare::visit(Member& member, const std::stop_token& stop) {
     GroupMemory& group = *member.group;
     const bool moving = group.home().needs_move();
+    const bool looking = is_to_be_looked_at(member);
     const std::uint32_t growths = group.mail().growths();
-    if (!moving && member.mail_in_place && growths == member.growths_seen) return;
+    if (!moving && !looking && member.mail_in_place && growths == member.growths_seen) return;
     Visit& visit = visits_.emplace_back(
-        Visit{&member, group.home().requested(), moving, growths, false, Outcome::done});
-    const NodeId target = visit.request.target;
-    if (index(target) < 0) return;
+        Visit{&member, group.home().requested(), moving, growths, changes_, false, Outcome::done});
+    const NodeId home = visit.request.target;
+    if (index(home) < 0) return;
 
-    misplaced_.clear();
-    if (moving) {
+    for (auto& [target, pages] : misplaced_) pages.clear();
+    if (moving || looking) {
         // What the new owner allocates from now on, it touches first: one copy of the table will do.
         group.segments().copy_entries(segments_);
-        for (const Segment& segment : segments_)
-            find_misplaced(segment.base, segment.bytes, visit, stop);
+        const auto where = [&](const void* page) { return policy_.node_of(page, home); };
+        for (const Segment& segment : segments_) {
+            find_misplaced(segment.base, segment.bytes, visit, where, stop);
+            sweep_pages_left_ -= std::min(sweep_pages_left_, segment.bytes / page_bytes);
+        }
     }
     group.mail().for_each_touched_range([&](std::byte* base, std::size_t bytes) {
-        if (find_misplaced(base, bytes, visit, stop) != bytes / page_bytes)
+        const auto at_home = [home](const void*) { return home; };
+        if (find_misplaced(base, bytes, visit, at_home, stop) != bytes / page_bytes)
             visit.mail_untouched = true;
     });
-    if (misplaced_.empty() || visit.outcome != Outcome::done) return;
-    if (has_room(target, misplaced_.size())) {
-        enqueue(target);
-    } else {
-        add_to(log_.counters.pages_no_room, misplaced_.size());
-        log_.note_no_room(target, misplaced_.size() * page_bytes);
-        visit.outcome = Outcome::again;
+    if (visit.outcome != Outcome::done) return;
+    for (const auto& [target, pages] : misplaced_) {
+        if (pages.empty()) continue;
+        if (has_room(target, pages.size())) {
+            enqueue(target, pages);
+        } else {
+            add_to(log_.counters.pages_no_room, pages.size());
+            log_.note_no_room(target, pages.size() * page_bytes);
+            visit.outcome = Outcome::again;
+        }
     }
 }
 
-// Adds the pages that are on another node than the visit's target to misplaced_. Returns how many
-// pages of the range are in memory at all.
+// Adds the pages that are not where they should be to misplaced_. Returns how many pages of the range are
+// in memory at all.
+template <class Where>
 std::size_t MigrationShare::find_misplaced(std::byte* base, std::size_t bytes, Visit& visit,
-                                           const std::stop_token& stop) {
+                                           const Where& where, const std::stop_token& stop) {
     std::size_t resident = 0;
     for (std::size_t done = 0; done < bytes && visit.outcome == Outcome::done;) {
         const std::size_t some = std::min(bytes - done, batch_pages * page_bytes);
@@ -85,7 +107,8 @@ std::size_t MigrationShare::find_misplaced(std::byte* base, std::size_t bytes, V
         for (std::size_t i = 0; i < asked_.size(); ++i) {
             if (statuses_[i] < 0) continue;
             ++resident;
-            if (statuses_[i] != index(visit.request.target)) misplaced_.push_back(asked_[i]);
+            const NodeId target = where(asked_[i]);
+            if (statuses_[i] != index(target)) misplaced_[target].push_back(asked_[i]);
         }
         done += some;
         if (stop.stop_requested()) visit.outcome = Outcome::again;
@@ -94,7 +117,7 @@ std::size_t MigrationShare::find_misplaced(std::byte* base, std::size_t bytes, V
     return resident;
 }
 
-// All or nothing for a group: half of it elsewhere would help nobody.
+// All or nothing of what goes from a group to a node: half of it elsewhere would help nobody.
 bool MigrationShare::has_room(NodeId node, std::size_t pages) {
     const auto [found, fresh] = room_.try_emplace(node, 0);
     if (fresh) found->second = os_.free_bytes(node);
@@ -103,13 +126,12 @@ bool MigrationShare::has_room(NodeId node, std::size_t pages) {
     return true;
 }
 
-// Puts misplaced_, of the latest visit, into the node's batch.
-void MigrationShare::enqueue(NodeId target) {
+// Puts pages of the latest visit into the node's batch.
+void MigrationShare::enqueue(NodeId target, const std::vector<void*>& pages) {
     Batch& batch = batches_[target];
-    for (std::size_t done = 0; done < misplaced_.size();) {
-        const std::size_t some =
-            std::min(misplaced_.size() - done, batch_pages - batch.pages.size());
-        const auto first = misplaced_.begin() + static_cast<std::ptrdiff_t>(done);
+    for (std::size_t done = 0; done < pages.size();) {
+        const std::size_t some = std::min(pages.size() - done, batch_pages - batch.pages.size());
+        const auto first = pages.begin() + static_cast<std::ptrdiff_t>(done);
         batch.pages.insert(batch.pages.end(), first, first + static_cast<std::ptrdiff_t>(some));
         batch.runs.push_back({visits_.size() - 1, some});
         done += some;
@@ -176,6 +198,7 @@ MigrationShare::Outcome MigrationShare::outcome_of_refusal(NodeId target, Status
 
 void MigrationShare::conclude(const Visit& visit) {
     Member& member = *visit.member;
+    if (visit.outcome != Outcome::again) member.changes_seen = visit.changes;
     if (index(visit.request.target) < 0) return;
     member.growths_seen = visit.growths;
     member.mail_in_place = visit.outcome == Outcome::given_up ||

@@ -27,8 +27,9 @@ Status try_to_move_a_page(Os& os) {
 
 }  // namespace
 
-PageMigrationDaemon::PageMigrationDaemon(Os& os, const PagemigdOptions& options)
-    : period_seconds_(options.period_seconds) {
+PageMigrationDaemon::PageMigrationDaemon(Os& os, const PagemigdOptions& options,
+                                         const PlacementPolicy& policy)
+    : period_seconds_(options.period_seconds), policy_(policy) {
     if (options.threads == 0) return;
     if (os.kernel_balances_nodes()) log_.note_kernel_balances();
     if (const Status status = try_to_move_a_page(os); status != 0) {
@@ -36,7 +37,7 @@ PageMigrationDaemon::PageMigrationDaemon(Os& os, const PagemigdOptions& options)
         return;
     }
     for (std::size_t i = 0; i < options.threads; ++i)
-        shares_.push_back(std::make_unique<MigrationShare>(os, log_));
+        shares_.push_back(std::make_unique<MigrationShare>(os, log_, policy));
     start(options.threads);
 }
 
@@ -60,6 +61,13 @@ void PageMigrationDaemon::serve(const std::vector<GroupMemory*>& groups) {
     NW_CHECK(!serving_);
     for (std::size_t g = 0; g < groups.size(); ++g) shares_[g % threads_.size()]->add(*groups[g]);
     serving_ = true;
+}
+
+bool PageMigrationDaemon::has_caught_up() const noexcept {
+    return !shares_.empty() &&
+           std::all_of(shares_.begin(), shares_.end(), [this](const auto& share) {
+               return share->changes_done() == policy_.changes();
+           });
 }
 
 void PageMigrationDaemon::stop() noexcept {

@@ -28,7 +28,8 @@ class PageMigrationDaemon {
   public:
     // Starts options.threads threads; none if that is 0, or if the kernel will not move pages, which
     // is tried with a page of our own.
-    PageMigrationDaemon(Os& os, const PagemigdOptions& options);
+    // Requires: the policy outlives this.
+    PageMigrationDaemon(Os& os, const PagemigdOptions& options, const PlacementPolicy& policy);
     ~PageMigrationDaemon() { stop(); }
     PageMigrationDaemon(const PageMigrationDaemon&) = delete;
     PageMigrationDaemon& operator=(const PageMigrationDaemon&) = delete;
@@ -42,6 +43,9 @@ class PageMigrationDaemon {
 
     std::size_t threads() const noexcept { return threads_.size(); }
     std::size_t groups_of(std::size_t thread) const noexcept { return shares_[thread]->groups(); }
+    // Whether pages are where the policy wants them since it last changed its mind, as far as they can be.
+    // Without a thread they never are.
+    bool has_caught_up() const noexcept;
     MigrationFigures figures() const noexcept { return log_.figures(); }
     std::vector<std::string> notices() const { return log_.notices(); }
 
@@ -51,6 +55,7 @@ class PageMigrationDaemon {
     bool sleep_until_next_pass();
 
     const double period_seconds_;
+    const PlacementPolicy& policy_;
     MigrationLog log_;
     std::vector<std::unique_ptr<MigrationShare>> shares_;  // one a thread
 

@@ -80,7 +80,12 @@ class Inquiry {
         const auto number = static_cast<std::size_t>(node);
         if (number >= placement.by_node.size()) placement.by_node.resize(number + 1);
         ++placement.by_node[number];
-        if (index(about.home) >= 0 && index(about.home) != node) ++placement.misplaced;
+        if (index(about.home) < 0) return;
+        Placement::ByHome& of_home = result_.homes[about.home];
+        ++of_home.resident;
+        if (index(about.home) == node) return;
+        ++placement.misplaced;
+        ++of_home.misplaced;
     }
 
     Os& os_;
@@ -121,6 +126,19 @@ std::uint64_t Placement::resident_bytes() const noexcept {
     std::uint64_t bytes = 0;
     for (const PagePlacement& kind : kinds) bytes += kind.resident_bytes();
     return bytes;
+}
+
+std::map<NodeId, HomeMemory> Placement::memory_by_home() const {
+    std::uint64_t sampled = 0;
+    for (const auto& [node, of_home] : homes) sampled += of_home.resident;
+    std::map<NodeId, HomeMemory> memory;
+    for (const auto& [node, of_home] : homes) {
+        const auto resident = static_cast<double>(of_home.resident);
+        memory[node] = {static_cast<std::uint64_t>(static_cast<double>(resident_bytes()) *
+                                                   resident / static_cast<double>(sampled)),
+                        static_cast<double>(of_home.misplaced) / resident};
+    }
+    return memory;
 }
 
 Placement probe_placement(Os& os, std::span<const GroupMemory* const> groups,

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,7 @@
 #include "numa/heap/group_memory.hpp"
 #include "numa/os/os.hpp"
 #include "numa/place/group_pages.hpp"
+#include "numa/place/placement_policy.hpp"
 
 namespace nw {
 
@@ -45,6 +47,13 @@ struct Placement {
     std::array<PagePlacement, page_kinds> kinds;
     Status status = 0;  // why the kernel would not say more
 
+    // Sampled resident pages by the home of their group, and those of them that are elsewhere.
+    struct ByHome {
+        std::uint64_t resident = 0;
+        std::uint64_t misplaced = 0;
+    };
+    std::map<NodeId, ByHome> homes;
+
     const PagePlacement& of(PageKind kind) const noexcept {
         return kinds[static_cast<std::size_t>(kind)];
     }
@@ -52,6 +61,7 @@ struct Placement {
     // nothing is resident.
     double remote_share() const noexcept;
     std::uint64_t resident_bytes() const noexcept;
+    std::map<NodeId, HomeMemory> memory_by_home() const;
 };
 
 // Asks for all pages if they are no more than `sample_pages_max`, else for at most so many (a few more

@@ -1,6 +1,7 @@
 #include "numa/place/topology.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -81,6 +82,13 @@ std::vector<Place> Topology::place_workers(std::size_t workers) const {
     for (std::size_t w = 0; w < workers; ++w) places.push_back(order_[w % order_.size()]);
     std::stable_sort(places.begin(), places.end(),
                      [](const Place& a, const Place& b) { return a.node < b.node; });
+    return places;
+}
+
+std::vector<Place> Topology::places_on(NodeId node) const {
+    std::vector<Place> places;
+    std::copy_if(order_.begin(), order_.end(), std::back_inserter(places),
+                 [node](const Place& place) { return place.node == node; });
     return places;
 }
 

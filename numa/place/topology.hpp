@@ -46,6 +46,8 @@ class Topology {
     // their cores last; a core gets its second worker only when every core has one. Workers of
     // one node have consecutive numbers, so that neighbours in number are neighbours in memory.
     std::vector<Place> place_workers(std::size_t workers) const;
+    // The places of a node, in the order in which they are given out.
+    std::vector<Place> places_on(NodeId node) const;
 
   private:
     void describe_nodes(Os& os, const std::vector<Cpu>& cpus);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "base/meter_marks.hpp"
 
 namespace nw {
 namespace {
@@ -34,6 +35,7 @@ std::size_t MailPages::touch(MailBufferId buffer, MailArea area, std::size_t byt
     const auto pages = static_cast<std::uint32_t>((bytes + page_bytes - 1) / page_bytes);
     Mark& high = mark(buffer, area);
     if (pages > high.load(std::memory_order_relaxed)) {
+        meter_memory<MeterKind::mail>(this->area(buffer, area).data(), pages * page_bytes);
         high.store(pages, std::memory_order_relaxed);
         growths_.fetch_add(1, std::memory_order_release);  // pairs with the acquire in growths()
     }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/meter_marks.hpp"
 #include "numa/handler/fault_guard.hpp"
 #include "numa/handler/heap_scope.hpp"
 #include "numa/region/slot_layout.hpp"
@@ -104,6 +105,10 @@ void* SegmentTable::allocate_segment(std::size_t bytes, SegmentKind kind) noexce
     else
         base = state ? LibcSegments::allocate(bytes) : LibcSegments::allocate_unlisted(bytes);
     if (base == nullptr) return nullptr;
+    if (state)
+        meter_memory<MeterKind::state>(base, bytes);
+    else
+        meter_memory<MeterKind::engine>(base, bytes);
     {
         const std::lock_guard guard(lock_);
         map_[count_++] = {static_cast<std::byte*>(base), bytes, kind};

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <span>
 
+#include "base/meter_marks.hpp"
 #include "base/prefetch.hpp"
 #include "engine/running_call.hpp"
 #include "event/bottom_half.hpp"
@@ -24,7 +25,9 @@ namespace nw {
 // A pending event in the memory of its target's group.
 inline EventRecord& new_event(Group& target_group, const EventHeader& header,
                               const std::byte* payload) {
-    void* memory = target_group.heap.allocate(sizeof(EventRecord) + header.payload_bytes);
+    const std::size_t bytes = sizeof(EventRecord) + header.payload_bytes;
+    void* memory = target_group.heap.allocate(bytes);
+    meter_memory<MeterKind::events>(memory, bytes);
     auto& event = *static_cast<EventRecord*>(memory);
     static_cast<EventHeader&>(event) = header;
     event.next_sent = nullptr;

@@ -14,8 +14,11 @@ namespace {
     throw SetupError(fmt::format("building LP {} failed: {}", lp.id, what));
 }
 
+// These calls stand apart from the functions that catch a crash: what a jump passes over must have
+// no string.
+
 // The LP is the group's last, and is counted when it is whole.
-void build_lp(LpRecord& record, const RunPlan& plan, FaultGuard& guard) {
+[[gnu::noinline]] void build_lp(LpRecord& record, const RunPlan& plan, FaultGuard& guard) {
     std::string failure;
     const HandlerEnd end = run_armed(
         guard, record.heap, [&] { record.process = plan.setup.process.build(LpId{record.id}); });
@@ -37,7 +40,7 @@ void build_lp(LpRecord& record, const RunPlan& plan, FaultGuard& guard) {
 }
 
 // A destructor runs once: the LP is no longer counted when it begins.
-void destroy_last(Group& group, FaultGuard& guard) {
+[[gnu::noinline]] void destroy_last(Group& group, FaultGuard& guard) {
     std::string failure;
     LpRecord& lp = group.lps[--group.count];
     if (!call_guarded(guard, lp.heap, failure, [&] { lp.process->~LogicalProcess(); }))
@@ -53,7 +56,6 @@ void destroy_lps_of(Group& group, FaultGuard& guard) {
     throw ModelError(describe_call(call).append(what));
 }
 
-// Apart: what a jump passes over must have no string.
 template <class Hook>
 [[gnu::noinline]] void call_hook(const RunningCall& call, Context& context, FaultGuard& guard,
                                  Hook&& hook) {

@@ -10,6 +10,7 @@
 
 #include "base/check.hpp"
 #include "numa/handler/thread_end.hpp"
+#include "numa/image/metered_thread.hpp"
 
 namespace nw {
 
@@ -32,6 +33,7 @@ void run_worker_threads(Os& os, const WorkerPlaces& where,
                 const Status local = where.local_memory ? os.prefer_local_memory() : 0;
                 if (local != 0) policy_refused = local;
             }
+            const MeteredThread metered;
             body(w);
         } catch (...) {
             failures[w] = std::current_exception();

@@ -35,9 +35,8 @@ class alignas(64) BottomHalf {
     std::uint32_t group() const noexcept { return group_; }
 
     // Thread: any. `size` bytes of wire events for LPs of this group; `owner` is the ready list of
-    // the worker that owns the group now. Returns whether this put the group on it. Throws
-    // std::bad_alloc.
-    bool push(const std::byte* events, std::size_t size, ReadyList& owner) {
+    // the worker that owns the group now. Throws std::bad_alloc.
+    void push(const std::byte* events, std::size_t size, ReadyList& owner) {
         bool first = false;
         {
             const std::lock_guard writing(lock_);
@@ -46,7 +45,6 @@ class alignas(64) BottomHalf {
             listed_ = true;
         }
         if (first) owner.push(*this);
-        return first;
     }
 
     // Thread: the owner, after taking this from its ready list. The returned wire events are valid

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/meter_marks.hpp"
+
 namespace nw {
 
 void EntryPool::Free::operator()(std::byte* memory) const noexcept { std::free(memory); }
@@ -31,6 +33,7 @@ void EntryPool::grow() {
         std::clamp(std::bit_ceil(bytes_), std::size_t{1} << 16, std::size_t{1} << 21);
     auto* memory = static_cast<std::byte*>(std::aligned_alloc(slab_bytes, slab_bytes));
     if (memory == nullptr) throw std::bad_alloc();
+    meter_memory<MeterKind::pending>(memory, slab_bytes);
     slabs_.emplace_back(memory);
     bytes_ += slab_bytes;
     // The lowest address is to be used first.

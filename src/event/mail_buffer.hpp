@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 #include <utility>
 
 #include "event/wire_event.hpp"
@@ -58,17 +57,7 @@ class MailBuffer {
         return at;
     }
 
-    [[gnu::noinline]] void grow(std::size_t needed) {
-        constexpr std::size_t page = 4096;
-        std::size_t capacity = capacity_ == 0 ? page : capacity_ * 2;
-        while (capacity < needed) capacity *= 2;
-        auto* bytes = static_cast<std::byte*>(std::aligned_alloc(page, capacity));
-        if (bytes == nullptr) throw std::bad_alloc();
-        if (used_ > 0) std::memcpy(bytes, bytes_, used_);
-        std::free(bytes_);
-        bytes_ = bytes;
-        capacity_ = capacity;
-    }
+    void grow(std::size_t needed);
 
     std::byte* bytes_ = nullptr;
     std::size_t used_ = 0;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/meter_marks.hpp"
 
 namespace nw {
 namespace {
@@ -167,10 +168,13 @@ void PendingSet::sort_into_run(std::size_t slot) {
         run_capacity_ = std::bit_ceil(count);
         run_ = std::make_unique_for_overwrite<PendingEntry[]>(run_capacity_);
         cell_of_.resize(run_capacity_);
+        meter_memory<MeterKind::pending>(run_.get(), run_capacity_ * sizeof(PendingEntry));
+        meter_memory<MeterKind::pending>(cell_of_.data(), run_capacity_ * sizeof cell_of_[0]);
     }
     const std::size_t cells = std::clamp<std::size_t>(2 * count, 16, 1 << 16);
     const double cell_scale = static_cast<double>(cells);
     cell_end_.assign(cells, 0);
+    meter_memory<MeterKind::pending>(cell_end_.data(), cells * sizeof cell_end_[0]);
 
     std::uint32_t* cell = cell_of_.data();
     EntryPool::for_each(tail, [&](const PendingEntry& entry) {
@@ -327,6 +331,7 @@ void PendingSet::set_shape(VirtualTime first, const std::vector<double>& sample)
     ring_mask_ = buckets - 1;
     tails_storage_.assign(buckets + far_bins, nullptr);
     tails_ = tails_storage_.data();
+    meter_memory<MeterKind::pending>(tails_, tails_storage_.size() * sizeof *tails_);
     ring_used_.assign(buckets / 64, 0);
     far_used_ = 0;
     far_base_ = 0;

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/check.hpp"
+#include "base/meter_marks.hpp"
 
 namespace nw {
 namespace {
@@ -62,6 +63,7 @@ void SlotBuffer::move_to_libc(std::size_t needed, MailPages& pages) {
     while (capacity < needed) capacity *= 2;
     auto* const bytes = static_cast<std::byte*>(std::aligned_alloc(page_bytes, capacity));
     if (bytes == nullptr) throw std::bad_alloc();
+    meter_memory<MeterKind::mail>(bytes, capacity);
     if (used_ > 0) std::memcpy(bytes, bytes_, used_);
     const bool was_in_libc = storage_ == Storage::libc;
     if (!pages.area(id_, MailArea::small).empty())

@@ -58,6 +58,7 @@ struct Contribution {
     std::uint64_t rolled_back = 0;  // but for what a pause takes back, which says nothing
     std::uint64_t committed = 0;
     std::uint64_t resident_bytes = 0;  // of the rank, from one of its workers; 0 from the others
+    std::uint64_t clock_ns = 0;        // of the first worker of the first rank; 0 from the others
     std::uint64_t not_ended = 0;  // LPs whose can_end() has not been true yet (see EndCondition)
     EventKey end_key{-1.0, 0, 0, 0};       // the latest event at which an LP first let the run end
     std::uint64_t dropped_beyond_end = 0;  // events scheduled at or after --until so far
@@ -89,6 +90,7 @@ struct Contribution {
         rolled_back += other.rolled_back;
         committed += other.committed;
         resident_bytes += other.resident_bytes;
+        clock_ns = std::max(clock_ns, other.clock_ns);
         not_ended += other.not_ended;
         if (before(end_key, other.end_key)) end_key = other.end_key;
         dropped_beyond_end += other.dropped_beyond_end;

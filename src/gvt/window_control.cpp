@@ -5,9 +5,14 @@
 namespace nw {
 namespace {
 
-// A judgement needs this many executed events to mean something, and a window holds about as many at
-// least: two batches of a worker.
+// A judgement needs this many executed events to mean something.
 constexpr std::uint64_t judged_events = 256;
+
+// A window holds about so many events at least: two batches of a worker, but no more than two for each LP. With
+// 8 LPs and no lookahead 256 are many times what there is to do at once, and twenty events were rolled back
+// for each that stayed; and where workers wait for cores, 16 starve those with much to do.
+constexpr double window_events_max = 256;
+constexpr double window_events_min = 16;
 
 constexpr double efficiency_low = 0.96;
 constexpr double efficiency_high = 0.98;
@@ -18,11 +23,23 @@ constexpr double smoothing = 0.1;
 
 constexpr std::uint32_t generations_max = 1u << 20;
 
+double least_window_events(std::uint32_t lps) noexcept {
+    return std::clamp(2.0 * lps, window_events_min, window_events_max);
+}
+
 double efficiency(std::uint64_t executed, double rolled_back) noexcept {
     return std::max(0.0, 1 - rolled_back / static_cast<double>(executed));
 }
 
 }  // namespace
+
+WindowControl::WindowControl(bool adaptive, VirtualTime width, VirtualTime lookahead,
+                             std::uint32_t lps)
+    : adaptive_(adaptive),
+      width_(width),
+      lookahead_(lookahead),
+      least_events_(least_window_events(lps)),
+      trials_(lookahead > 0) {}
 
 void WindowControl::update(VirtualTime gvt, const Contribution& sums) noexcept {
     if (gvt == time_infinity) return;
@@ -37,7 +54,17 @@ void WindowControl::update(VirtualTime gvt, const Contribution& sums) noexcept {
                                      static_cast<double>(generations_span_.rolled_back(sums))));
         generations_span_ = Span(sums);
     }
-    if (adaptive_ && width_span_.executed(sums) >= judged_events) judge_width(gvt, sums);
+    if (!adaptive_) return;
+    if (trials_.update(sums.clock_ns, sums.committed, gvt, sums.lead)) begin_judging(sums);
+    if (!trials_.within_lookahead() && width_span_.executed(sums) >= judged_events)
+        judge_width(gvt, sums);
+}
+
+void WindowControl::begin_judging(const Contribution& sums) noexcept {
+    width_span_ = Span(sums);
+    uncommitted_ = sums.executed - sums.rolled_back - sums.committed;
+    judged_from_ = sums.lead;
+    used_ = 0;
 }
 
 void WindowControl::judge_width(VirtualTime gvt, const Contribution& sums) noexcept {
@@ -50,10 +77,7 @@ void WindowControl::judge_width(VirtualTime gvt, const Contribution& sums) noexc
         if (undone < 0.5 * static_cast<double>(executed)) return;
     }
     steer_width(efficiency(executed, undone));
-    width_span_ = Span(sums);
-    uncommitted_ = sums.executed - sums.rolled_back - sums.committed;
-    judged_from_ = sums.lead;
-    used_ = 0;
+    begin_judging(sums);
 }
 
 void WindowControl::steer_generations(double efficiency) noexcept {
@@ -78,7 +102,7 @@ void WindowControl::steer_width(double efficiency) noexcept {
     }
     // A width of 0 is legal, events at GVT always run, and must be left again.
     const VirtualTime least =
-        committed_mean_ > 0 ? judged_events * advance_mean_ / committed_mean_ : advance_mean_;
+        committed_mean_ > 0 ? least_events_ * advance_mean_ / committed_mean_ : advance_mean_;
     width_ = std::max(width_, least);
 }
 

@@ -10,6 +10,8 @@
 // width does not follow is the advance of GVT: where workers wait for cores GVT advances by the width a
 // round, and a width that follows it never grows again.
 //
+// Where the model has a lookahead, a window that ends with it is tried in turn with that (window_trials.hpp).
+//
 // A width in time cannot hold back a chain of zero delays. Events are therefore bounded in generations
 // as well, by efficiency, too, and in every mode: a chain that was cancelled runs ahead of its
 // anti-messages by some hops, and would do so for ever where it comes back to LPs whose random counters
@@ -23,30 +25,37 @@
 #include <numawarp/time.hpp>
 
 #include "gvt/contribution.hpp"
+#include "gvt/window_trials.hpp"
 
 namespace nw {
 
 class WindowControl {
   public:
-    static WindowControl off() { return {false, time_infinity}; }
-    static WindowControl fixed(VirtualTime width) { return {false, width}; }
-    static WindowControl automatic() { return {true, time_infinity}; }
+    static WindowControl off() { return {false, time_infinity, 0, 0}; }
+    static WindowControl fixed(VirtualTime width) { return {false, width, 0, 0}; }
+    // `lps`: of the model. `lookahead`: the model's, or 0 where it makes no difference whether a window ends with it.
+    static WindowControl automatic(VirtualTime lookahead, std::uint32_t lps) {
+        return {true, time_infinity, lookahead, lps};
+    }
 
-    VirtualTime width() const noexcept { return width_; }
+    VirtualTime width() const noexcept { return trials_.within_lookahead() ? lookahead_ : width_; }
     std::uint32_t generations() const noexcept { return generations_; }
 
     // After each GVT round. `sums.executed`, `rolled_back` and `committed` are running totals.
     void update(VirtualTime gvt, const Contribution& sums) noexcept;
 
   private:
-    WindowControl(bool adaptive, VirtualTime width) : adaptive_(adaptive), width_(width) {}
-
+    WindowControl(bool adaptive, VirtualTime width, VirtualTime lookahead, std::uint32_t lps);
+    void begin_judging(const Contribution& sums) noexcept;
     void judge_width(VirtualTime gvt, const Contribution& sums) noexcept;
     void steer_width(double efficiency) noexcept;
     void steer_generations(double efficiency) noexcept;
 
     bool adaptive_;  // the width; the generations always are
     VirtualTime width_;
+    VirtualTime lookahead_;
+    double least_events_;
+    WindowTrials trials_;
     std::uint32_t generations_ = 64;
     VirtualTime gvt_ = 0;
     // Means a round; their ratio is the density of events in virtual time.

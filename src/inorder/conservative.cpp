@@ -9,11 +9,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <barrier>
 #include <mutex>
 
 #include <fmt/format.h>
 
+#include "base/meter_marks.hpp"
+#include "base/spin_barrier.hpp"
 #include "engine/engines.hpp"
 #include "engine/handler_watch.hpp"
 #include "engine/worker_start.hpp"
@@ -26,6 +27,11 @@ namespace {
 
 // Between two looks at the memory in use.
 constexpr std::uint64_t events_per_look = 2048;
+
+// A window takes some microseconds and more. Where every worker has a core, who has done waits for as long as a
+// thread that sleeps takes to wake up, some 50 µs; where cores are shared, others need the core.
+constexpr std::uint32_t looks_before_sleep = 4000;
+constexpr std::uint32_t looks_before_sleep_shared = 8;
 
 // What a worker says before each window. All decide from all of these alone, so that they decide
 // alike: a worker that left while another went on would be waited for forever.
@@ -85,7 +91,8 @@ class ConservativeRun {
           executors_(make_executors(world_)),
           minima_(run.plan.workers),
           tallies_(run.plan.workers),
-          barrier_(static_cast<std::ptrdiff_t>(run.plan.workers)),
+          barrier_(run.plan.workers,
+                   run.places.share_cpus ? looks_before_sleep_shared : looks_before_sleep),
           watch_(run.plan.config, watched(executors_), run.progress) {}
 
     void run() {
@@ -140,6 +147,7 @@ class ConservativeRun {
             attempt(*executors_[w], [&] { execute_window(*executors_[w], standing.earliest); });
             if (w == 0) ++executors_[w]->counters()[Counter::gvt_rounds];
         }
+        meter_phase<MeterPhase::ending>();
         if (w == 0) run_.result.wall_seconds = stopwatch.wall_seconds();
         tallies_[w].busy_seconds = stopwatch.thread_cpu_seconds();
         tallies_[w].hardware = counters.counts();
@@ -161,10 +169,13 @@ class ConservativeRun {
 
     Standing find_standing(std::uint32_t w) {
         InOrderExecutor& executor = *executors_[w];
+        meter_phase<MeterPhase::gvt>();
         barrier_.arrive_and_wait();  // all mail is sent
+        meter_phase<MeterPhase::mail>();
         attempt(executor, [&] { executor.fetch_mail(); });
         minima_[w] = {executor.next_time(), run_.stop_signal.load(std::memory_order_relaxed),
                       bool(failure_)};
+        meter_phase<MeterPhase::gvt>();
         barrier_.arrive_and_wait();  // all minima stand
         Standing standing;
         for (const Minimum& minimum : minima_) {
@@ -183,6 +194,7 @@ class ConservativeRun {
                 "at time {} the declared lookahead of {} is lost in rounding; legal: one that "
                 "makes a difference there",
                 earliest, lookahead));
+        meter_phase<MeterPhase::execute>();
         std::uint64_t executed = 0;
         for (std::uint64_t some = events_per_look; some == events_per_look;) {
             some = executor.run(horizon, events_per_look);
@@ -192,6 +204,7 @@ class ConservativeRun {
         run_.progress.committed_events.fetch_add(executed, std::memory_order_relaxed);
         run_.progress.executed_events.fetch_add(executed, std::memory_order_relaxed);
         executor.hand_over_output(horizon);
+        meter_phase<MeterPhase::mail>();
         executor.send_mail();
     }
 
@@ -266,7 +279,7 @@ class ConservativeRun {
     SharedArena::ReadOnly shared_;  // ends before LPs are destroyed
     std::vector<Minimum> minima_;
     std::vector<WorkerTally> tallies_;
-    std::barrier<> barrier_;
+    SpinBarrier barrier_;
     FirstFailure failure_;
     RunHistory history_;  // worker 0's
     HandlerWatch watch_;

@@ -1,6 +1,7 @@
 // The sequential engine: the oracle of all others, and the fastest way to run a model on one core.
 // Smallest key first, executed for good.
 
+#include "base/meter_marks.hpp"
 #include "engine/engines.hpp"
 #include "engine/handler_watch.hpp"
 #include "engine/worker_start.hpp"
@@ -40,7 +41,9 @@ class SequentialRun {
         executor_.set_up();
         if (run_.plan.config.protect_shared) shared_.begin();
         executor_.start();
+        meter_phase<MeterPhase::execute>();
         execute();
+        meter_phase<MeterPhase::ending>();
         say_how_it_ended();
         executor_.hand_over_output(time_infinity);
         run_.output.finish();

@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "base/prefetch.hpp"
 #include "event/event_record.hpp"
@@ -114,16 +113,7 @@ class History {
             PlatformHeap::chunk_bytes(std::size_t{capacity} * stride));
     }
 
-    void grow(std::uint32_t stride, PlatformHeap& heap) {
-        const std::uint32_t capacity = this->capacity() == 0 ? 2 : this->capacity() * 2;
-        auto* entries = static_cast<std::byte*>(heap.allocate(std::size_t{capacity} * stride));
-        heap.count_history(ring_bytes(capacity, stride));
-        for (Ordinal p = head_; p != tail_; ++p)
-            std::memcpy(entries + std::size_t{p & (capacity - 1)} * stride, &at(p, stride), stride);
-        release(stride, heap);
-        entries_ = entries;
-        mask_ = capacity - 1;
-    }
+    void grow(std::uint32_t stride, PlatformHeap& heap);
 
     std::byte* entries_ = nullptr;  // entry p stands at p mod capacity
     Ordinal head_ = first;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/meter_marks.hpp"
 #include "event/wire_event.hpp"
 #include "lp/history.hpp"
 
@@ -13,6 +14,7 @@ namespace nw {
 inline SideEffect& add_side_effect(HistoryEntry& entry, SideEffect::Kind kind, std::size_t bytes,
                                    PlatformHeap& heap) {
     auto& effect = *static_cast<SideEffect*>(heap.allocate(sizeof(SideEffect) + bytes));
+    meter_memory<MeterKind::history>(&effect, sizeof effect + bytes);
     effect.next = entry.side_effects;
     effect.bytes = static_cast<std::uint32_t>(bytes);
     effect.kind = kind;

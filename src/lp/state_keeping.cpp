@@ -10,6 +10,7 @@
 #include <numawarp/model.hpp>
 
 #include "base/check.hpp"
+#include "base/meter_marks.hpp"
 #include "numa/heap/lp_heap.hpp"
 
 namespace nw {
@@ -80,6 +81,7 @@ void StateKeeper::take_due(LpRecord& lp, PlatformHeap& heap) {
     }
     if (lp.saved_states == nullptr) {
         lp.saved_states = new (heap.allocate(sizeof(SavedStates))) SavedStates{};
+        meter_memory<MeterKind::snapshots>(lp.saved_states, sizeof(SavedStates));
         lp.saved_states->adapted_at = lp.committed;
         if (rules_.state_saving_interval > 0)
             lp.saved_states->interval = rules_.state_saving_interval;
@@ -96,6 +98,7 @@ void StateKeeper::take(LpRecord& lp, History::Ordinal position, PlatformHeap& he
     const std::size_t live_bytes = heap.live_bytes();
     auto* saved = static_cast<SavedState*>(
         heap.allocate(sizeof(SavedState) + (plain ? rules_.state_bytes : 0)));
+    meter_memory<MeterKind::snapshots>(saved, sizeof *saved + (plain ? rules_.state_bytes : 0));
     saved->position = position;
     saved->older = lp.saved_states->newest;
     if (plain) {

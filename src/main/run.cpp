@@ -22,6 +22,7 @@
 #include <numawarp/model.hpp>
 
 #include "base/check.hpp"
+#include "base/meter_marks.hpp"
 #include "base/utf8.hpp"
 #include "base/version.hpp"
 #include "checkpoint/saved_run.hpp"
@@ -36,6 +37,7 @@
 #include "main/standard_error.hpp"
 #include "main/standard_streams.hpp"
 #include "mpi/session.hpp"
+#include "numa/image/metered_thread.hpp"
 #include "numa/os/modules.hpp"
 #include "numa/region/shared_arena.hpp"
 #include "options/command_line.hpp"
@@ -215,6 +217,8 @@ class RankRun {
           signals_(signals) {}
 
     int run() {
+        announce_program();
+        const MeteredThread metered;
         int code = agreed([&] {
             call_hook(model_, ModelHook::options, 0, [&] { table_.emplace(settings_, model_); });
             read_command_line(arguments_, *table_, settings_);
@@ -338,6 +342,9 @@ class RankRun {
 
     int simulate_and_report(Simulation& simulation, LiveProgress& live) {
         RunResult result = run_with_progress(simulation, live);
+        meter_phase<MeterPhase::ending>();
+        if (ranks_.is_first())
+            meter_mark<MeterMark::commits>(result.totals[Counter::committed_events], 0);
         for (std::string& notice :
              idle_notices(settings_, *table_, RunFacts{model_, settings_, *table_, result}.shape()))
             result.notices.push_back(std::move(notice));

@@ -54,6 +54,9 @@ std::vector<IdleOption> idle_options(const Settings& settings, const RunShape& s
     if (config.engine == EngineKind::sequential) idle.add("--engine sequential", {"workers"});
     if (time_warp && shape.rollback == Rollback::reverse)
         idle.add("rollback by reverse", {"state-saving-interval"});
+    if (time_warp && shape.commits_late)
+        idle.add("a model that has on_commit() or can_end(), which keeps them",
+                 {"keep-safe-events"});
     if (time_warp && shape.workers == 1) idle.add("one worker", {"rebind", "check-rebind"});
     if (config.memory == MemoryMode::libc)
         idle.add("--memory libc, which places nothing",

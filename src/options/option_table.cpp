@@ -17,6 +17,10 @@ constexpr Word<Rollback> rollback_words[] = {
     {"snapshot", Rollback::snapshot}, {"copy", Rollback::copy}, {"reverse", Rollback::reverse}};
 constexpr Word<MemoryMode> memory_words[] = {{"numa", MemoryMode::numa},
                                              {"libc", MemoryMode::libc}};
+constexpr Word<PlaceMode> place_words[] = {{"local", PlaceMode::local},
+                                           {"interleave", PlaceMode::interleave},
+                                           {"weighted", PlaceMode::weighted},
+                                           {"asymsched", PlaceMode::asymsched}};
 constexpr Word<HugePages> huge_page_words[] = {
     {"auto", HugePages::automatic}, {"on", HugePages::on}, {"off", HugePages::off}};
 constexpr Word<ProgressMode> progress_words[] = {
@@ -136,12 +140,21 @@ void add_memory(OptionBuilder& table, Config& config) {
     table.add_words("memory", config.memory, memory_words,
                     "segments placed by NUMA node, or plain malloc");
     table.add_words("huge-pages", config.huge_pages, huge_page_words,
-                    "transparent huge pages for the segments");
+                    "transparent huge pages for the segments; auto: in large groups with --place "
+                    "local");
     table.add_words("protect-shared", config.protect_shared, switch_words,
                     "what setup() makes is read-only while handlers run: one that writes there has "
                     "failed");
     table.add_words("check-heap", config.check_heap, switch_words,
                     "guards around every block that LPs allocate: find writes beyond them");
+    table.add_words("place", config.place, place_words,
+                    "pages on their worker's node, on all nodes evenly, or on all nodes by the "
+                    "bandwidth that workers have to them; asymsched: on their worker's node, and "
+                    "workers on the nodes whose links serve their traffic best");
+    table.add_text(
+        "machine", "FILE", config.machine_file,
+        "bandwidths between the machine's nodes, as JSON, or FILE#NAME for one of several "
+        "machines; without it what ./jobs/run machine measured, else what firmware says");
     OptionSpec& pagemigd = table.add("pagemigd", "THREADS@SECONDS|auto|off", "auto",
                                      "threads and period of the daemon that moves pages to their "
                                      "worker's node; auto: 1@1 on several nodes, else off");
@@ -234,5 +247,6 @@ std::vector<std::string> OptionTable::names() const {
 
 std::string_view word_for(EngineKind kind) noexcept { return word_of(engine_words, kind); }
 std::string_view word_for(Rollback rollback) noexcept { return word_of(rollback_words, rollback); }
+std::string_view word_for(PlaceMode place) noexcept { return word_of(place_words, place); }
 
 }  // namespace nw

@@ -76,5 +76,6 @@ class OptionTable {
 // The words that stand for these values on the command line, in messages and in the statistics.
 std::string_view word_for(EngineKind kind) noexcept;
 std::string_view word_for(Rollback rollback) noexcept;
+std::string_view word_for(PlaceMode place) noexcept;
 
 }  // namespace nw

@@ -104,6 +104,15 @@ void check_needs(const Settings& settings) {
         {"output-format", std::string(settings.output_format->word),
          settings.output_format != &format_choices().front(), !config.output_directory.empty(),
          "--output DIR"},
+        {"place", std::string(word_for(config.place)), config.place != PlaceMode::local, time_warp,
+         "--engine timewarp"},
+        {"place", std::string(word_for(config.place)), config.place != PlaceMode::local, in_region,
+         "--memory numa"},
+        {"place", std::string(word_for(config.place)), config.place == PlaceMode::asymsched,
+         config.pin, "--pin on"},
+        {"machine", config.machine_file, !config.machine_file.empty(),
+         config.place == PlaceMode::weighted || config.place == PlaceMode::asymsched,
+         "--place weighted or asymsched"},
         {"check-rebind", fmt::format("{}", config.check_rebind), config.check_rebind > 0,
          config.rebind_seconds > 0, "--rebind SECONDS"},
     };
@@ -123,6 +132,10 @@ void check_choices(const Model& model, const Setup& setup, const Config& config,
         if (process.has_reverse) legal.push_back(Rollback::reverse);
         demand_one_of("rollback", *config.rollback, legal, with_model);
     }
+    if (ranks > 1)
+        demand_one_of("place", config.place,
+                      {PlaceMode::local, PlaceMode::interleave, PlaceMode::weighted},
+                      fmt::format("on {} ranks", ranks));
     if (ranks > 1)
         demand_one_of("engine", config.engine, {EngineKind::timewarp},
                       fmt::format("on {} ranks", ranks));

@@ -42,6 +42,8 @@ struct Config {
     bool check_heap = false;             // guards around every block of an LP
     std::string output_directory;        // empty: no output
     double check_rollback = 0;           // share of events, in [0, 1]
+    PlaceMode place = PlaceMode::local;
+    std::string machine_file;  // bandwidths between nodes; empty: as measured, or as firmware says
     PagemigdOptions pagemigd;
     double rebind_seconds = 2;           // between two looks at the loads of groups; 0: off
     bool net_thread = false;             // a thread of its own moves what goes between ranks
@@ -55,5 +57,12 @@ struct Config {
     double check_interrupt = 0;  // share of events put aside as if their handlers had run long
     double check_rebind = 0;     // share of groups moved at random at every such look, in [0, 1]
 };
+
+// Pages that are spread over nodes are small ones, unless the user wants it otherwise.
+inline HugePages huge_pages_of(const Config& config) noexcept {
+    const bool spread =
+        config.place == PlaceMode::interleave || config.place == PlaceMode::weighted;
+    return spread && config.huge_pages == HugePages::automatic ? HugePages::off : config.huge_pages;
+}
 
 }  // namespace nw

@@ -14,12 +14,13 @@ namespace {
 
 constexpr std::size_t batches_received_per_step = 16;
 
-WindowControl window_of(const Config& config) {
-    switch (config.window_mode) {
+WindowControl window_of(const RunPlan& plan) {
+    const bool is_alone = plan.ranks * plan.workers == 1;
+    switch (plan.config.window_mode) {
         case WindowMode::automatic:
-            return WindowControl::automatic();
+            return WindowControl::automatic(is_alone ? 0 : plan.rules.lookahead, plan.rules.lps);
         case WindowMode::fixed:
-            return WindowControl::fixed(config.window);
+            return WindowControl::fixed(plan.config.window);
         case WindowMode::off:
             break;
     }
@@ -30,7 +31,7 @@ WindowControl window_of(const Config& config) {
 
 Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, OutputWriter& output,
            LiveProgress& progress, const std::atomic<int>& stop_signal,
-           std::vector<NodeId> worker_nodes)
+           const std::vector<NodeId>& worker_nodes)
     : plan_(plan),
       transport_(transport),
       batch_bytes_(transport.batch_bytes()),
@@ -39,16 +40,14 @@ Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, Outp
       output_(output),
       progress_(progress),
       stop_signal_(stop_signal),
-      gvt_(transport, plan.workers, plan.config.gvt_interval_ms, window_of(plan.config)),
+      gvt_(transport, plan.workers, plan.config.gvt_interval_ms, window_of(plan)),
       groups_(plan.partition.groups()),
       owners_(plan.partition.groups()),
       ready_lists_(plan.workers),
       sleepers_(plan.workers),
-      worker_nodes_(worker_nodes.empty() ? std::vector<NodeId>(plan.workers)
-                                         : std::move(worker_nodes)),
+      seats_(worker_nodes.empty() ? std::vector<NodeId>(plan.workers) : worker_nodes),
       handed_over_(plan.workers),
-      rebinding_(plan.config.rebind_seconds, plan.config.check_rebind, plan.config.seed,
-                 worker_nodes_),
+      rebinding_(plan.config.rebind_seconds, plan.config.check_rebind, plan.config.seed, seats_),
       trace_(trace_spans_max()) {
     for (std::uint32_t g = 0; g < plan.partition.groups(); ++g)
         owners_[g] = plan.partition.first_owner(g);
@@ -123,9 +122,9 @@ void Rank::deliver(const std::byte* events, std::size_t size) {
     for_each_wire_event(events, size, [&](const WireEvent& wire) {
         const std::uint32_t g = plan_.partition.position(wire.target).group;
         const std::uint32_t worker = addressee(g).worker;
-        if (groups_[g]->mail.push(reinterpret_cast<const std::byte*>(&wire), wire.bytes(),
-                                  ready_lists_[worker]))
-            sleepers_.wake(worker);
+        groups_[g]->mail.push(reinterpret_cast<const std::byte*>(&wire), wire.bytes(),
+                              ready_lists_[worker]);
+        sleepers_.wake_for(worker, wire.time);
     });
 }
 
@@ -139,9 +138,10 @@ bool Rank::may_sleep(std::uint32_t w) const noexcept {
     return w != 0 || transport_.ranks() == 1 || plan_.config.net_thread;
 }
 
-void Rank::sleep(std::uint32_t w, std::uint32_t seen) {
-    sleepers_.sleep(
-        w, [&] { return failed_.load() || !ready_lists_[w].empty() || gvt_.calls_for(seen); });
+void Rank::sleep(std::uint32_t w, std::uint32_t seen, VirtualTime horizon) {
+    sleepers_.sleep(w, horizon, [&] {
+        return failed_.load() || !ready_lists_[w].empty() || gvt_.calls_for(seen);
+    });
 }
 
 void Rank::bind(const Group& group, std::uint32_t worker) noexcept {

@@ -28,6 +28,7 @@
 #include "plan/partition.hpp"
 #include "rank/rebinding.hpp"
 #include "rank/sleepers.hpp"
+#include "rank/worker_seats.hpp"
 #include "stats/run_history.hpp"
 #include "stats/trace.hpp"
 
@@ -55,7 +56,7 @@ class Rank {
     // `worker_nodes`: the NUMA node of each worker; none given: all on node 0.
     Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, OutputWriter& output,
          LiveProgress& progress, const std::atomic<int>& stop_signal,
-         std::vector<NodeId> worker_nodes = {});
+         const std::vector<NodeId>& worker_nodes = {});
     ~Rank();
     Rank(const Rank&) = delete;
     Rank& operator=(const Rank&) = delete;
@@ -95,8 +96,8 @@ class Rank {
     void pass_on(BottomHalf& mail);
 
     // Thread: worker w, which has cut the open round and has nothing else to do; `seen`: rounds whose
-    // result it knows. Sleeps until there is mail, or something to do for the round.
-    void sleep(std::uint32_t w, std::uint32_t seen);
+    // result it knows. Sleeps until there is mail with events before `horizon`, or something to do for the round.
+    void sleep(std::uint32_t w, std::uint32_t seen, VirtualTime horizon);
     // Somebody must look after the network.
     bool may_sleep(std::uint32_t w) const noexcept;
 
@@ -109,7 +110,7 @@ class Rank {
 
     // Rebinding. The plan of the round whose result was learnt last, if it has one.
     const Rebinding& rebinding() const noexcept { return rebinding_; }
-    NodeId node_of_worker(std::uint32_t w) const noexcept { return worker_nodes_[w]; }
+    WorkerSeats& seats() noexcept { return seats_; }
     // Thread: the groups' owner, which gives up everything that belongs to them.
     void hand_over(Handover&& handover, std::uint32_t to);
     // Thread: worker w. What was handed over to it since the last call; it owns that now. Who finds
@@ -155,7 +156,7 @@ class Rank {
     std::vector<std::atomic<Partition::Owner>> owners_;
     std::vector<ReadyList> ready_lists_;  // by worker
     Sleepers sleepers_;
-    std::vector<NodeId> worker_nodes_;
+    WorkerSeats seats_;
     std::mutex handover_mutex_;
     std::vector<std::vector<Handover>> handed_over_;  // by receiver, under handover_mutex_
 

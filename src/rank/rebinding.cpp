@@ -142,11 +142,11 @@ std::vector<GroupMove> draw_moves(std::span<const BoundGroup> groups, std::uint3
 }
 
 Rebinding::Rebinding(double interval_seconds, double check_share, std::uint64_t seed,
-                     std::vector<NodeId> worker_nodes)
+                     const WorkerSeats& seats)
     : interval_(static_cast<std::int64_t>(std::ceil(interval_seconds * 1e9))),
       check_share_(check_share),
       seed_(seed),
-      worker_nodes_(std::move(worker_nodes)) {}
+      seats_(seats) {}
 
 void Rebinding::make_plan(std::uint32_t round, Clock::time_point now,
                           std::span<const std::unique_ptr<Group>> groups,
@@ -170,9 +170,9 @@ bool Rebinding::is_due(Clock::time_point now) noexcept {
 
 void Rebinding::plan(std::uint32_t round) {
     plan_.round = round;
-    const auto workers = static_cast<std::uint32_t>(worker_nodes_.size());
-    plan_.moves = check_share_ > 0 ? draw_moves(bound_, workers, check_share_, seed_ ^ round)
-                                   : plan_moves(bound_, worker_nodes_);
+    plan_.moves = check_share_ > 0
+                      ? draw_moves(bound_, seats_.workers(), check_share_, seed_ ^ round)
+                      : plan_moves(bound_, seats_.nodes());
 }
 
 }  // namespace nw

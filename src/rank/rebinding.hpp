@@ -20,6 +20,7 @@
 #include <numawarp/ids.hpp>
 
 #include "gvt/contribution.hpp"
+#include "rank/worker_seats.hpp"
 
 namespace nw {
 
@@ -59,11 +60,12 @@ class Rebinding {
     };
 
     // interval_seconds 0: never. check_share > 0: moves are drawn and not planned.
+    // Requires: the seats outlive this.
     Rebinding(double interval_seconds, double check_share, std::uint64_t seed,
-              std::vector<NodeId> worker_nodes);
+              const WorkerSeats& seats);
 
     // Whether loads should be measured at all.
-    bool on() const noexcept { return interval_.count() > 0 && worker_nodes_.size() > 1; }
+    bool on() const noexcept { return interval_.count() > 0 && seats_.workers() > 1; }
 
     // Requires: all workers have cut this round and none has learnt it. `owner(g)` is the worker of
     // group g. Cost: a comparison until a look is due, then a walk over the groups.
@@ -80,7 +82,7 @@ class Rebinding {
     std::chrono::nanoseconds interval_;
     double check_share_;
     std::uint64_t seed_;
-    std::vector<NodeId> worker_nodes_;
+    const WorkerSeats& seats_;
     Clock::time_point last_look_{};
     std::vector<BoundGroup> bound_;
     Plan plan_;

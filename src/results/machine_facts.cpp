@@ -7,6 +7,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "numa/os/machine.hpp"
+
 namespace nw {
 namespace {
 
@@ -15,16 +17,6 @@ constexpr const char* compiler = "Clang " __clang_version__;
 #else
 constexpr const char* compiler = "GCC " __VERSION__;
 #endif
-
-std::string cpu_name() {
-    std::ifstream file("/proc/cpuinfo");
-    for (std::string line; std::getline(file, line);) {
-        const std::size_t colon = line.find(": ");
-        if (line.rfind("model name", 0) == 0 && colon != std::string::npos)
-            return line.substr(colon + 2);
-    }
-    return "unknown";  // ARM's kernels say numbers only
-}
 
 std::string kernel_release() {
     std::ifstream file("/proc/sys/kernel/osrelease");

@@ -177,6 +177,7 @@ std::string report_text(const RunFacts& facts) {
          bytes_text(facts.count(Counter::saved_states_bytes_peak)));
     line_if_any(out, "by kind", memory_kinds_line(facts));
     line_if_any(out, "placement", placement_line(facts));
+    line_if_any(out, "placed", placed_line(facts));
     line_if_any(out, "pagemigd", pagemigd_line(facts));
     line_if_any(out, "rebinding", rebinding_line(facts));
     line_if_any(out, "run saved", saving_line(result.saving));

@@ -61,6 +61,13 @@ std::string placement_line(const RunFacts& facts) {
     return fmt::format("{} local", share_text(1 - facts.result.numa.placement->remote_share()));
 }
 
+std::string placed_line(const RunFacts& facts) {
+    const PlaceMode place = facts.settings.config.place;
+    if (place == PlaceMode::local) return "";
+    const std::string& placed = facts.result.numa.placed;
+    return fmt::format("{}{}{}", word_for(place), placed.empty() ? "" : ": ", placed);
+}
+
 std::string pagemigd_line(const RunFacts& facts) {
     const PagemigdReport& daemon = facts.result.numa.pagemigd;
     const MigrationFigures& figures = daemon.figures;

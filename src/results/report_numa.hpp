@@ -17,6 +17,7 @@ std::string placement_table(const RunFacts& facts);
 
 // The texts of single lines of the report.
 std::string placement_line(const RunFacts& facts);  // "99.8 % local"
+std::string placed_line(const RunFacts& facts);     // empty: --place local
 std::string pagemigd_line(const RunFacts& facts);   // empty: it had nothing to move
 std::string rebinding_line(const RunFacts& facts);  // empty: nothing changed its worker
 std::string memory_kinds_line(const RunFacts& facts);

@@ -22,7 +22,9 @@ struct RunFacts {
         return result.ranks > 0 ? result.workers.size() / result.ranks : result.workers.size();
     }
 
-    RunShape shape() const noexcept { return {result.rollback, result.workers.size()}; }
+    RunShape shape() const noexcept {
+        return {result.rollback, result.workers.size(), result.commits_late};
+    }
 
     // Counted for each event that this process committed, as the counts are: the run may have gone on
     // from another.

@@ -84,7 +84,8 @@ std::unique_ptr<MemorySource> open_memory(Os& os, const RunPlan& plan,
     constexpr std::size_t slot_bytes_min = std::size_t{1} << 30;
     std::string why;
     try {
-        auto memory = std::make_unique<MemorySource>(os, config.memory, groups, config.huge_pages);
+        auto memory =
+            std::make_unique<MemorySource>(os, config.memory, groups, huge_pages_of(config));
         const Region* region = memory->region();
         if (region == nullptr || !region->limited() || region->slot_bytes() >= slot_bytes_min) {
             notices = memory->notices();
@@ -273,6 +274,7 @@ RunResult Simulation::run(Model& model, LiveProgress& progress,
         result.signal = stop_signal.load();
     result.until = plan_->until;
     result.rollback = plan_->rollback;
+    result.commits_late = plan_->setup.process.commits_late();
     result.ranks = ranks_.ranks();
     result.lps = setup_.lps;
     result.groups = plan_->partition.groups();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "numa/place/migration_log.hpp"
@@ -42,6 +43,8 @@ struct NumaReport {
     std::optional<Placement> placement;         // at the end; none: nobody asked the kernel
     std::optional<std::uint64_t> pages_shared;  // pages that belong to more than one group
     std::vector<PlacementSample> history;
+    std::string
+        placed;  // what the policy went by and did, in words; empty: nothing out of the ordinary
     PagemigdReport pagemigd;
     MemoryKinds memory;  // sums over workers
 };

@@ -64,6 +64,7 @@ struct RunResult {
     VirtualTime until = 0;     // what was asked for
     VirtualTime end_time = 0;  // final GVT, at most `until`
     Rollback rollback = Rollback::snapshot;
+    bool commits_late = false;  // the model has on_commit() or can_end(): no event is safe
     std::uint32_t ranks = 1;
     std::uint32_t lps = 0;
     std::uint32_t groups = 0;
@@ -145,6 +146,9 @@ void visit_figures(Visitor&& visit, Result& result) {
         FigureInfo{"pages_shared", "pages", "numa",
                    "pages that belong to more than one group, over all segments; null: not asked"},
         Sum{}, result.numa.pages_shared);
+    visit(FigureInfo{"placed", "text", "numa",
+                     "what --place went by and did, in words; empty with --place local"},
+          First{}, result.numa.placed);
     auto& migration = result.numa.pagemigd.figures;
     visit(FigureInfo{"pages_moved", "pages", "numa", "pages that the daemon took to another node"},
           Sum{}, migration.pages_moved);

@@ -1,9 +1,12 @@
 #include "timewarp/placement_watch.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <ctime>
 #include <new>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -22,6 +25,12 @@ constexpr std::chrono::milliseconds wake_up_interval{100};
 constexpr double sample_seconds = 1;
 constexpr double sample_seconds_least = 0.01;
 
+double process_cpu_seconds() noexcept {
+    timespec now{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 bool spans_nodes(const WorkerPlaces& where) { return where.pin && nodes_spanned(where.places) > 1; }
 
 // Also where all workers are on one node, as those of a rank that is bound to it.
@@ -31,25 +40,52 @@ bool pages_can_be_remote(const WorkerPlaces& where, const std::vector<NodeInfo>&
     return where.pin && with_memory > 1;
 }
 
-PagemigdOptions daemon_to_start(const Config& config, const WorkerPlaces& where) {
+// Segments that come from libc are placed by nobody.
+std::unique_ptr<PlacementPolicy> policy_for(MemorySource& memory, const Config& config,
+                                            const WorkerPlaces& where) {
+    if (memory.mode() == MemoryMode::libc) return std::make_unique<LocalPolicy>();
+    const Region& region = *memory.region();
+    return make_policy(
+        memory.os(),
+        {.mode = config.place,
+         .machine_file = config.machine_file,
+         .huge_pages = memory.huge_pages(),
+         .places = where.places,
+         .slots = {region.base(), static_cast<unsigned>(std::countr_zero(region.slot_bytes()))}});
+}
+
+PagemigdOptions daemon_to_start(const Config& config, const WorkerPlaces& where,
+                                const PlacementPolicy& policy) {
     PagemigdOptions options = config.pagemigd;
-    if (config.memory == MemoryMode::libc || (options.automatic && !spans_nodes(where)))
+    if (config.memory == MemoryMode::libc ||
+        (options.automatic && !spans_nodes(where) && !policy.spreads()))
         options.threads = 0;
     return options;
 }
 
 }  // namespace
 
-PlacementWatch::PlacementWatch(Os& os, const Config& config, const WorkerPlaces& where,
-                               LiveProgress& progress, const std::vector<NodeInfo>& nodes,
+PlacementWatch::PlacementWatch(MemorySource& memory, const Config& config,
+                               const WorkerPlaces& where, LiveProgress& progress,
+                               const std::vector<NodeInfo>& nodes,
                                std::vector<std::string>& notices)
-    : os_(os),
+    : os_(memory.os()),
       progress_(progress),
       nodes_(nodes),
-      daemon_(os, daemon_to_start(config, where)),
+      policy_(policy_for(memory, config, where)),
+      daemon_(os_, daemon_to_start(config, where, *policy_), *policy_),
       watched_(pages_can_be_remote(where, nodes) || daemon_.threads() > 0),
       period_seconds_(daemon_.threads() > 0 ? config.pagemigd.period_seconds : sample_seconds),
       history_(std::max(period_seconds_, sample_seconds_least)) {
+    if (const Region* region = memory.region()) {
+        const Status status = policy_->post_for_new_pages(
+            os_, reinterpret_cast<void*>(region->base()), region->bytes());
+        if (status != 0)
+            notices.push_back(fmt::format(
+                "new pages are on their workers' nodes until they are moved: the kernel does not "
+                "spread them ({})",
+                std::strerror(status)));
+    }
     if (!watched_) return;
     try {
         thread_ = std::thread([this] { run(); });
@@ -59,8 +95,12 @@ PlacementWatch::PlacementWatch(Os& os, const Config& config, const WorkerPlaces&
     }
 }
 
-void PlacementWatch::begin(const std::vector<GroupMemory*>& groups) {
+void PlacementWatch::begin(const std::vector<GroupMemory*>& groups, WorkerSeats& seats) {
     daemon_.serve(groups);
+    seats_ = &seats;
+    mail_then_ = seats.mail_bytes();
+    committed_then_ = progress_.committed_events.load(std::memory_order_relaxed);
+    cpu_seconds_then_ = process_cpu_seconds();
     groups_.assign(groups.begin(), groups.end());
     start_ = Clock::now();
     requests_answered_ = progress_.placement_requests.load(std::memory_order_relaxed);
@@ -95,6 +135,11 @@ void PlacementWatch::finish(NumaReport& report, std::vector<std::string>& notice
             fmt::format("placement is unknown: the kernel does not say where pages are ({})",
                         std::strerror(last_->status)));
     report.pages_shared = pages_shared_;
+    report.placed = policy_->report();
+    if (seats_ != nullptr && seats_->refusal() != 0)
+        notices.push_back(
+            fmt::format("workers stay where they are: the kernel does not bind them anew ({})",
+                        std::strerror(seats_->refusal())));
     report.history = history_.samples();
     const auto threads = static_cast<std::uint32_t>(daemon_.threads());
     report.pagemigd = {threads, threads > 0 ? period_seconds_ : 0, daemon_.figures()};
@@ -122,6 +167,7 @@ void PlacementWatch::run() {
         try {
             answer_requests();
             if (history_.is_due(seconds())) sample();
+            end_period();
         } catch (const std::bad_alloc&) {
             // A sample less: memory is needed elsewhere now.
         }
@@ -144,6 +190,39 @@ void PlacementWatch::sample() {
     const MigrationFigures figures = daemon_.figures();
     const Placement placement = look(pages_a_sample);
     if (placement.status == 0) history_.add(sample_of(placement, figures));
+}
+
+// Tells the policy of the period, if it is over, and passes on what it orders.
+void PlacementWatch::end_period() {
+    const double length = policy_->period_seconds();
+    if (length == 0 || seconds() - period_begun_ < length) return;
+    PlacementPeriod period;
+    period.has_caught_up = daemon_.has_caught_up();
+    const MigrationFigures figures = daemon_.figures();
+    period.migrated_bytes = figures.pages_moved * page_bytes;
+    period.migration_seconds = static_cast<double>(figures.busy_ns) / 1e9;
+    const std::uint64_t committed = progress_.committed_events.load(std::memory_order_relaxed);
+    const double cpu_seconds = process_cpu_seconds();
+    period.committed_events = committed - committed_then_;
+    period.cpu_seconds = cpu_seconds - cpu_seconds_then_;
+    std::vector<std::vector<double>> mail = seats_->mail_bytes();
+    period.traffic = mail;
+    for (std::size_t a = 0; a < mail.size(); ++a)
+        for (std::size_t b = 0; b < mail.size(); ++b) period.traffic[a][b] -= mail_then_[a][b];
+    if (policy_->wants_homes()) period.homes = look(pages_a_sample).memory_by_home();
+    period.seconds = seconds();
+    const PlacementOrders orders = policy_->on_period(period);
+    if (orders.seats) {
+        const std::vector<Place> places = policy_->worker_places();
+        for (std::uint32_t w = 0; w < places.size(); ++w)
+            seats_->order(w, places[w].cpu, places[w].node);
+        seats_->publish();
+    }
+    if (orders.fetch) seats_->fetch();
+    mail_then_ = std::move(mail);
+    committed_then_ = committed;
+    cpu_seconds_then_ = cpu_seconds;
+    period_begun_ = period.seconds;
 }
 
 PlacementSample PlacementWatch::sample_of(const Placement& placement,

@@ -1,5 +1,6 @@
-// What a run does about where its pages are: it starts the migration daemon, looks now and then how
-// much is remote, answers a user who asks meanwhile, and takes a last look at the end.
+// What a run does about where its pages and workers are: it starts the migration daemon, tells the policy
+// once a period what the run did, and the workers what it orders; it looks now and then how much is remote,
+// answers a user who asks meanwhile, and takes a last look at the end.
 //
 // The looks have a thread of their own, because workers have better things to do than to ask the
 // kernel. On one node, and without a daemon that was asked for, there is neither thread nor look:
@@ -12,6 +13,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -20,7 +22,9 @@
 
 #include "engine/worker_threads.hpp"
 #include "numa/place/page_migration.hpp"
+#include "numa/place/placement_policy.hpp"
 #include "plan/config.hpp"
+#include "rank/worker_seats.hpp"
 #include "stats/live_progress.hpp"
 #include "stats/numa_report.hpp"
 #include "stats/sample_history.hpp"
@@ -31,14 +35,16 @@ class PlacementWatch {
   public:
     // Built before workers are bound to cores, so that its threads may run anywhere. What could not
     // be had becomes a notice.
-    PlacementWatch(Os& os, const Config& config, const WorkerPlaces& where, LiveProgress& progress,
-                   const std::vector<NodeInfo>& nodes, std::vector<std::string>& notices);
+    // Throws SetupError where the file of a machine is wrong.
+    PlacementWatch(MemorySource& memory, const Config& config, const WorkerPlaces& where,
+                   LiveProgress& progress, const std::vector<NodeInfo>& nodes,
+                   std::vector<std::string>& notices);
     ~PlacementWatch() { stop(); }
     PlacementWatch(const PlacementWatch&) = delete;
     PlacementWatch& operator=(const PlacementWatch&) = delete;
 
-    // Requires: the groups outlive finish().
-    void begin(const std::vector<GroupMemory*>& groups);
+    // Requires: the groups outlive finish(), and so do the seats.
+    void begin(const std::vector<GroupMemory*>& groups, WorkerSeats& seats);
     // Ends all threads. A sample of it is the history's last.
     void last_look();
 
@@ -52,6 +58,7 @@ class PlacementWatch {
     void run();
     void answer_requests();
     void sample();
+    void end_period();
     PlacementSample sample_of(const Placement& placement,
                               const MigrationFigures& figures) const noexcept;
     double seconds() const noexcept;
@@ -61,13 +68,19 @@ class PlacementWatch {
     Os& os_;
     LiveProgress& progress_;
     const std::vector<NodeInfo>& nodes_;
+    const std::unique_ptr<PlacementPolicy> policy_;
     PageMigrationDaemon daemon_;
     bool watched_;  // whether anybody wants to know
     double period_seconds_;
 
     std::vector<const GroupMemory*> groups_;  // written before begun_, read-only then
     Clock::time_point start_;                 // the same
+    WorkerSeats* seats_ = nullptr;            // the same
     std::uint32_t requests_answered_ = 0;
+    double period_begun_ = 0;  // seconds; and what had been counted then
+    double cpu_seconds_then_ = 0;
+    std::uint64_t committed_then_ = 0;
+    std::vector<std::vector<double>> mail_then_;
     SampleHistory<PlacementSample> history_;  // the own thread's until that ends
     std::optional<Placement> last_;
     std::optional<std::uint64_t> pages_shared_;

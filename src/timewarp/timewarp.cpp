@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/meter_marks.hpp"
 #include "checkpoint/saved_run.hpp"
 #include "engine/engines.hpp"
 #include "engine/handler_watch.hpp"
@@ -162,8 +163,8 @@ class TimeWarpRun {
     TimeWarpRun(EngineRun& run, Rank& rank)
         : run_(run),
           rank_(rank),
-          placement_(run.memory.os(), run.plan.config, run.places, run.progress,
-                     run.result.numa.nodes, run.result.notices),
+          placement_(run.memory, run.plan.config, run.places, run.progress, run.result.numa.nodes,
+                     run.result.notices),
           net_thread_(rank),
           barrier_(static_cast<std::ptrdiff_t>(run.plan.workers)),
           tallies_(run.plan.workers),
@@ -208,6 +209,7 @@ class TimeWarpRun {
             [&](std::uint32_t w) {
                 set_up(w);
                 event_loop(w);
+                meter_phase<MeterPhase::ending>();
                 finish(w);
             },
             run_.result.notices);
@@ -226,7 +228,7 @@ class TimeWarpRun {
         if (w == 0) {
             guarded([&] { begin_output(run_); });
             guarded([&] { net_thread_.begin(); });
-            guarded([&] { placement_.begin(memory_of_groups(rank_)); });
+            guarded([&] { placement_.begin(memory_of_groups(rank_), rank_.seats()); });
         }
         if (!run_.plan.config.restart_from) guarded([&] { workers_[w]->start(); });
         barrier_.arrive_and_wait();
@@ -318,8 +320,11 @@ class TimeWarpRun {
             tallies_[w].figures = worker.figures();
             tallies_[w].asleep_seconds = worker.asleep_seconds();
             tallies_[w].groups = &worker.groups();
+            if (const int cpu = rank_.seats().cpu_of(w); cpu >= 0)
+                run_.places.places[w] = {cpu, rank_.seats().node_of(w)};
             report_worker(result, run_.places, w, tallies_[w]);
         }
+        result.numa.pagemigd.figures.pages_moved += rank_.seats().pages_fetched();
     }
 
     void destroy_lps() {

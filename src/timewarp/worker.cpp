@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/check.hpp"
+#include "base/meter_marks.hpp"
 #include "engine/event_flow.hpp"
 #include "engine/handler_call.hpp"
 #include "lp/make_context.hpp"
@@ -13,6 +14,7 @@
 #include "stats/memory_kinds.hpp"
 #include "worker/handovers.hpp"
 #include "worker/memory_relief.hpp"
+#include "worker/relocation.hpp"
 #include "worker/worker_core_inline.hpp"
 
 namespace nw {
@@ -35,6 +37,7 @@ Worker::Worker(Rank& rank, WorkerId id)
       core_(rank, id),
       memory_relief_(std::make_unique<MemoryRelief>(core_)),
       handovers_(std::make_unique<Handovers>(core_, pending_, committer_, ending_)),
+      relocation_(std::make_unique<Relocation>(core_)),
       may_interrupt_(core_.plan.rollback != Rollback::reverse &&
                      core_.plan.ranks * core_.plan.workers > 1),
       draws_interruptions_(may_interrupt_ && core_.plan.config.check_interrupt > 0),
@@ -49,17 +52,26 @@ bool Worker::turn(Clock::time_point now) {
     if (standstill_.is_at_rest()) return false;
     core_.now = now;
     trace_turn_.begin(now);
+    meter_phase<MeterPhase::mail>();
     if (!core_.plan.config.net_thread) core_.rank.net_step(now, trace_turn_);
+    relocation_->step();
+    meter_phase<MeterPhase::gvt>();
     on_gvt();
     // A handler followed a bad pointer, divided by zero, …: the stack between is gone, what was
     // running stands in core_.running. The turn begins again.
     if (sigsetjmp(core_.guard.env(), 0) != 0) leave_crashed();
     if (handovers_->is_awaiting()) handovers_->take_over();
+    meter_phase<MeterPhase::mail>();
     bool worked = drain_mail();
+    meter_phase<MeterPhase::execute>();
     worked |= execute_batch();
+    meter_phase<MeterPhase::mail>();
     outboxes_.flush(false);
+    meter_phase<MeterPhase::gvt>();
     cut();
+    meter_phase<MeterPhase::commit>();
     worked |= commit();
+    meter_phase<MeterPhase::gvt>();  // and waiting for it
     relieve_memory();
     if (handovers_->is_leaving() && committer_.is_done()) hand_over();
     if (committer_.is_done()) standstill_.settle();
@@ -82,7 +94,7 @@ void Worker::rest() {
         return;
     }
     const auto begun = Clock::now();
-    core_.rank.sleep(core_.self.worker, core_.epochs.seen());
+    core_.rank.sleep(core_.self.worker, core_.epochs.seen(), throttle_.horizon());
     asleep_seconds_ += std::chrono::duration<double>(Clock::now() - begun).count();
     trace_turn_.mark(TraceKind::idle, 1);
 }
@@ -185,6 +197,9 @@ void Worker::cut() {
     slot.rolled_back = core_.counters[Counter::rolled_back_events] - rolled_back_by_pauses_;
     slot.committed = core_.counters[Counter::committed_events];
     if (core_.self.worker == 0) slot.resident_bytes = core_.rank.memory_budget().used_bytes();
+    if (core_.self.rank == 0 && core_.self.worker == 0)
+        slot.clock_ns = static_cast<std::uint64_t>(
+            std::chrono::nanoseconds(core_.now.time_since_epoch()).count());
     slot.not_ended = ending_.lps_not_ended();
     slot.end_key = ending_.last_key();
     slot.dropped_beyond_end = ending_.dropped_beyond_end();
@@ -286,7 +301,7 @@ bool Worker::execute_batch() {
     return left < allowed;
 }
 
-void Worker::execute_next(const PendingEntry& entry) {
+[[gnu::always_inline]] inline void Worker::execute_next(const PendingEntry& entry) {
     EventRecord& event = *entry.event;
     const Partition::Position position = core_.plan.partition.position(entry.target);
     Group& group = *core_.rank.group(position.group);
@@ -313,7 +328,8 @@ void Worker::execute_next(const PendingEntry& entry) {
     if constexpr (paranoid) check_change(lp);
 }
 
-inline void Worker::run_event(Group& group, LpRecord& lp, EventRecord& event) {
+[[gnu::always_inline]] inline void Worker::run_event(Group& group, LpRecord& lp,
+                                                     EventRecord& event) {
     if (event.time < core_.safe_before && lp.committed == lp.history.tail() &&
         core_.keeper.is_at_start(lp) &&
         !(draws_interruptions_ && is_chosen_for_interruption(event)))
@@ -322,7 +338,8 @@ inline void Worker::run_event(Group& group, LpRecord& lp, EventRecord& event) {
         execute(group, lp, event);
 }
 
-void Worker::execute_for_good(Group& group, LpRecord& lp, EventRecord& event) {
+[[gnu::always_inline]] inline void Worker::execute_for_good(Group& group, LpRecord& lp,
+                                                            EventRecord& event) {
     core_.drop_past(group, lp);
     HistoryEntry& entry = safe_entry();
     begin_execution(lp, event, entry);
@@ -383,7 +400,8 @@ void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
     }
 }
 
-void Worker::call_handler(LpRecord& lp, EventRecord& event, HistoryEntry& entry) {
+[[gnu::always_inline]] inline void Worker::call_handler(LpRecord& lp, EventRecord& event,
+                                                        HistoryEntry& entry) {
     Context context = make_context(event.time, lp.id, lp.random_counter);
     const bool well = call_handler_of(lp, core_.guard, core_.failure, [&] {
         entry.random_used =

@@ -39,6 +39,7 @@ namespace nw {
 class AddressMap;
 class BottomHalf;
 class Handovers;
+class Relocation;
 class MemoryLook;
 class MemoryRelief;
 class SectionWriter;
@@ -228,6 +229,7 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     Ending ending_{core_};
     Standstill standstill_{core_};
     std::unique_ptr<Handovers> handovers_;
+    std::unique_ptr<Relocation> relocation_;
 
     MailBuffer staged_;                    // what the running handler sends to other workers
     std::vector<EventRecord*> to_cancel_;  // processed events whose LPs must be rolled back

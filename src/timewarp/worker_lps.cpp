@@ -34,7 +34,7 @@ void Worker::build_groups() {
 
 Group& Worker::build_group(std::uint32_t g) {
     Group& group = core_.rank.make_group(g);
-    group.memory.set_home(core_.rank.node_of_worker(core_.self.worker));
+    group.memory.set_home(core_.rank.seats().node_of(core_.self.worker));
     core_.groups.push_back(&group);
     build_lps(group, core_.plan, core_.rank.memory_budget(), core_.running, core_.guard);
     return group;

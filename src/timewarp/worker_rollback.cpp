@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
+#include "base/meter_marks.hpp"
 #include "engine/handler_call.hpp"
 #include "lp/make_context.hpp"
 #include "lp/side_effects.hpp"
@@ -100,6 +101,7 @@ void Worker::roll_back(Group& group, LpRecord& lp, History::Ordinal position) {
     core_.counters[Counter::rolled_back_events] += tail - position;
     figures_.rollback_lengths.count(tail - position);
     lp.rolled_back += std::min(tail - position, UINT32_MAX - lp.rolled_back);
+    const MeterScope<MeterPhase::roll_back> phase;
     TraceTurn trace(core_.trace);
     trace.begin();
     undo_sends(group, lp, position);

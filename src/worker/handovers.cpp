@@ -95,7 +95,7 @@ void Handovers::take_over() {
         taken += handover.groups.size();
         for (Group* group : handover.groups) {
             core_.groups.push_back(group);
-            group->memory.request_migration(core_.rank.node_of_worker(core_.self.worker));
+            group->memory.request_migration(core_.rank.seats().node_of(core_.self.worker));
             ending_.add(*group);
             for (std::uint32_t i = 0; i < group->count; ++i) core_.keeper.take_over(group->lps[i]);
         }

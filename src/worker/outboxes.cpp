@@ -49,8 +49,10 @@ void Outboxes::close_batch(std::uint32_t rank) {
 }
 
 void Outboxes::flush(bool everything) {
-    for (MailBuffer& outbox : to_workers_) {
+    for (std::uint32_t w = 0; w < to_workers_.size(); ++w) {
+        MailBuffer& outbox = to_workers_[w];
         if (outbox.empty()) continue;
+        core_.rank.seats().count_mail(core_.self.worker, w, outbox.size());
         core_.rank.deliver(outbox.data(), outbox.size());
         outbox.clear();
     }

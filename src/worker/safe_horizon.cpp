@@ -12,9 +12,8 @@ namespace {
 // What is committed late, or by code of the model's that may fail, has to wait for GVT. And where rollbacks
 // are tried, coasting forward is tried, too.
 bool may_commit_at_once(const RunPlan& plan) noexcept {
-    const ProcessFactory& process = plan.setup.process;
     return !plan.config.keep_safe_events && plan.config.check_rollback == 0 &&
-           !process.has_end_condition && !process.has_commit;
+           !plan.setup.process.commits_late();
 }
 
 }  // namespace

@@ -33,6 +33,9 @@ class Throttle {
     // After a pause: as far as GVT, until the next one says more.
     void resume() noexcept;
 
+    // Events before it may be executed before the next GVT is known.
+    VirtualTime horizon() const noexcept { return horizon_; }
+
     // How many events of a batch may be executed.
     std::uint32_t allowed(std::uint32_t events) const noexcept { return std::min(events, quota_); }
     void spend(std::uint32_t events) noexcept {

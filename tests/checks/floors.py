@@ -20,7 +20,8 @@ from pathlib import Path
 # From the ground up. A room includes itself and what stands before it.
 ROOMS = [
     "src/base", "src/math", "src/file",
-    "numa/os", "numa/handler", "numa/region", "numa/heap", "numa/image", "numa/place", "numa/interpose",
+    "numa/os", "numa/handler", "numa/region", "numa/heap", "numa/image", "numa/decide",
+    "numa/measure", "numa/place", "numa/interpose",
     "src/event", "src/net", "src/lp", "src/gvt", "src/plan", "src/output", "src/stats", "src/checkpoint",
     "src/engine", "src/inorder", "src/rank", "src/worker", "src/timewarp", "src/run",
     "mpi", "models",
@@ -59,6 +60,8 @@ FOREIGN = {
     "numa/region": ["unistd.h"],
     "numa/heap": [],
     "numa/image": ["link.h", "pthread.h"],
+    "numa/decide": ["fmt/*", "nlohmann/*"],
+    "numa/measure": ["fmt/*", "nlohmann/*", "unistd.h"],
     "numa/place": ["fmt/*", "pthread.h"],
     # What the interposer stands in for.
     "numa/interpose": ["cxxabi.h", "dlfcn.h", "err.h", "errno.h", "error.h", "grp.h", "iconv.h",

@@ -9,7 +9,7 @@ import sys
 from colours import colours_of
 from programs import CHECKOUT, Programs
 
-PICTURES = ["report.png", "traffic.png"]
+PICTURES = ["meter.png", "report.png", "traffic.png"]
 # Lines, text and their edges have hundreds of shades; a page that failed to load some.
 COLOURS_MIN = 100
 BACKGROUND_MAX = 0.97

@@ -56,6 +56,7 @@ class Job:
     sysctls: dict[str, str] = field(default_factory=dict)
     timeout: float = 300  # seconds from the command's start
     accelerator: str = "single"
+    plugin: str = ""  # one of QEMU's own, with its arguments
     verbose: bool = False
 
 
@@ -106,6 +107,8 @@ class _Boot:
         for number, folder in enumerate(job.writable):
             self._qemu += _export(f"rw{number}", folder, "off")
         self._qemu += ["-device", "virtio-serial-pci"]
+        if job.plugin:
+            self._qemu += ["-plugin", job.plugin]
 
     def watch(self):
         begun = time.monotonic()

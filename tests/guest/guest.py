@@ -46,8 +46,8 @@ class Batch:
     def __init__(self, programs, topology, name="all"):
         self._programs = programs
         self._topology = topology
-        self._work = programs.work / f"{topology}-{name}"
-        self._work.mkdir()
+        self.folder = programs.work / f"{topology}-{name}"
+        self.folder.mkdir()
         self._names = []
         self._lines = []
 
@@ -62,7 +62,7 @@ class Batch:
         through: a command that runs the program, as `taskset -c 0`.
         seconds: interrupts the program after so long, as Ctrl-C would; its exit code is then 130.
         """
-        stats = self._work / f"{name}.json"
+        stats = self.folder / f"{name}.json"
         command = [*map(str, through), str(self._programs.bin / program), *map(str, arguments),
                    "--quiet", "--stats", str(stats)]
         if seconds is not None:
@@ -75,9 +75,9 @@ class Batch:
 
     def run(self, *options):
         """{name: Result} of all programs; `options` are those of run.py."""
-        (self._work / "batch.sh").write_text("\n".join(self._lines) + "\n")
-        done = run(self._topology, "sh", "batch.sh", folder=self._work,
-                   options=["--rw", self._work, "--ro", self._programs.bin, "--ro", CHECKOUT,
+        (self.folder / "batch.sh").write_text("\n".join(self._lines) + "\n")
+        done = run(self._topology, "sh", "batch.sh", folder=self.folder,
+                   options=["--rw", self.folder, "--ro", self._programs.bin, "--ro", CHECKOUT,
                             *options])
         if done.returncode in (124, 125) or done.stderr:
             print(f"{self._topology}: exit code {done.returncode}: {done.stderr}")
@@ -85,7 +85,7 @@ class Batch:
 
     def _result(self, name):
         def text(suffix):
-            path = self._work / f"{name}.{suffix}"
+            path = self.folder / f"{name}.{suffix}"
             return path.read_text() if path.exists() else ""
 
         return Result(int(text("code")) if text("code").strip() else None, text("err"),

@@ -22,8 +22,49 @@ import topology  # noqa: E402
 
 
 class Parser(argparse.ArgumentParser):
+    """Of what runs in a guest; `name` is that of the job."""
+
+    def __init__(self, name, description):
+        super().__init__(prog=f"./jobs/run {name}", description=description,
+                         usage=f"./jobs/run {name} TOPOLOGY [OPTION...] -- COMMAND...",
+                         formatter_class=argparse.RawDescriptionHelpFormatter)
+        self._name = name
+        self._add_options()
+
     def error(self, message):
-        self.exit(2, f"numawarp: guest: {message}; see ./jobs/run guest --help\n")
+        self.exit(2, f"numawarp: {self._name}: {message}; see ./jobs/run {self._name} --help\n")
+
+    def _add_options(self):
+        add = self.add_argument
+        add("topology", metavar="TOPOLOGY",
+            help=f"{', '.join(topology.PRESETS)}; or nodes CPUS:MEM,... as 2:1G,0:512M")
+        add("--dist", metavar="ROWS", help="distances, as '10,20;20,10'")
+        add("--rw", metavar="DIR", type=folder, action="append", default=[],
+            help="a folder that the command may write to")
+        add("--ro", metavar="DIR", type=folder, action="append", default=[],
+            help="a folder below /tmp that the command may read")
+        add("--env", metavar="NAME=VALUE", type=setting, action="append", default=[],
+            help="a variable of the command's environment, which is otherwise bare")
+        add("--sysctl", metavar="NAME=VALUE", type=setting, action="append", default=[],
+            help="a setting of the guest's kernel, as vm.nr_hugepages=8")
+        add("--timeout", metavar="SECONDS", type=float, default=300,
+            help="for the command, without the boot (300)")
+        add("--verbose", action="store_true", help="show QEMU's command and failed boots")
+
+    def parse_words(self, words):
+        """The options, with `topology` and `command`. All behind the first `--` is the command's, whatever
+        it looks like."""
+        ours = words[:words.index("--")] if "--" in words else words
+        given = self.parse_args(ours)
+        given.command = words[len(ours) + 1:]
+        if not given.command:
+            self.error(f"no command; it stands behind --, as in `{self._name} n4 -- numactl --hardware`")
+        given.topology_name = given.topology
+        try:
+            given.topology = topology.parse(given.topology, given.dist)
+        except ValueError as error:
+            self.error(str(error))
+        return given
 
 
 def setting(text):
@@ -40,53 +81,27 @@ def folder(text):
     return path
 
 
-def arguments():
-    parser = Parser(
-        prog="./jobs/run guest", usage="./jobs/run guest TOPOLOGY [OPTION...] -- COMMAND...",
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("topology", metavar="TOPOLOGY",
-                        help=f"{', '.join(topology.PRESETS)}; or nodes CPUS:MEM,... as 2:1G,0:512M")
-    parser.add_argument("--dist", metavar="ROWS", help="distances, as '10,20;20,10'")
-    parser.add_argument("--rw", metavar="DIR", type=folder, action="append", default=[],
-                        help="a folder that the command may write to")
-    parser.add_argument("--ro", metavar="DIR", type=folder, action="append", default=[],
-                        help="a folder below /tmp that the command may read")
-    parser.add_argument("--env", metavar="NAME=VALUE", type=setting, action="append", default=[],
-                        help="a variable of the command's environment, which is otherwise bare")
-    parser.add_argument("--sysctl", metavar="NAME=VALUE", type=setting, action="append", default=[],
-                        help="a setting of the guest's kernel, as vm.nr_hugepages=8")
-    parser.add_argument("--timeout", metavar="SECONDS", type=float, default=300,
-                        help="for the command, without the boot (300)")
-    parser.add_argument("--accel", choices=boot.ACCELERATORS, default="single",
-                        help="emulate the cores in one thread or one each (single)")
-    parser.add_argument("--verbose", action="store_true",
-                        help="show QEMU's command and failed boots")
-    # All behind the first `--` is the command's, whatever it looks like.
-    words = sys.argv[1:]
-    ours = words[:words.index("--")] if "--" in words else words
-    given = parser.parse_args(ours)
-    given.command = words[len(ours) + 1:]
-    if not given.command:
-        parser.error("no command; it stands behind --, as in `guest n4 -- numactl --hardware`")
-    try:
-        given.topology = topology.parse(given.topology, given.dist)
-    except ValueError as error:
-        parser.error(str(error))
-    return given
-
-
 def below_tmp(path):
     return Path("/tmp") in path.parents
 
 
-def main():
-    given = arguments()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+def job_of(given):
+    """What they say is to be done in the working folder."""
     here = Path.cwd()
-    job = boot.Job(command=given.command, folder=here, writable=given.rw,
-                   visible=[path for path in (here, *given.ro) if below_tmp(path)],
-                   environment=dict(given.env), sysctls=dict(given.sysctl), timeout=given.timeout,
-                   accelerator=given.accel, verbose=given.verbose)
+    return boot.Job(command=given.command, folder=here, writable=given.rw,
+                    visible=[path for path in (here, *given.ro) if below_tmp(path)],
+                    environment=dict(given.env), sysctls=dict(given.sysctl), timeout=given.timeout,
+                    verbose=given.verbose)
+
+
+def main():
+    parser = Parser("guest", __doc__)
+    parser.add_argument("--accel", choices=boot.ACCELERATORS, default="single",
+                        help="emulate the cores in one thread or one each (single)")
+    given = parser.parse_words(sys.argv[1:])
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    job = job_of(given)
+    job.accelerator = given.accel
     try:
         found = images.provide()
     except images.Unavailable as reason:

@@ -238,6 +238,11 @@ std::uint64_t FakeOs::total_bytes(NodeId node) noexcept {
     return found == total_bytes_.end() || memoryless_.contains(node) ? 0 : found->second;
 }
 
+double FakeOs::firmware_bandwidth(NodeId cpu, NodeId memory) noexcept {
+    const auto found = firmware_bandwidths_.find({cpu, memory});
+    return found != firmware_bandwidths_.end() ? found->second : 0;
+}
+
 int FakeOs::distance(NodeId from, NodeId to) noexcept {
     const auto found = distances_.find({from, to});
     if (found != distances_.end()) return found->second;
@@ -272,6 +277,23 @@ int FakeOs::move_page(const void* page, NodeId target) {
     free_bytes_[found->second] += page_bytes;
     found->second = target;
     return index(target);
+}
+
+Status FakeOs::interleave_new_pages(void* address, std::size_t bytes, std::span<const NodeId>,
+                                    bool weighted) noexcept {
+    const std::lock_guard lock(mutex_);
+    return recorded({Call::interleave_new_pages, address, bytes, weighted ? 1 : 0,
+                     planned_fault(Call::interleave_new_pages)});
+}
+
+std::vector<std::uint32_t> FakeOs::interleave_weights(std::span<const NodeId> nodes) {
+    std::vector<std::uint32_t> weights;
+    for (const NodeId node : nodes) {
+        const auto number = static_cast<std::size_t>(index(node));
+        if (number >= interleave_weights_.size()) return {};
+        weights.push_back(interleave_weights_[number]);
+    }
+    return weights;
 }
 
 Status FakeOs::move_pages(std::span<void* const> pages, NodeId target,

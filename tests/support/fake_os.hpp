@@ -26,6 +26,7 @@ class FakeOs : public Os {
         advise_huge,
         bind_thread,
         prefer_local_memory,
+        interleave_new_pages,
         move_pages,
         query_pages,
         open_counter,
@@ -38,7 +39,7 @@ class FakeOs : public Os {
         const void* address = nullptr;  // the first page, for move_pages and query_pages
         std::size_t bytes = 0;
         int argument =
-            0;  // CPU, target node; huge pages on (1) or off (0); Access; HardwareCounter
+            0;  // CPU, target node; huge pages on (1) or off (0); weighted (1); Access; HardwareCounter
         Status status = 0;
     };
 
@@ -61,6 +62,13 @@ class FakeOs : public Os {
     // The node's CPUs stay, its memory goes.
     void take_memory_away(NodeId node) { memoryless_.insert(node); }
     void set_distance(NodeId from, NodeId to, int distance) { distances_[{from, to}] = distance; }
+    void set_firmware_bandwidth(NodeId cpu, NodeId memory, double mb_s) {
+        firmware_bandwidths_[{cpu, memory}] = mb_s;
+    }
+    // By node, from 0; none: this kernel has no weighted interleaving.
+    void set_interleave_weights(std::vector<std::uint32_t> weights) {
+        interleave_weights_ = std::move(weights);
+    }
     // As without /proc: nothing is said of mappings, and memory cannot be read.
     void hide_memory() { hides_memory_ = true; }
     void set_kernel_balances_nodes(bool on) { kernel_balances_nodes_ = on; }
@@ -101,9 +109,13 @@ class FakeOs : public Os {
     std::uint64_t free_bytes(NodeId node) noexcept override;
     std::uint64_t total_bytes(NodeId node) noexcept override;
     int distance(NodeId from, NodeId to) noexcept override;
+    double firmware_bandwidth(NodeId cpu, NodeId memory) noexcept override;
     bool kernel_balances_nodes() noexcept override { return kernel_balances_nodes_; }
     Status bind_thread(int cpu) noexcept override;
     Status prefer_local_memory() noexcept override;
+    Status interleave_new_pages(void* address, std::size_t bytes, std::span<const NodeId> nodes,
+                                bool weighted) noexcept override;
+    std::vector<std::uint32_t> interleave_weights(std::span<const NodeId> nodes) override;
     Status move_pages(std::span<void* const> pages, NodeId target,
                       std::span<int> statuses) noexcept override;
     Status query_pages(std::span<void* const> pages, std::span<int> statuses) noexcept override;
@@ -139,6 +151,8 @@ class FakeOs : public Os {
     std::map<NodeId, std::uint64_t> total_bytes_;
     std::set<NodeId> memoryless_;
     std::map<std::pair<NodeId, NodeId>, int> distances_;  // where they are not 10 and 20
+    std::map<std::pair<NodeId, NodeId>, double> firmware_bandwidths_;
+    std::vector<std::uint32_t> interleave_weights_;
     std::map<const void*, NodeId> page_nodes_;
     std::map<const void*, std::size_t> busy_;
     std::map<const void*, int> immovable_;

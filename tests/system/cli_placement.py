@@ -29,7 +29,7 @@ if asked["placement"]:
     programs.expect(asked["pages_shared"] == 0, "no page belongs to two groups")
     programs.expect(asked["placement"]["state"]["resident_bytes"] > 0, "state is seen")
 
-kinds = programs.statistics_of("phold", *model)["memory"]["by_kind"]
+kinds = programs.statistics_of("phold", *model, "--keep-safe-events", "on")["memory"]["by_kind"]
 programs.expect(kinds["state"] > 0 and kinds["history"] > 0, f"memory is told by kind: {kinds}")
 
 # From here on: three nodes, one without CPUs.

@@ -24,6 +24,8 @@ for arguments, fragments in [
         (["--ranks", 2, "paper-numa"], ["--ranks", "model"]),
         (["--ranks", 2, "paper-state-saving"], ["--ranks", "model"]),
         (["--ranks", 2, "cost-model"], ["--ranks", "model"]),
+        (["--ranks", 2, "machine"], ["--ranks", "model"]), (["machine", "a", "b"], ["machine", "FILE"]),
+        (["machine", "--quick"], ["machine", "FILE"]),
         (["slurm"], ["slurm", "node"]), (["slurm", "nosuch"], ["nosuch", "node"]),
         (["slurm", "--print"], ["--print", "node"]),
         (["guest"], ["guest", "TOPOLOGY"]), (["guest", "--nosuch"], ["guest"])]:

@@ -55,6 +55,8 @@ struct ProcessFactory {
     bool has_reverse = false;
     bool has_commit = false;
     bool has_end_condition = false;
+    // What is committed has to wait for GVT.
+    bool commits_late() const noexcept { return has_commit || has_end_condition; }
 };
 
 // LPs of class Lp, built as Lp(LpId, shared…). What is shared must not change after set-up.

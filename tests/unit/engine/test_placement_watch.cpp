@@ -1,10 +1,13 @@
 // The watch over placement on a fake machine: when there is one, what it sees, what it answers.
 #include <cerrno>
 #include <chrono>
+#include <fstream>
 #include <future>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "tests/support/temporary_folder.hpp"
 #include "tests/unit/numa/fake_groups.hpp"
 #include "timewarp/placement_watch.hpp"
 
@@ -21,6 +24,7 @@ struct WatchedMachine {
     Topology topology{os};
     Config config;
     LiveProgress progress;
+    WorkerSeats seats{{n0, n1}};
     std::vector<std::string> notices;
     NumaReport report;
 
@@ -35,8 +39,8 @@ struct WatchedMachine {
     template <class During>
     void watch(std::size_t workers, During during) {
         const WorkerPlaces where{topology.place_workers(workers), true, true};
-        PlacementWatch watch(os, config, where, progress, topology.nodes(), notices);
-        watch.begin(groups.all());
+        PlacementWatch watch(groups.source(), config, where, progress, topology.nodes(), notices);
+        watch.begin(groups.all(), seats);
         during();
         watch.last_look();
         watch.finish(report, notices);
@@ -74,8 +78,10 @@ TEST_CASE("PlacementWatch: on a machine with one node there is nothing to watch"
     std::vector<std::string> notices;
     NumaReport report;
     const WorkerPlaces where{topology.place_workers(2), true, true};
-    PlacementWatch watch(os, Config{}, where, progress, topology.nodes(), notices);
-    watch.begin({});
+    MemorySource memory(os, MemoryMode::numa, 1);
+    WorkerSeats seats({n0, n0});
+    PlacementWatch watch(memory, Config{}, where, progress, topology.nodes(), notices);
+    watch.begin({}, seats);
     CHECK_FALSE(progress.placement_watched);
     watch.last_look();
     watch.finish(report, notices);
@@ -141,4 +147,43 @@ TEST_CASE("PlacementWatch: a kernel that will not say is one notice, with a daem
                                           ? "page migration: the kernel does not let us"
                                           : "placement is unknown: the kernel does not say") == 0);
     }
+}
+
+TEST_CASE("PlacementWatch: what the policy orders comes to the seats, and a refusal to the user") {
+    const test::TemporaryFolder folder;
+    std::ofstream(folder.path() + "/machine.json")
+        << R"({"bw": [[0, 1, 9, 1], [1, 0, 1, 8], [9, 1, 0, 1], [1, 8, 1, 0]]})";
+    FakeOs os{4, 1};
+    const Topology topology(os);
+    Config config;
+    config.place = PlaceMode::asymsched;
+    config.machine_file = folder.path() + "/machine.json";
+    const WorkerPlaces where{topology.place_workers(2), true, true};
+    test::FakeGroups groups(os, 2);
+    groups[0].set_home(n0);
+    groups[1].set_home(n1);
+    groups.add_segment(0, 4, n0, 4);
+    groups.add_segment(1, 4, n1, 4);
+    LiveProgress progress;
+    WorkerSeats seats({n0, n1});
+    std::vector<std::string> notices;
+    PlacementWatch watch(groups.source(), config, where, progress, topology.nodes(), notices);
+    watch.begin(groups.all(), seats);
+    for (int i = 0; i < 3000 && seats.orders() == 0; ++i) {
+        seats.count_mail(0, 1, 6400);
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    REQUIRE(seats.orders() == 1);
+    CHECK(seats.ordered_cpu(0) == 0);
+    CHECK(seats.ordered_cpu(1) == 2);
+    CHECK(seats.node_of(1) == n1);  // until the worker has gone there
+    seats.refuse(EPERM);
+    watch.last_look();
+    NumaReport report;
+    watch.finish(report, notices);
+    CHECK(report.placed.find("from nodes 0 1 to 0 2") != std::string::npos);
+    CHECK(notices ==
+          std::vector<std::string>{
+              "workers stay where they are: the kernel does not bind them anew (Operation "
+              "not permitted)"});
 }

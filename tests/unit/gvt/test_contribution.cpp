@@ -30,6 +30,7 @@ Contribution draw(Dice& dice) {
                      static_cast<std::uint32_t>(dice.below(3))};
     c.stop = dice.below(20);
     c.save = dice.below(2);
+    c.clock_ns = dice.below(9);
     c.events_ahead = static_cast<std::uint32_t>(dice.below(9));
     return c;
 }
@@ -42,7 +43,7 @@ bool same(const Contribution& a, const Contribution& b) {
            a.committed == b.committed && a.resident_bytes == b.resident_bytes &&
            a.not_ended == b.not_ended && a.end_key == b.end_key &&
            a.dropped_beyond_end == b.dropped_beyond_end && a.stop == b.stop && a.save == b.save &&
-           a.events_ahead == b.events_ahead;
+           a.clock_ns == b.clock_ns && a.events_ahead == b.events_ahead;
 }
 
 Contribution combined(Contribution a, const Contribution& b) {

@@ -16,7 +16,7 @@ constexpr std::chrono::milliseconds for_ever = std::chrono::hours(1);
 TEST_CASE("Sleepers: who has something to do does not sleep") {
     Sleepers sleepers(2, for_ever);
     int asked = 0;
-    CHECK(sleepers.sleep(1, [&] { return ++asked == 1; }));
+    CHECK(sleepers.sleep(1, time_infinity, [&] { return ++asked == 1; }));
     CHECK(asked == 1);
 }
 
@@ -24,7 +24,26 @@ TEST_CASE("Sleepers: waking who is awake leaves nothing behind, and who sleeps w
     Sleepers sleepers(1, std::chrono::milliseconds(1));
     sleepers.wake(0);
     sleepers.wake_all();
-    CHECK_FALSE(sleepers.sleep(0, [] { return false; }));
+    CHECK_FALSE(sleepers.sleep(0, time_infinity, [] { return false; }));
+}
+
+TEST_CASE("Sleepers: mail that may not be executed yet wakes nobody") {
+    for (const double time : {1.0, 2.0}) {
+        Sleepers sleepers(1, std::chrono::milliseconds(time < 2 ? 20'000 : 50));
+        std::atomic<bool> is_going_to_sleep{false};
+        std::jthread sender([&] {
+            while (!is_going_to_sleep) std::this_thread::yield();
+            for (int i = 0; i < 100; ++i) {
+                sleepers.wake_for(0, time);
+                std::this_thread::sleep_for(std::chrono::microseconds(100));
+            }
+        });
+        const bool is_called = sleepers.sleep(0, 2.0, [&] {
+            is_going_to_sleep = true;
+            return false;
+        });
+        CHECK(is_called == (time < 2));
+    }
 }
 
 // Two threads pass a ball.
@@ -38,7 +57,7 @@ TEST_CASE("Sleepers: no wake is lost") {
         for (std::uint32_t mine = self; mine < throws && !is_lost; mine += players) {
             const auto is_mine = [&] { return ball.load() == mine; };
             while (!is_mine() && !is_lost)
-                if (!sleepers.sleep(self, is_mine)) is_lost = true;
+                if (!sleepers.sleep(self, time_infinity, is_mine)) is_lost = true;
             ball.store(mine + 1);
             sleepers.wake((self + 1) % players);
         }

@@ -46,14 +46,14 @@ TEST_CASE("a window that is off or fixed stays what it is") {
 
 TEST_CASE(
     "there is no window until enough has happened to choose one from how far the leaders are") {
-    Feeder feeder(WindowControl::automatic());
+    Feeder feeder(WindowControl::automatic(0, 1024));
     for (int i = 0; i < 10; ++i) CHECK(feeder.round(0.97, 1, 20, 20) == time_infinity);
     CHECK(feeder.round(0.97, 1, 20) == Approx(20));
 }
 
 // A window of 20, of which workers have used all, with GVT advancing by 20 a round.
 Feeder settled() {
-    Feeder feeder(WindowControl::automatic());
+    Feeder feeder(WindowControl::automatic(0, 1024));
     for (int i = 0; i < 50; ++i) feeder.round(0.97, 20, 20);
     return feeder;
 }
@@ -104,7 +104,7 @@ TEST_CASE("a window holds a few hundred events at least") {
 
 TEST_CASE("generations fall with efficiency, and grow again unless it is low, in every mode") {
     for (const WindowControl& mode :
-         {WindowControl::off(), WindowControl::fixed(3), WindowControl::automatic()}) {
+         {WindowControl::off(), WindowControl::fixed(3), WindowControl::automatic(0, 1024)}) {
         Feeder feeder(mode);
         const std::uint32_t at_first = feeder.generations();
         feeder.round(0.5);
@@ -124,7 +124,7 @@ TEST_CASE("few events decide nothing") {
 }
 
 TEST_CASE("a window of nothing is left again when all goes well") {
-    Feeder feeder(WindowControl::automatic());
+    Feeder feeder(WindowControl::automatic(0, 1024));
     for (int i = 0; i < 5; ++i) feeder.round(0.5, 0, 0);
     CHECK(feeder.round(0.5, 0, 0) == 0);
     CHECK(feeder.round(1, 1, 0) > 0);
@@ -134,7 +134,7 @@ TEST_CASE("the window is never below zero and always a number, whatever happens"
     for (const std::uint64_t seed : test_seeds(50)) {
         INFO("replay with NUMAWARP_TEST_SEED=" << seed);
         Dice dice(seed);
-        Feeder feeder(WindowControl::automatic());
+        Feeder feeder(WindowControl::automatic(0, 1024));
         for (int i = 0; i < 2000; ++i) {
             const double advance =
                 dice.chance(0.3) ? 0 : std::ldexp(1.0, -static_cast<int>(dice.below(60)));
@@ -144,6 +144,37 @@ TEST_CASE("the window is never below zero and always a number, whatever happens"
             REQUIRE(width >= 0);
         }
     }
+}
+
+TEST_CASE(
+    "with a lookahead there is a time in which the window ends with it, and one in which it does "
+    "not") {
+    WindowControl control = WindowControl::automatic(0.25, 1024);
+    CHECK(control.width() == 0.25);
+    Contribution sums;
+    std::size_t within = 0, rounds = 0;
+    for (; rounds < 200; ++rounds) {
+        sums.clock_ns += 1'000'000;
+        sums.executed = sums.committed += 1000;
+        sums.lead += 1;
+        control.update(sums.lead - 0.5, sums);
+        within += control.width() == 0.25 ? 1 : 0;
+    }
+    CHECK(within > 0);
+    CHECK(within < rounds);
+}
+
+TEST_CASE("where there are few LPs, a storm of rollbacks may make the window narrower") {
+    const auto narrowest = [](std::uint32_t lps) {
+        Feeder feeder(WindowControl::automatic(0, lps));
+        VirtualTime width = 0;
+        for (int i = 0; i < 300; ++i) width = feeder.round(0.5, 1, 0.9, 2000);
+        return width;
+    };
+    // 1000 events are committed in a unit of time.
+    CHECK(narrowest(1024) == Approx(0.256).epsilon(0.05));
+    CHECK(narrowest(64) == Approx(0.128).epsilon(0.05));
+    CHECK(narrowest(2) == Approx(0.016).epsilon(0.05));
 }
 
 }  // namespace

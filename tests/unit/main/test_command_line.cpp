@@ -379,6 +379,11 @@ TEST_CASE("idle options: what does nothing is named with why, if the user wrote 
           Lines{"--state-saving-interval 7: does nothing with rollback by reverse"});
     CHECK(notices({"--rebind", "1"}, {nw::Rollback::snapshot, 1}) ==
           Lines{"--rebind 1.0: does nothing with one worker"});
+    CHECK(
+        notices({"--keep-safe-events", "on"}, {nw::Rollback::snapshot, 4, true}) ==
+        Lines{"--keep-safe-events on: does nothing with a model that has on_commit() or can_end(), "
+              "which keeps them"});
+    CHECK(notices({"--keep-safe-events", "on"}, four) == Lines{});
     CHECK(notices({"--quiet", "--verbose"}, four) ==
           Lines{"--verbose on: does nothing with --quiet"});
 }

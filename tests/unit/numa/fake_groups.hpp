@@ -19,6 +19,7 @@ class FakeGroups {
             groups_.push_back(std::make_unique<GroupMemory>(source_, GroupId{g}));
     }
 
+    MemorySource& source() { return source_; }
     GroupMemory& operator[](std::size_t g) { return *groups_[g]; }
     std::vector<GroupMemory*> all() {
         std::vector<GroupMemory*> pointers;

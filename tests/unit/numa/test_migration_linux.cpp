@@ -51,7 +51,8 @@ TEST_CASE("Linux: a group follows its home over real nodes, with small and with 
     std::memset(group.mail().area(MailBufferId::b, MailArea::small).data(), 7, 3 * page_bytes);
 
     MigrationLog log;
-    MigrationShare share(linux_os(), log);
+    const LocalPolicy policy;
+    MigrationShare share(linux_os(), log, policy);
     share.add(group);
     std::uint64_t moved = 0;
     for (const NodeId home : {nodes[0], nodes[1], nodes[0]}) {

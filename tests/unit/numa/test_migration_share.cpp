@@ -16,7 +16,8 @@ struct Machine4 {
     FakeOs os{4, 2};
     test::FakeGroups groups{os, 4};
     MigrationLog log;
-    MigrationShare share{os, log};
+    LocalPolicy policy;
+    MigrationShare share{os, log, policy};
 
     Machine4() {
         for (GroupMemory* group : groups.all()) {
@@ -196,7 +197,8 @@ TEST_CASE("MigrationShare: pages of many groups share a call, and large groups t
     FakeOs os(2, 1);
     test::FakeGroups groups(os, 100);
     MigrationLog log;
-    MigrationShare share(os, log);
+    const LocalPolicy policy;
+    MigrationShare share(os, log, policy);
     for (std::size_t g = 0; g < 100; ++g) {
         groups.add_segment(g, 10, n0, 10);
         groups[g].request_migration(n1);
@@ -261,7 +263,8 @@ TEST_CASE("MigrationShare: a group without a home is left where it is") {
     FakeOs os(2, 1);
     test::FakeGroups groups(os, 1);
     MigrationLog log;
-    MigrationShare share(os, log);
+    const LocalPolicy policy;
+    MigrationShare share(os, log, policy);
     share.add(groups[0]);
     auto* mail = groups.add_mail(0, 1, n1);
     share.pass();
@@ -285,7 +288,8 @@ TEST_CASE("MigrationShare: segments come and go while their group is moved") {
     FakeOs os(2, 1);
     test::FakeGroups groups(os, 2);
     MigrationLog log;
-    MigrationShare share(os, log);
+    const LocalPolicy policy;
+    MigrationShare share(os, log, policy);
     for (GroupMemory* group : groups.all()) share.add(*group);
     auto* kept = groups.add_segment(0, 8, n0, 8);
     std::atomic<bool> done{false};

@@ -15,6 +15,8 @@ using namespace nw;
 
 namespace {
 
+const LocalPolicy policy;
+
 PagemigdOptions options(std::uint32_t threads, double period_seconds) {
     PagemigdOptions given;
     given.automatic = false;
@@ -34,7 +36,7 @@ TEST_CASE("PageMigrationDaemon: moves what was asked for, and brings mail home")
         segments.push_back(groups.add_segment(g, 4, NodeId{0}, 4));
         groups.add_mail(g, 2, NodeId{3});
     }
-    PageMigrationDaemon daemon(os, options(3, 0.001));
+    PageMigrationDaemon daemon(os, options(3, 0.001), policy);
     CHECK(daemon.threads() == 3);
     daemon.serve(groups.all());
     for (std::size_t g = 0; g < 10; ++g) groups[g].request_migration(NodeId{1});
@@ -54,7 +56,7 @@ TEST_CASE("PageMigrationDaemon: threads have numbers of groups that differ by at
     const std::vector<GroupMemory*> all = groups.all();
     for (std::uint32_t threads = 1; threads <= 32; ++threads) {
         const std::size_t count = 64 - threads;
-        PageMigrationDaemon daemon(os, options(threads, 100));
+        PageMigrationDaemon daemon(os, options(threads, 100), policy);
         daemon.serve({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)});
         std::size_t sum = 0, least = count, most = 0;
         for (std::size_t t = 0; t < threads; ++t) {
@@ -73,7 +75,7 @@ TEST_CASE("PageMigrationDaemon: stops without waiting for its period, with or wi
     const bool serving = GENERATE(false, true);
     const auto started = std::chrono::steady_clock::now();
     {
-        PageMigrationDaemon daemon(os, options(4, 3600));
+        PageMigrationDaemon daemon(os, options(4, 3600), policy);
         if (serving) daemon.serve(groups.all());
     }
     CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(60));
@@ -84,7 +86,7 @@ TEST_CASE("PageMigrationDaemon: where pages cannot be moved it says so once and 
     test::FakeGroups groups(os, 1);
     const auto call = GENERATE(FakeOs::Call::move_pages, FakeOs::Call::query_pages);
     os.fail_next(call, GENERATE(EPERM, ENOSYS, ENODEV, EACCES));
-    PageMigrationDaemon daemon(os, options(2, 0.001));
+    PageMigrationDaemon daemon(os, options(2, 0.001), policy);
     daemon.serve(groups.all());
     CHECK(daemon.threads() == 0);
     CHECK(daemon.figures().passes == 0);
@@ -95,7 +97,7 @@ TEST_CASE("PageMigrationDaemon: where pages cannot be moved it says so once and 
 TEST_CASE("PageMigrationDaemon: off is off") {
     FakeOs os(2, 1);
     os.set_kernel_balances_nodes(true);
-    const PageMigrationDaemon daemon(os, options(0, 1));
+    const PageMigrationDaemon daemon(os, options(0, 1), policy);
     CHECK(daemon.threads() == 0);
     CHECK(daemon.notices().empty());
     CHECK(os.records().empty());
@@ -104,7 +106,7 @@ TEST_CASE("PageMigrationDaemon: off is off") {
 TEST_CASE("PageMigrationDaemon: a kernel that balances nodes itself is mentioned") {
     FakeOs os(2, 1);
     os.set_kernel_balances_nodes(true);
-    const PageMigrationDaemon daemon(os, options(1, 1));
+    const PageMigrationDaemon daemon(os, options(1, 1), policy);
     CHECK(daemon.threads() == 1);
     REQUIRE(daemon.notices().size() == 1);
     CHECK(daemon.notices()[0].find("kernel.numa_balancing") != std::string::npos);
@@ -114,7 +116,7 @@ TEST_CASE("PageMigrationDaemon: leaves the signal mask of its builder alone") {
     sigset_t before, after;
     pthread_sigmask(SIG_SETMASK, nullptr, &before);
     FakeOs os(2, 1);
-    const PageMigrationDaemon daemon(os, options(1, 1));
+    const PageMigrationDaemon daemon(os, options(1, 1), policy);
     pthread_sigmask(SIG_SETMASK, nullptr, &after);
     CHECK(sigismember(&before, SIGINT) == sigismember(&after, SIGINT));
 }

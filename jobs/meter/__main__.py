@@ -1,0 +1,81 @@
+"""./jobs/run meter: boots the guest with the plug-in, and says what it has counted."""
+
+import json
+import os
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "jobs"), str(ROOT / "tests/guest")]
+import boot  # noqa: E402
+import images  # noqa: E402
+import run as guest  # noqa: E402
+from meter import counts, page, table  # noqa: E402
+from meter.arguments import arguments  # noqa: E402
+from meter.estimate import Estimate  # noqa: E402
+from meter.presets import MACHINES  # noqa: E402
+
+
+def node_of_cpus(topology):
+    return [number for number, node in enumerate(topology.nodes) for _ in range(node.cpus)]
+
+
+def plugin(given, out):
+    """In the words of QEMU, for which a comma separates."""
+    words = [str(given.programs / "meter_plugin.so"), f"out={out}",
+             "cpus=" + ":".join(map(str, node_of_cpus(given.topology))),
+             "memory=" + ":".join(str(node.mib << 20) for node in given.topology.nodes),
+             *MACHINES[given.caches].arguments()]
+    return ",".join(word.replace(",", ",,") for word in words)
+
+
+def main():
+    given = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    file = given.json or ROOT / f"results/meter-{time.strftime('%Y-%m-%d-%H%M%S')}.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        found = images.provide()
+    except images.Unavailable as reason:
+        print(f"numawarp meter: {reason}", file=sys.stderr)
+        return 77
+    with tempfile.TemporaryDirectory(prefix="numawarp-meter-") as work:
+        job = guest.job_of(given)
+        job.command = [str(given.programs / "meter_begin"), *given.command]
+        job.visible += [given.programs] if guest.below_tmp(given.programs) else []
+        job.accelerator = "multi"
+        job.plugin = plugin(given, f"{work}/counts")
+        code = boot.run(found, given.topology, job)
+        if not Path(work, "counts").exists():
+            return code
+        machine = MACHINES[given.caches]
+        counted = counts.read(f"{work}/counts", node_of_cpus(given.topology), len(machine.caches))
+    estimate = Estimate(counted, machine, given.memory)
+    file.write_text(json.dumps({
+        "format": "numawarp meter 1", "command": given.command, "caches": given.caches,
+        "nodes": [{"cpus": node.cpus, "mib": node.mib} for node in given.topology.nodes],
+        "distances": given.topology.distances, "exit_code": code, "estimate": estimate.fields(),
+        **counted.fields()}) + "\n")
+    print("\n".join([*table.lines_of(counted), *estimate.lines()]), file=sys.stderr)
+    if given.against:
+        other = Estimate(counts.Counts(given.against), machine, given.memory)
+        print(estimate.line_against(other), file=sys.stderr)
+    print(f"results  {file}", file=sys.stderr)
+    if given.report:
+        file.with_suffix(".html").write_text(page.page_of(counted, estimate, given.command, given.topology_name,
+                                                          given.caches), encoding="utf-8")
+        print(f"page     {file.with_suffix('.html')}", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        # Whoever read our output has gone.
+        os._exit(141)

@@ -1,0 +1,55 @@
+"""Counts where a program's accesses to memory go, in a guest with several NUMA nodes.
+
+The guest of `./jobs/run guest` runs the command in QEMU's emulator, and a plug-in counts each access of
+user programs by node of the CPU, node of the page, kind of memory and phase of the run, and what of them
+misses a model of caches and TLBs. Programs of numawarp say kinds and phases; of others there are nodes.
+A table goes to stderr, all counts as JSON to results/. docs/how-to/meter.md says what is counted.
+
+Exit codes: those of ./jobs/run guest.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "jobs"), str(ROOT / "tests/guest")]
+import run as guest  # noqa: E402
+from meter.estimate import BadMachine, Memory, read_memory  # noqa: E402
+from meter.presets import MACHINES  # noqa: E402
+
+
+def arguments():
+    parser = guest.Parser("meter", __doc__)
+    parser.add_argument("--caches", metavar="NAME", choices=MACHINES, default="opteron6128",
+                        help=f"of which machine: {', '.join(MACHINES)} (opteron6128)")
+    parser.add_argument("--json", metavar="FILE", type=Path,
+                        help="for the counts (results/meter-<date-time>.json)")
+    parser.add_argument("--report", action="store_true",
+                        help="also a page with pictures, beside --json, as .html")
+    parser.add_argument("--programs", metavar="DIR", type=guest.folder, default=ROOT / "build/bin",
+                        help="where the plug-in is (build/bin)")
+    parser.add_argument("--machine", metavar="FILE[:NAME]",
+                        help="bandwidth and latency between nodes, for the estimate: JSON with rows `bw` (MB/s, "
+                             "down the CPUs' nodes) and perhaps `latency` (ns)")
+    parser.add_argument("--against", metavar="FILE", type=Path,
+                        help="an earlier run's --json, of another placement: how much faster or slower this one "
+                             "is by the estimates")
+    given = parser.parse_words(sys.argv[1:])
+    nodes = given.topology.nodes
+    try:
+        given.memory = read_memory(given.machine, len(nodes)) if given.machine else Memory()
+        given.against = given.against and json.loads(given.against.read_text())
+        if given.against and (len(given.against["nodes"]), given.against["caches"]) != (len(nodes), given.caches):
+            parser.error(f"--against: it has {len(given.against['nodes'])} nodes and the caches of "
+                         f"{given.against['caches']}; legal: {len(nodes)} and {given.caches}, as here")
+    except BadMachine as error:
+        parser.error(f"--machine {given.machine}: {error}")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        parser.error(f"--against: {error}; legal: a file that --json has written")
+    given.memory = given.memory.completed(given.topology.distances, len(nodes))
+    return given
+
+
+if __name__ == "__main__":
+    arguments()  # to refuse what is wrong with them, before anything is built

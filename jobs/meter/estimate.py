@@ -1,0 +1,142 @@
+"""What the counts would cost on a machine with several nodes: an estimate, in nanoseconds an event.
+
+A CPU's time is what its instructions take, and the latencies of all that misses, as if each waited for the
+one before: no overlap, no fetching ahead, so it is an upper bound for what memory costs. The latency to
+another node is that of its own memory times the distance (of the firmware's table: 10 is the node itself),
+unless --machine says it.
+
+Contention: the lines that each pair of nodes moves take at least their bytes / the pair's bandwidth, and
+those that leave one node's memory at least their bytes / the largest bandwidth that any node has from it;
+what is unknown bounds nothing.
+If the longest of these takes more than the busiest CPU, all is stretched by that much.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from lib.number_text import plain
+
+LINE_BYTES = 64
+
+
+class BadMachine(Exception):
+    """The text says what is wrong and what is legal."""
+
+
+def _matrix(rows, name, nodes, zero_on_diagonal):
+    if not isinstance(rows, list) or len(rows) != nodes or any(
+            not isinstance(row, list) or len(row) != nodes for row in rows):
+        shape = f"{len(rows)} rows" if isinstance(rows, list) else "no rows"
+        raise BadMachine(f"{name} has {shape}; legal: {nodes} rows of {nodes} numbers, as the topology")
+    for c, row in enumerate(rows):
+        for m, value in enumerate(row):
+            number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            if not number or not (0 < value < float("inf") or (value == 0 and c == m and zero_on_diagonal)):
+                raise BadMachine(f"{name}[{c}][{m}] is {value!r}; legal: above 0"
+                                 + (" (0 on the diagonal: unknown)" if zero_on_diagonal else ""))
+    return rows
+
+
+def read_memory(text, nodes):
+    """Of FILE or FILE:NAME, the one of several machines in it. Raises BadMachine."""
+    file, _, name = text.partition(":") if not Path(text).exists() else (text, "", "")
+    try:
+        machine = json.loads(Path(file).read_text())
+    except OSError as error:
+        raise BadMachine(f"{error.strerror}; legal: a file that can be read") from error
+    except ValueError as error:
+        raise BadMachine(f"no JSON: {error}") from error
+    if name:
+        machine = machine.get(name) if isinstance(machine, dict) else None
+    if not isinstance(machine, dict) or "bw" not in machine:
+        raise BadMachine("no `bw` there; legal: JSON with rows `bw`, or FILE:NAME of a machine that has them")
+    latency = machine.get("latency")
+    return Memory(_matrix(machine["bw"], "bw", nodes, True),
+                  latency and _matrix(latency, "latency", nodes, False))
+
+
+@dataclass(frozen=True)
+class Memory:
+    bandwidth: list | None = None  # [node of the CPU][node of the page], MB/s; 0 on the diagonal: unknown
+    latency: list | None = None  # in the same way, ns
+    distances: list | None = None
+
+    def completed(self, distances, nodes):
+        distances = distances or [[10 if c == m else 20 for m in range(nodes)] for c in range(nodes)]
+        return Memory(self.bandwidth, self.latency, distances)
+
+    def latency_ns(self, cpu_node, node, machine):
+        if self.latency:
+            return self.latency[cpu_node][node]
+        return machine.memory_ns * self.distances[cpu_node][node] / 10
+
+
+class Estimate:
+    """Of the event loop."""
+
+    def __init__(self, counts, machine, memory):
+        loop = counts.of_loop()
+        self._committed = counts.committed
+        self._memory = memory
+        # By CPU and what it waits for.
+        times = {}
+
+        def add(cpu, what, ns):
+            times.setdefault(cpu, dict.fromkeys(("instructions", "caches", "memory", "TLB"), 0))[what] += ns
+
+        for row in loop.instructions:
+            add(row.cpu, "instructions", row.count * machine.instruction_ns)
+        for row in loop.tlb:
+            add(row.cpu, "TLB", row.walks * machine.walk_ns)
+        for row in loop.accesses:
+            missed = [row.l1, row.l2, row.l3][:len(machine.caches)]
+            hits = [before - after for before, after in zip(missed, missed[1:])]
+            add(row.cpu, "caches", sum(n * ns for n, ns in zip(hits, machine.hit_ns[1:])))
+            add(row.cpu, "memory", (row.memory + row.passed)
+                * memory.latency_ns(row.cpu_node, row.node, machine))
+        self._parts = {what: sum(of_cpu[what] for of_cpu in times.values())
+                       for what in next(iter(times.values()), {})}
+        busiest_ns = max((sum(of_cpu.values()) for of_cpu in times.values()), default=0)
+        self._stretch, self._where = self._contention(loop, busiest_ns)
+
+    def _contention(self, loop, busiest_ns):
+        """(Factor ≥ 1, the pair or node where it comes from)."""
+        bandwidth = self._memory.bandwidth
+        if not bandwidth or not busiest_ns:
+            return 1, None
+        nodes = range(len(bandwidth))
+        moved = [[LINE_BYTES * (loop.sum("memory", cpu_node=c, node=m) + loop.sum("passed", cpu_node=c, node=m))
+                  for m in nodes] for c in nodes]
+        # MB/s are bytes a microsecond.
+        times = {f"node {c} to node {m}": 1000 * moved[c][m] / bandwidth[c][m]
+                 for c in nodes for m in nodes if bandwidth[c][m]}
+        if len(nodes) > 1:
+            times |= {f"all nodes to node {m}": 1000 * sum(moved[c][m] for c in nodes if bandwidth[c][m])
+                      / max(bandwidth[c][m] for c in nodes) for m in nodes}
+        where = max(times, key=times.get, default=None)
+        if where is None or times[where] <= busiest_ns:
+            return 1, None
+        return times[where] / busiest_ns, where
+
+    @property
+    def ns(self):
+        """Of CPU time: an event's where they are known, else of all."""
+        return self._stretch * sum(self._parts.values()) / (self._committed or 1)
+
+    def fields(self):
+        return {"ns": self.ns, "is_per_event": bool(self._committed), "stretch": self._stretch,
+                "stretched_by": self._where,
+                "parts_ns": {what: ns / (self._committed or 1) for what, ns in self._parts.items()}}
+
+    def lines(self):
+        parts = ", ".join(f"{what} {plain(round(ns / (self._committed or 1), 1))}"
+                          for what, ns in self._parts.items())
+        unit = "CPU time an event" if self._committed else "CPU time"
+        yield f"estimate, not measured: {plain(round(self.ns, 1))} ns of {unit} ({parts}" \
+            + (f"; stretched {self._stretch:.2f} times by the bandwidth from {self._where}"
+               if self._where else "") + ")"
+
+    def line_against(self, other):
+        return f"estimate, not measured: {other.ns / self.ns:.3f} times as fast as --against " \
+               f"({plain(round(other.ns, 1))} ns)"

@@ -1,0 +1,467 @@
+// The meter's plug-in for QEMU: counts the accesses of all programs in a guest by (phase, kind of memory,
+// CPU, node of the page, load or store), and what misses the caches and TLBs of a model.
+//
+// Arguments, from jobs/meter: out=FILE; cpus=N:N:… the node of each CPU; memory=BYTES:… of each node;
+// l1, l2, l3=LINE_SHIFT:SETS:WAYS:SHARE, where SHARE is of how many neighbours in a node it is, 0 of all;
+// tlb1, tlb2=SETS:WAYS:SETS:WAYS:UNIFIED for small and huge pages. FILE gets a line for each figure.
+//
+// Thread: callbacks run in the thread that emulates the CPU, which has all its counts to itself
+// (accel=tcg,thread=multi; with one thread for all CPUs, QEMU names wrong ones).
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/meter_marks.hpp"
+#include "caches.hpp"
+#include "kind_map.hpp"
+#include "qemu_api.hpp"
+
+namespace nw::meter {
+namespace {
+
+constexpr std::size_t nodes_max = 16, cpus_max = 126, levels = 3;
+constexpr std::uint64_t kernel_half = std::uint64_t{1} << 47;
+
+struct Cell {
+    std::uint64_t accesses = 0, misses[levels] = {};
+    std::uint64_t passed = 0;  // of what no cache of the node has: from another's
+};
+struct Counts {
+    Cell cells[meter_phases][meter_kinds][nodes_max][2];
+    std::uint64_t instructions[meter_phases] = {};
+    std::uint64_t tlb_misses[meter_phases][meter_kinds][2] = {};
+    std::uint64_t huge_accesses[meter_phases][meter_kinds] = {};
+};
+
+// A thread of the program, known by its stack. What runs on a CPU and has said nothing of a stack is the
+// CPU's own thread.
+struct Thread {
+    std::uint64_t stack = 0, stack_end = 0;
+    std::uint8_t phase = 0;
+    std::uint8_t depth = 0;
+    std::array<std::uint8_t, 8> outer{};
+
+    bool has(std::uint64_t address) const { return address - stack < stack_end - stack; }
+};
+
+struct Cpu {
+    unsigned number = 0;
+    Counts counts;
+    Thread own;
+    Thread* thread = &own;
+    std::optional<Tlb> tlb;
+    Cache* caches[levels] = {};  // null: there is none
+    Cache* last = nullptr;       // of them
+    qemu_plugin_register *rdi = nullptr, *rsi = nullptr;
+    GByteArray* bytes = nullptr;
+};
+
+int api_version() {
+    if (qemu_plugin_register_vcpu_tb_exec_cond_cb != nullptr) return 3;
+    return qemu_plugin_get_registers != nullptr ? 2 : 1;
+}
+
+class Meter {
+  public:
+    static Meter* the_one;
+
+    bool configure(int argc, char** argv);
+    std::size_t cpu_count() const { return cpus_.size(); }
+    Cpu& cpu(unsigned number) { return *cpus_[number]; }
+    void access(Cpu& cpu, qemu_plugin_meminfo_t info, std::uint64_t address, bool is_stack_pointer);
+    void mark(Cpu& cpu, MeterMark mark, std::uint8_t value, std::uint64_t rdi, std::uint64_t rsi);
+    bool is_counting() const { return counting_.load(std::memory_order_relaxed); }
+    void write() const;
+
+  private:
+    bool set(std::string_view name, const std::vector<std::uint64_t>& values);
+    void make_caches();
+    std::uint64_t offset_of(std::uint64_t physical) const;
+    unsigned node_of(std::uint64_t offset) const;
+    Thread* thread_at(std::uint64_t address);
+
+    std::string out_;
+    std::vector<unsigned> node_of_cpu_;
+    std::vector<std::uint64_t> memory_end_;  // of each node, in the RAM without its holes
+    Shape shapes_[levels];
+    unsigned shares_[levels] = {};
+    TlbShape tlb_[2];
+    std::vector<std::unique_ptr<Cpu>> cpus_;
+    std::vector<std::unique_ptr<Cache>> caches_;
+    std::optional<Stamps> stamps_;
+    std::unique_ptr<KindMap> kinds_ = std::make_unique<KindMap>();
+    std::mutex threads_mutex_;
+    std::vector<std::unique_ptr<Thread>> threads_;
+    std::atomic<bool> counting_{false};
+    std::atomic<std::uint64_t> committed_{0};
+};
+Meter* Meter::the_one = nullptr;
+
+std::vector<std::uint64_t> numbers(std::string_view text) {
+    std::vector<std::uint64_t> found;
+    for (const char* at = text.data(); *at != '\0';) {
+        char* end = nullptr;
+        found.push_back(std::strtoull(at, &end, 10));
+        if (end == at) return {};
+        at = *end == ':' ? end + 1 : end;
+    }
+    return found;
+}
+
+bool Meter::set(std::string_view name, const std::vector<std::uint64_t>& values) {
+    if (name == "cpus") {
+        node_of_cpu_.assign(values.begin(), values.end());
+        return !values.empty() && values.size() <= cpus_max;
+    }
+    if (name == "memory") {
+        std::uint64_t end = 0;
+        for (const std::uint64_t bytes : values) memory_end_.push_back(end += bytes);
+        return !values.empty() && values.size() <= nodes_max;
+    }
+    const auto shape = [&values](std::size_t at) {
+        return Shape{.sets = values[at], .ways = static_cast<unsigned>(values[at + 1])};
+    };
+    if (name == "l1" || name == "l2" || name == "l3") {
+        if (values.size() != 4) return false;
+        const auto level = static_cast<std::size_t>(name[1] - '1');
+        shapes_[level] = shape(1);
+        shapes_[level].line_shift = static_cast<unsigned>(values[0]);
+        shares_[level] = static_cast<unsigned>(values[3]);
+        return true;
+    }
+    if (name == "tlb1" || name == "tlb2") {
+        if (values.size() != 5) return false;
+        tlb_[name[3] - '1'] = {shape(0), shape(2), values[4] != 0};
+        return true;
+    }
+    return false;
+}
+
+bool Meter::configure(int argc, char** argv) {
+    for (int i = 0; i < argc; ++i) {
+        const std::string_view argument = argv[i];
+        const std::size_t equals = argument.find('=');
+        if (equals == argument.npos) return false;
+        const std::string_view name = argument.substr(0, equals),
+                               text = argument.substr(equals + 1);
+        if (name == "out")
+            out_ = text;
+        else if (!set(name, numbers(text)))
+            return false;
+    }
+    if (out_.empty() || node_of_cpu_.empty() || memory_end_.empty()) return false;
+    stamps_.emplace(memory_end_.back());
+    make_caches();
+    return true;
+}
+
+// Neighbours are CPUs of a node whose numbers follow each other.
+void Meter::make_caches() {
+    for (unsigned number = 0; number < node_of_cpu_.size(); ++number) {
+        cpus_.push_back(std::make_unique<Cpu>());
+        cpus_.back()->number = number;
+        cpus_.back()->tlb.emplace(tlb_);
+    }
+    for (std::size_t level = 0; level < levels; ++level) {
+        if (shapes_[level].sets == 0) continue;
+        const bool is_last = level + 1 == levels || shapes_[level + 1].sets == 0;
+        for (unsigned first = 0; first < cpus_.size();) {
+            std::vector<bool> members(cpus_.size());
+            unsigned end = first;
+            while (end < cpus_.size() && node_of_cpu_[end] == node_of_cpu_[first] &&
+                   (shares_[level] == 0 || end - first < shares_[level]))
+                members[end++] = true;
+            caches_.push_back(std::make_unique<Cache>(shapes_[level], members, is_last));
+            for (; first < end; ++first)
+                cpus_[first]->caches[level] = cpus_[first]->last = caches_.back().get();
+        }
+    }
+}
+
+// Where in the guest's RAM an address is that QEMU calls physical. On a q35 machine RAM above 2 GiB is
+// mapped from 4 GiB on. Before version 2 it is the place in QEMU's own memory, in which nodes follow
+// each other, plus the node's place in the RAM.
+std::uint64_t Meter::offset_of(std::uint64_t physical) const {
+    if (api_version() == 1) {
+        std::uint64_t begin = 0;
+        for (const std::uint64_t end : memory_end_) {
+            if (physical < begin + end) return physical - begin;
+            begin = end;
+        }
+        return physical;
+    }
+    constexpr std::uint64_t gib = std::uint64_t{1} << 30;
+    return physical < 4 * gib ? physical : physical - 2 * gib;
+}
+
+unsigned Meter::node_of(std::uint64_t offset) const {
+    unsigned node = 0;
+    while (offset >= memory_end_[node]) ++node;
+    return node;
+}
+
+Thread* Meter::thread_at(std::uint64_t address) {
+    const std::lock_guard lock(threads_mutex_);
+    for (const auto& thread : threads_) {
+        if (thread->has(address)) return thread.get();
+    }
+    return nullptr;
+}
+
+// is_stack_pointer: where the thread's own stack is.
+void Meter::access(Cpu& cpu, qemu_plugin_meminfo_t info, std::uint64_t address,
+                   bool is_stack_pointer) {
+    const qemu_plugin_hwaddr* where = qemu_plugin_get_hwaddr(info, address);
+    if (where == nullptr || qemu_plugin_hwaddr_is_io(where)) return;
+    const std::uint64_t offset = offset_of(qemu_plugin_hwaddr_phys_addr(where));
+    if (offset >= memory_end_.back()) return;
+    MeterKind kind = kinds_->at(address);
+    if (kind == MeterKind::stack && !cpu.thread->has(address)) {
+        Thread* const other = is_stack_pointer ? thread_at(address) : nullptr;
+        if (other != nullptr)
+            cpu.thread = other;
+        else
+            kind = MeterKind::engine;  // lies on another thread's stack
+    }
+    const std::uint8_t phase = cpu.thread->phase;
+    const auto k = static_cast<std::size_t>(kind);
+    const bool is_store = qemu_plugin_mem_is_store(info);
+    Cell& cell = cpu.counts.cells[phase][k][node_of(offset)][is_store];
+    ++cell.accesses;
+
+    // A mapping of 2 MiB is the only one that leaves these bits as they are, but for one page in 512.
+    const bool is_huge = ((address ^ offset) & ((1 << 21) - (1 << 12))) == 0;
+    cpu.counts.huge_accesses[phase][k] += is_huge;
+    const TlbMisses missed = cpu.tlb->look_up(address, is_huge);
+    cpu.counts.tlb_misses[phase][k][0] += missed.first;
+    cpu.counts.tlb_misses[phase][k][1] += missed.walk;
+
+    // An access that reaches into the next line looks up both, if they are in one page.
+    const std::uint64_t last = (std::uint64_t{1} << qemu_plugin_mem_size_shift(info)) - 1;
+    bool misses[levels] = {}, passed = false;
+    for (std::uint64_t step = 0; step <= last;) {
+        const std::uint64_t at = offset + step;
+        if (at >> 12 != offset >> 12) break;
+        const Stamp stamp = stamps_->touch(at, cpu.number, is_store);
+        unsigned shift = Stamps::line_shift;
+        bool is_missing = true;
+        for (std::size_t level = 0; level < levels && is_missing; ++level) {
+            if (cpu.caches[level] == nullptr) continue;
+            shift = std::min(shift, cpu.caches[level]->line_shift());
+            // The first level is indexed while the page is being looked up.
+            is_missing = !cpu.caches[level]->look_up(level == 0 ? address + step : at, at, stamp);
+            misses[level] |= is_missing;
+        }
+        passed |= is_missing && stamp.writer < cpus_.size() &&
+                  node_of_cpu_[stamp.writer] != node_of_cpu_[cpu.number] &&
+                  cpus_[stamp.writer]->last->holds(at);
+        const std::uint64_t line_bytes = std::uint64_t{1} << shift;
+        step += line_bytes - at % line_bytes;
+    }
+    for (std::size_t level = 0; level < levels; ++level) cell.misses[level] += misses[level];
+    cell.passed += passed;
+}
+
+void Meter::mark(Cpu& cpu, MeterMark mark, std::uint8_t value, std::uint64_t rdi,
+                 std::uint64_t rsi) {
+    Thread& thread = *cpu.thread;
+    switch (mark) {
+        case MeterMark::begin:
+            counting_.store(true, std::memory_order_relaxed);
+            break;
+        case MeterMark::phase:
+            if (value < meter_phases) thread.phase = value;
+            thread.depth = 0;
+            break;
+        case MeterMark::enter:
+            if (thread.depth < thread.outer.size()) thread.outer[thread.depth++] = thread.phase;
+            if (value < meter_phases) thread.phase = value;
+            break;
+        case MeterMark::leave:
+            if (thread.depth > 0) thread.phase = thread.outer[--thread.depth];
+            break;
+        case MeterMark::memory:
+            if (rdi < kernel_half && value < meter_kinds)
+                kinds_->set(rdi, rsi, static_cast<MeterKind>(value));
+            break;
+        case MeterMark::stack: {
+            if (rsi == 0 || rdi >= kernel_half) break;  // no registers
+            kinds_->set(rdi, rsi, MeterKind::stack);
+            const std::lock_guard lock(threads_mutex_);
+            auto there = std::find_if(threads_.begin(), threads_.end(),
+                                      [&](const auto& t) { return t->stack == rdi; });
+            if (there == threads_.end()) there = threads_.insert(there, std::make_unique<Thread>());
+            cpu.thread = there->get();
+            *cpu.thread = {.stack = rdi, .stack_end = rdi + rsi};
+            break;
+        }
+        case MeterMark::end:
+            thread.phase = 0;
+            thread.depth = 0;
+            if (&thread != &cpu.own) {
+                const std::lock_guard lock(threads_mutex_);
+                thread.stack_end = thread.stack;
+            }
+            cpu.thread = &cpu.own;
+            break;
+        case MeterMark::commits:
+            committed_.fetch_add(rdi, std::memory_order_relaxed);
+            break;
+    }
+}
+
+void Meter::write() const {
+    std::FILE* const file = std::fopen(out_.c_str(), "w");
+    if (file == nullptr) return;
+    std::fprintf(file, "version %d\ncommitted %llu\n", api_version(),
+                 static_cast<unsigned long long>(committed_.load()));
+    const auto print = [file](const char* name, std::initializer_list<std::uint64_t> values) {
+        std::fputs(name, file);
+        for (const std::uint64_t value : values)
+            std::fprintf(file, " %llu", static_cast<unsigned long long>(value));
+        std::fputc('\n', file);
+    };
+    for (const auto& cpu : cpus_) {
+        for (std::size_t phase = 0; phase < meter_phases; ++phase) {
+            const Counts& counts = cpu->counts;
+            if (counts.instructions[phase] != 0)
+                print("instructions", {cpu->number, phase, counts.instructions[phase]});
+            for (std::size_t kind = 0; kind < meter_kinds; ++kind) {
+                const auto& tlb = counts.tlb_misses[phase][kind];
+                if (tlb[0] != 0 || counts.huge_accesses[phase][kind] != 0)
+                    print("tlb", {cpu->number, phase, kind, tlb[0], tlb[1],
+                                  counts.huge_accesses[phase][kind]});
+                for (std::size_t node = 0; node < nodes_max; ++node) {
+                    for (std::size_t store = 0; store < 2; ++store) {
+                        const Cell& cell = counts.cells[phase][kind][node][store];
+                        if (cell.accesses != 0)
+                            print("access",
+                                  {cpu->number, phase, kind, node, store, cell.accesses,
+                                   cell.misses[0], cell.misses[1], cell.misses[2], cell.passed});
+                    }
+                }
+            }
+        }
+    }
+    std::fclose(file);
+}
+
+// --- Callbacks ---------------------------------------------------------------------------------------
+
+void on_access(unsigned number, qemu_plugin_meminfo_t info, std::uint64_t address,
+               void* is_stack_pointer) {
+    Meter& meter = *Meter::the_one;
+    if (meter.is_counting() && address < kernel_half)
+        meter.access(meter.cpu(number), info, address, is_stack_pointer != nullptr);
+}
+
+void on_block(unsigned number, void* instructions) {
+    Meter& meter = *Meter::the_one;
+    if (!meter.is_counting()) return;
+    Cpu& cpu = meter.cpu(number);
+    cpu.counts.instructions[cpu.thread->phase] += reinterpret_cast<std::uintptr_t>(instructions);
+}
+
+std::uint64_t value_of(Cpu& cpu, qemu_plugin_register* handle) {
+    if (handle == nullptr) return 0;
+    g_byte_array_set_size(cpu.bytes, 0);
+    std::uint64_t value = 0;
+    if (qemu_plugin_read_register(handle, cpu.bytes) == sizeof value)
+        std::memcpy(&value, cpu.bytes->data, sizeof value);
+    return value;
+}
+
+void on_mark(unsigned number, void* displacement) {
+    Cpu& cpu = Meter::the_one->cpu(number);
+    const auto code = reinterpret_cast<std::uintptr_t>(displacement);
+    Meter::the_one->mark(cpu, static_cast<MeterMark>(code >> 8 & 0xff),
+                         static_cast<std::uint8_t>(code), value_of(cpu, cpu.rdi),
+                         value_of(cpu, cpu.rsi));
+}
+
+// An instruction's first bytes; zeros where it has fewer.
+using Code = std::array<unsigned char, 8>;
+Code code_of(const qemu_plugin_insn* instruction) {
+    Code code{};
+    const std::size_t bytes = std::min(qemu_plugin_insn_size(instruction), code.size());
+    if (api_version() >= 3) {
+        qemu_plugin_insn_data(instruction, code.data(), bytes);
+    } else {
+        const auto data = reinterpret_cast<const void* (*)(const qemu_plugin_insn*)>(
+            reinterpret_cast<void*>(qemu_plugin_insn_data));
+        std::memcpy(code.data(), data(instruction), bytes);
+    }
+    return code;
+}
+
+// The displacement of a mark, or 0: nopl DISPLACEMENT(%rdi,%rsi).
+std::uint32_t mark_of(const Code& code) {
+    constexpr unsigned char nop[] = {0x0f, 0x1f, 0x84, 0x37};
+    std::uint32_t displacement = 0;
+    std::memcpy(&displacement, &code[sizeof nop], sizeof displacement);
+    const bool is_mark = std::memcmp(code.data(), nop, sizeof nop) == 0 &&
+                         (displacement & 0xffff'0000) == meter_signature;
+    return is_mark ? displacement : 0;
+}
+
+// Of a register, a direct call or a return: they access the stack of the thread that runs, and nothing
+// else.
+bool is_push_or_pop(const Code& code) {
+    const unsigned char first = (code[0] & 0xf0) == 0x40 ? code[1] : code[0];
+    return (first & 0xf0) == 0x50 || first == 0xe8 || first == 0xc3;
+}
+
+void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
+    const std::size_t count = qemu_plugin_tb_n_insns(block);
+    if (qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(block, 0)) >= kernel_half) return;
+    qemu_plugin_register_vcpu_tb_exec_cb(block, on_block, QEMU_PLUGIN_CB_NO_REGS,
+                                         reinterpret_cast<void*>(count));
+    for (std::size_t i = 0; i < count; ++i) {
+        qemu_plugin_insn* const instruction = qemu_plugin_tb_get_insn(block, i);
+        const Code code = code_of(instruction);
+        if (const std::uint32_t mark = mark_of(code); mark != 0)
+            qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_mark, QEMU_PLUGIN_CB_R_REGS,
+                                                   reinterpret_cast<void*>(std::uintptr_t{mark}));
+        qemu_plugin_register_vcpu_mem_cb(instruction, on_access, QEMU_PLUGIN_CB_NO_REGS,
+                                         QEMU_PLUGIN_MEM_RW,
+                                         is_push_or_pop(code) ? instruction : nullptr);
+    }
+}
+
+void on_cpu(qemu_plugin_id_t, unsigned number) {
+    if (qemu_plugin_get_registers == nullptr || number >= Meter::the_one->cpu_count()) return;
+    Cpu& cpu = Meter::the_one->cpu(number);
+    cpu.bytes = g_byte_array_new();
+    const GArray* const registers = qemu_plugin_get_registers();
+    const auto* const all = reinterpret_cast<const qemu_plugin_reg_descriptor*>(registers->data);
+    for (unsigned i = 0; i < registers->len; ++i) {
+        const std::string_view name = all[i].name;
+        if (name == "rdi") cpu.rdi = all[i].handle;
+        if (name == "rsi") cpu.rsi = all[i].handle;
+    }
+}
+
+}  // namespace
+}  // namespace nw::meter
+
+extern "C" {
+[[gnu::visibility("default")]] int qemu_plugin_version = nw::meter::api_version();
+
+[[gnu::visibility("default")]] int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*,
+                                                       int argc, char** argv) {
+    using namespace nw::meter;
+    Meter::the_one = new Meter;  // until QEMU ends
+    if (!Meter::the_one->configure(argc, argv)) return 1;
+    qemu_plugin_register_vcpu_init_cb(id, on_cpu);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+    qemu_plugin_register_atexit_cb(
+        id, [](qemu_plugin_id_t, void*) { Meter::the_one->write(); }, nullptr);
+    return 0;
+}
+}

@@ -1,0 +1,82 @@
+// What the meter uses of QEMU's interface for plug-ins (docs/devel/tcg-plugins in QEMU's documentation).
+// Its header is in no package of Debian 12, and changed between versions; so it is declared here, as far
+// as it is needed, for all of them:
+//
+//   version 1  QEMU 6 to 8    no registers; an instruction's bytes by pointer
+//   version 2  QEMU 9.0       registers, which are read into an array of GLib's
+//   version 3  QEMU 9.1 on    an instruction's bytes are copied
+//
+// QEMU reads which version a plug-in wants when the library is loaded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" {
+struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+struct qemu_plugin_hwaddr;
+struct qemu_plugin_register;
+using qemu_plugin_id_t = std::uint64_t;
+using qemu_plugin_meminfo_t = std::uint32_t;
+
+struct qemu_info_t {
+    const char* target_name;
+    struct {
+        int min, cur;
+    } version;
+    bool system_emulation;
+    struct {
+        int smp_vcpus, max_vcpus;
+    } system;
+};
+
+struct qemu_plugin_reg_descriptor {
+    qemu_plugin_register* handle;
+    const char* name;
+    const char* feature;
+};
+// Both are GLib's.
+struct GByteArray {
+    std::uint8_t* data;
+    unsigned len;
+};
+struct GArray {
+    char* data;
+    unsigned len;
+};
+
+enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_CB_R_REGS };
+enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_RW = 3 };
+
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t,
+                                           void (*)(qemu_plugin_id_t, qemu_plugin_tb*));
+void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t, void (*)(qemu_plugin_id_t, unsigned));
+void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, void (*)(qemu_plugin_id_t, void*), void*);
+void qemu_plugin_register_vcpu_tb_exec_cb(qemu_plugin_tb*, void (*)(unsigned, void*),
+                                          qemu_plugin_cb_flags, void*);
+void qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_insn*, void (*)(unsigned, void*),
+                                            qemu_plugin_cb_flags, void*);
+void qemu_plugin_register_vcpu_mem_cb(qemu_plugin_insn*,
+                                      void (*)(unsigned, qemu_plugin_meminfo_t, std::uint64_t,
+                                               void*),
+                                      qemu_plugin_cb_flags, qemu_plugin_mem_rw, void*);
+std::size_t qemu_plugin_tb_n_insns(const qemu_plugin_tb*);
+qemu_plugin_insn* qemu_plugin_tb_get_insn(const qemu_plugin_tb*, std::size_t);
+std::uint64_t qemu_plugin_insn_vaddr(const qemu_plugin_insn*);
+std::size_t qemu_plugin_insn_size(const qemu_plugin_insn*);
+unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t);
+bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t);
+qemu_plugin_hwaddr* qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t, std::uint64_t);
+bool qemu_plugin_hwaddr_is_io(const qemu_plugin_hwaddr*);
+std::uint64_t qemu_plugin_hwaddr_phys_addr(const qemu_plugin_hwaddr*);
+
+// In later versions only: null in those before.
+[[gnu::weak]] GArray* qemu_plugin_get_registers();
+[[gnu::weak]] int qemu_plugin_read_register(qemu_plugin_register*, GByteArray*);
+[[gnu::weak]] GByteArray* g_byte_array_new();
+[[gnu::weak]] GByteArray* g_byte_array_set_size(GByteArray*, unsigned);
+[[gnu::weak]] void qemu_plugin_register_vcpu_tb_exec_cond_cb();  // a sign of version 3; not called
+// Before version 3 it takes the first argument only and returns a pointer.
+std::size_t qemu_plugin_insn_data(const qemu_plugin_insn*, void*, std::size_t);
+}

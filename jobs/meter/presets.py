@@ -1,0 +1,74 @@
+"""The caches and TLBs of some machines, as the plug-in's model has them, and what their latencies are.
+
+Sources:
+  opteron6128  "Magny-Cours", family 10h, one die: AMD, Software Optimization Guide for AMD Family 10h and
+               12h Processors (40546), appendix A; P. Conway et al., Cache hierarchy and memory subsystem of
+               the AMD Opteron processor (IEEE Micro 30(2), 2010): of 6 MiB on a die 1 MiB is the directory
+  opteron6272  "Interlagos", family 15h, one die: AMD, Software Optimization Guide for AMD Family 15h
+               Processors (47414), sections 2.5 to 2.8 and appendix B; two cores have one second level
+  origin2000   R10000: K. Yeager, The MIPS R10000 superscalar microprocessor (IEEE Micro 16(2), 1996);
+               latencies: J. Laudon, D. Lenoski, The SGI Origin: a ccNUMA highly scalable server (ISCA
+               1997). Its TLB has 64 entries of two neighbouring pages each: counted as 128 of one
+  xeon         Skylake server, ten cores of a node: Intel 64 and IA-32 Architectures Optimization
+               Reference Manual, chapters on the Skylake and Skylake Server microarchitectures
+What a source leaves open, the number of ways of a last level for instance, is the usual power of two.
+Latencies in nanoseconds are of loads that wait for each other, and rounded.
+"""
+
+from dataclasses import dataclass
+
+KIB, MIB = 1 << 10, 1 << 20
+
+
+@dataclass(frozen=True)
+class Cache:
+    bytes: int
+    ways: int
+    share: int = 1  # of so many neighbouring cores of a node; 0: of all
+    line: int = 64
+
+    def argument(self):
+        return f"{self.line.bit_length() - 1}:{self.bytes // self.line // self.ways}:{self.ways}:{self.share}"
+
+
+@dataclass(frozen=True)
+class Tlb:
+    small: tuple[int, int]  # entries for pages of 4 KiB, ways
+    huge: tuple[int, int] = (0, 1)  # for those of 2 MiB
+    unified: bool = False  # both are in the first
+
+    def argument(self):
+        numbers = [number for entries, ways in (self.small, self.huge)
+                   for number in (entries // ways, ways)]
+        return ":".join(map(str, [*numbers, int(self.unified)]))
+
+
+@dataclass(frozen=True)
+class Machine:
+    caches: tuple[Cache, ...]  # from the first level to the last
+    tlbs: tuple[Tlb, Tlb]
+    hit_ns: tuple[float, ...]  # a level each
+    memory_ns: float  # of the node itself
+    walk_ns: float  # beyond both TLBs
+    instruction_ns: float  # all that is not waiting
+
+    def arguments(self):
+        return [f"l{i}={cache.argument()}" for i, cache in enumerate(self.caches, start=1)] + [
+            f"tlb{i}={tlb.argument()}" for i, tlb in enumerate(self.tlbs, start=1)]
+
+
+MACHINES = {
+    "opteron6128": Machine((Cache(64 * KIB, 2), Cache(512 * KIB, 16), Cache(5 * MIB, 40, share=0)),
+                           (Tlb((48, 48), unified=True), Tlb((512, 4), (128, 2))),
+                           (1.5, 7.5, 23), 60, 15, 0.35),
+    "opteron6272": Machine((Cache(16 * KIB, 4), Cache(2 * MIB, 16, share=2),
+                            Cache(6 * MIB, 48, share=0)),
+                           (Tlb((32, 32), unified=True), Tlb((1024, 8), unified=True)),
+                           (1.9, 9.5, 30), 70, 20, 0.4),
+    "origin2000": Machine((Cache(32 * KIB, 2, line=32), Cache(4 * MIB, 2, line=128)),
+                          (Tlb((128, 128), unified=True), Tlb((0, 1))),
+                          (5.1, 56), 310, 200, 3),
+    "xeon": Machine((Cache(32 * KIB, 8), Cache(1 * MIB, 16), Cache(13 * MIB + 3 * MIB // 4, 11, share=0)),
+                    (Tlb((64, 4), (32, 4)), Tlb((1536, 12), unified=True)),
+                    (1.7, 5.8, 21), 80, 10, 0.2),
+}

@@ -1,0 +1,50 @@
+"""Counts as tables on the terminal."""
+
+from lib.number_text import count, percent, plain
+
+from .counts import KINDS, PHASES
+
+
+def lines_of(counts):
+    """A matrix of nodes and the kinds, both of the event loop, then all phases. Numbers are per committed event
+    where the program has said how many there were."""
+    loop = counts.of_loop()
+    scale = 1 / counts.committed if counts.committed else 1
+
+    def figure(number):
+        return plain(round(number * scale, 2)) if counts.committed else count(number)
+
+    if counts.api == 1:
+        yield "QEMU before 9.0 reads no registers: kinds of memory and the number of events are unknown"
+    unit = "per committed event" if counts.committed else "in all"
+    nodes = range(loop.nodes())
+    yield f"accesses to memory, {unit}, by node of the CPU (down) and of the page (across)"
+    yield from columns([["", *(f"node {m}" for m in nodes)],
+                        *([f"node {c}", *map(figure, row)] for c, row in enumerate(loop.matrix()))])
+    yield f"local: {percent(loop.local_share())}; passed: {figure(loop.sum('passed'))} more, from the " \
+          "caches of other nodes, which wrote last"
+    yield ""
+    head = ["loads", "stores", "L1 misses", "L2 misses", "memory", "local", "passed", "TLB misses", "walks"]
+    for run, field, names in ((loop, "kind", KINDS), (counts, "phase", PHASES)):
+        rows = [[f"{field}, {unit}", *head]]
+        for name in [*names, None]:
+            where = {field: name} if name else {}
+            if not run.sum("accesses", **where):
+                continue
+            rows.append([name or "all", *(figure(run.sum("accesses", store=store, **where))
+                                          for store in (False, True)),
+                         *(figure(run.sum(level, **where)) for level in ("l1", "l2", "memory")),
+                         percent(run.local_share(**where)), figure(run.sum("passed", **where)),
+                         *(figure(run.sum_tlb(level, **where)) for level in ("first", "walks"))])
+        yield from columns(rows)
+        yield ""
+    yield f"instructions, {unit}: {figure(loop.sum_instructions())}" \
+        + (f"; committed events: {count(counts.committed)}" if counts.committed else "")
+
+
+def columns(rows):
+    """The first to the left, others to the right."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        yield "  ".join([row[0].ljust(widths[0]), *(cell.rjust(width)
+                                                    for cell, width in zip(row[1:], widths[1:]))])

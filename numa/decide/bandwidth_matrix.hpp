@@ -1,0 +1,33 @@
+// How fast the CPUs of each node read from the memory of each other: what all decisions about an
+// asymmetric machine are made from. Nodes are numbered 0, 1, …, in the order of the machine's table of
+// nodes that have memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace nw {
+
+// A set of nodes, one bit each.
+using NodeSet = std::uint32_t;
+inline constexpr std::size_t decision_nodes_max = 16;
+
+class BandwidthMatrix {
+  public:
+    // mb_s[cpu][memory]: megabytes a second; 0 on the diagonal: unknown. Throws SetupError that says
+    // what is wrong and what is legal: rows, or numbers in a row, are missing; a bandwidth is negative,
+    // or zero off the diagonal; there is no node, or there are more than 16.
+    explicit BandwidthMatrix(const std::vector<std::vector<double>>& mb_s);
+
+    std::size_t nodes() const noexcept { return nodes_; }
+    double at(std::size_t cpu, std::size_t memory) const noexcept {
+        return mb_s_[cpu * nodes_ + memory];
+    }
+
+  private:
+    std::size_t nodes_;
+    std::vector<double> mb_s_;  // row by row
+};
+
+}  // namespace nw

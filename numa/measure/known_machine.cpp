@@ -1,0 +1,171 @@
+#include "numa/measure/known_machine.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <numawarp/model.hpp>
+
+#include "numa/decide/machine_file.hpp"
+#include "numa/os/machine.hpp"
+
+namespace nw {
+namespace {
+
+using json = nlohmann::json;
+using Rows = std::vector<std::vector<double>>;
+
+// What a node at distance 10 is taken to give where nobody says it: distances are in proportion only.
+constexpr double supposed_mb_s = 10'000;
+constexpr int local_distance = 10;
+constexpr int supposed_distance = 20;  // where that is unknown
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+// The rows and columns of `wanted` out of a file's. Empty if the file does not say which they are.
+std::vector<std::size_t> places_of(const json& content, const std::vector<NodeId>& wanted) {
+    std::vector<std::size_t> places;
+    const auto listed = content.find("nodes");
+    if (listed == content.end() || !listed->is_array()) return places;
+    for (const NodeId node : wanted) {
+        const auto found = std::find_if(listed->begin(), listed->end(), [node](const json& one) {
+            return one.is_object() && one.value("node", json()) == json(index(node));
+        });
+        if (found == listed->end()) return {};
+        places.push_back(static_cast<std::size_t>(found - listed->begin()));
+    }
+    return places;
+}
+
+BandwidthMatrix part_of(const BandwidthMatrix& whole, const std::vector<std::size_t>& places) {
+    Rows rows;
+    for (const std::size_t cpu : places) {
+        std::vector<double>& row = rows.emplace_back();
+        for (const std::size_t memory : places) row.push_back(whole.at(cpu, memory));
+    }
+    return BandwidthMatrix(rows);
+}
+
+KnownMachine machine_from_file(const std::vector<NodeId>& nodes, const std::string& file) {
+    const MachineFile read = read_machine_file(file);
+    if (read.bandwidth.nodes() != nodes.size())
+        throw SetupError(
+            fmt::format("--machine {}: a machine of {} nodes; legal: one of {}, as this "
+                        "machine has",
+                        file, read.bandwidth.nodes(), nodes.size()));
+    return {nodes, read.bandwidth, file};
+}
+
+// Throws SetupError where the file is none of ours, or of a machine that is no longer this one.
+KnownMachine machine_from_cache(const std::vector<NodeId>& nodes) {
+    const std::string file = cached_machine_file();
+    if (file.empty()) throw SetupError("no folder");
+    const json content = read_json(file);
+    const MachineFile read = machine_of(content);
+    const std::vector<std::size_t> places = places_of(content, nodes);
+    if (places.empty() || content.value("cpu", json()) != json(cpu_name()) ||
+        *std::max_element(places.begin(), places.end()) >= read.bandwidth.nodes())
+        throw SetupError("another machine");
+    return {nodes, part_of(read.bandwidth, places), read.source};
+}
+
+KnownMachine machine_from_firmware(Os& os, const std::vector<NodeId>& nodes) {
+    bool by_firmware = false, by_distance = false;
+    Rows rows;
+    for (const NodeId cpu : nodes) {
+        std::vector<double>& row = rows.emplace_back();
+        for (const NodeId memory : nodes) {
+            double mb_s = os.firmware_bandwidth(cpu, memory);
+            (mb_s > 0 ? by_firmware : by_distance) = true;
+            if (mb_s == 0) {
+                const double local = os.firmware_bandwidth(memory, memory);
+                const int distance = os.distance(cpu, memory);
+                mb_s = (local > 0 ? local : supposed_mb_s) * local_distance /
+                       (distance > 0 ? distance : supposed_distance);
+            }
+            row.push_back(mb_s);
+        }
+    }
+    return {nodes, BandwidthMatrix(rows),
+            !by_firmware  ? "distances between nodes"
+            : by_distance ? "firmware (HMAT), and distances between nodes"
+                          : "firmware (HMAT)"};
+}
+
+json rounded(const Rows& rows) {
+    json result = json::array();
+    for (const std::vector<double>& row : rows) {
+        json numbers = json::array();
+        for (const double value : row) numbers.push_back(std::round(value * 10) / 10);
+        result.push_back(numbers);
+    }
+    return result;
+}
+
+}  // namespace
+
+KnownMachine known_machine(Os& os, const std::string& file) {
+    const std::vector<NodeId> nodes = os.nodes();
+    if (!file.empty()) return machine_from_file(nodes, file);
+    try {
+        return machine_from_cache(nodes);
+    } catch (const SetupError&) {
+        return machine_from_firmware(os, nodes);
+    }
+}
+
+std::string cached_machine_file() {
+    std::filesystem::path folder;
+    if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') {
+        folder = cache;
+    } else if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') {
+        folder = std::filesystem::path(home) / ".cache";
+    } else {
+        return "";
+    }
+    return folder / "numawarp" / fmt::format("machine-{}.json", host_name());
+}
+
+std::string describe_measure(const MeasuredMachine& measured) {
+    const Machine machine = read_machine();
+    nlohmann::ordered_json nodes = json::array();
+    for (const NodeId id : measured.nodes) {
+        nlohmann::ordered_json node = {{"node", index(id)}, {"name", ""}, {"memory_bytes", 0}};
+        for (const Machine::Node& known : machine.nodes) {
+            if (known.id != id) continue;
+            node["name"] = known.name;
+            node["memory_bytes"] = known.total_bytes;
+        }
+        node["cpus"] = json::array();
+        for (const Cpu& cpu : machine.cpus)
+            if (cpu.node == id) node["cpus"].push_back(cpu.number);
+        nodes.push_back(node);
+    }
+    const std::string date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
+    const nlohmann::ordered_json content = {
+        {"source", fmt::format("measured on {} on {}", host_name(), date)},
+        {"convention",
+         "bw[c][m]: MB/s that CPUs of node c read from memory of node m, alone; bw_busy: "
+         "while every node reads from one; rows and columns as in nodes"},
+        {"host", host_name()},
+        {"cpu", cpu_name()},
+        {"nodes", nodes},
+        {"bw", rounded(measured.bandwidth)},
+        {"bw_busy", rounded(measured.bandwidth_busy)},
+        {"latency_ns", rounded(measured.latency_ns)}};
+    return content.dump(1) + '\n';
+}
+
+}  // namespace nw

@@ -1,0 +1,259 @@
+#include "numa/place/asymsched_policy.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "numa/decide/asymsched.hpp"
+#include "numa/decide/heaviest_links.hpp"
+#include "numa/measure/known_machine.hpp"
+
+namespace nw {
+namespace {
+
+constexpr double patience_seconds = 2;         // with pages that follow slowly
+constexpr double still_elsewhere = 0.9;        // of them: then they are fetched
+constexpr double arrived = 0.1;                // may still be elsewhere
+constexpr double load_worth_moving_for = 0.9;  // of the heaviest link's, where the machine is full
+constexpr std::uint64_t bytes_to_measure = std::uint64_t{1} << 24;
+
+using Rows = std::vector<std::vector<double>>;
+
+// What a decision would change. Nodes are places in the list of candidates.
+struct Plan {
+    std::vector<std::size_t> to;  // of each used node
+    std::uint64_t bytes = 0;
+    std::string worth;  // in words
+};
+
+class AsymPolicy final : public PlacementPolicy {
+  public:
+    AsymPolicy(Os& os, const PolicyInputs& inputs)
+        : os_(os), machine_(known_machine(os, inputs.machine_file)), places_(inputs.places) {}
+
+    NodeId node_of(const void*, NodeId home) const noexcept override { return home; }
+
+    double period_seconds() const noexcept override { return 1; }
+    bool wants_homes() const noexcept override { return true; }
+
+    PlacementOrders on_period(const PlacementPeriod& period) override {
+        budget_.elapsed_seconds = period.seconds;
+        if (moved_at_ >= 0 && !has_settled(period)) return fetch_if_slow(period);
+        const std::vector<NodeId> candidates = nodes_for_workers();
+        if (candidates.size() < 2) return {};
+        const std::vector<std::size_t> used = used_nodes(candidates);
+        if (used.empty()) return {};
+        const Plan plan = decide(candidates, used, period);
+        if (plan.to == used) {
+            stays_ = plan.worth;
+            return {};
+        }
+        if (!budget_.allows(plan.bytes)) {
+            stays_ = fmt::format(
+                "{}; it stays: {:.2f} GB would take {:.2f} s, and {:.0f} % of {:.1f} s "
+                "may be spent, {:.2f} s of which are",
+                plan.worth, static_cast<double>(plan.bytes) / 1e9, budget_.cost_seconds(plan.bytes),
+                100 * MigrationBudget::share, budget_.elapsed_seconds, budget_.migrated_seconds);
+            return {};
+        }
+        move(candidates, used, plan, period);
+        return {.seats = true, .fetch = false};
+    }
+
+    std::vector<Place> worker_places() const override { return places_; }
+
+    std::string report() const override {
+        std::string text;
+        for (const std::string& move : moves_) text += move + "; ";
+        if (!stays_.empty()) text += stays_ + "; ";
+        return text + fmt::format("on nodes {}; traffic by mail, links by {}",
+                                  fmt::join(numbers_of(places_), " "), machine_.source);
+    }
+
+  private:
+    static std::vector<int> numbers_of(const std::vector<Place>& places) {
+        std::vector<int> numbers;
+        for (const Place& place : places) numbers.push_back(index(place.node));
+        std::sort(numbers.begin(), numbers.end());
+        numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+        return numbers;
+    }
+
+    // What pagemigd does besides, for groups that change their worker and for mail, is not counted.
+    void note_costs(const PlacementPeriod& period) {
+        const double seconds = period.migration_seconds - seconds_before_;
+        const std::uint64_t bytes = period.migrated_bytes - bytes_before_;
+        budget_.migrated_seconds += seconds;
+        if (bytes >= bytes_to_measure)
+            budget_.seconds_per_gb = 1e9 * seconds / static_cast<double>(bytes);
+    }
+
+    double remote_share(const PlacementPeriod& period) const {
+        double bytes = 0, remote = 0;
+        for (const auto& [node, home] : period.homes) {
+            bytes += static_cast<double>(home.bytes);
+            remote += static_cast<double>(home.bytes) * home.remote_share;
+        }
+        return bytes > 0 ? remote / bytes : 0;
+    }
+
+    // The pages have followed, as far as they will.
+    bool has_settled(const PlacementPeriod& period) {
+        const bool settled = remote_share(period) <= arrived || fetched_;
+        if (settled) {
+            note_costs(period);
+            moved_at_ = -1;
+        }
+        return settled;
+    }
+
+    PlacementOrders fetch_if_slow(const PlacementPeriod& period) {
+        if (fetched_ || period.seconds - moved_at_ < patience_seconds ||
+            remote_share(period) <= still_elsewhere)
+            return {};
+        fetched_ = true;
+        moves_.back() += ", pages fetched at a pause";
+        return {.seats = false, .fetch = true};
+    }
+
+    // Nodes with memory that have CPUs for as many workers as any node has now. The cpuset may have changed.
+    std::vector<NodeId> nodes_for_workers() {
+        std::map<NodeId, std::size_t> workers;
+        for (const Place& place : places_) ++workers[place.node];
+        std::size_t most = 0;
+        for (const auto& [node, count] : workers) most = std::max(most, count);
+        const Topology topology(os_);
+        seats_.clear();
+        std::vector<NodeId> nodes;
+        for (const NodeId node : machine_.nodes) {
+            seats_[node] = topology.places_on(node);
+            if (seats_[node].size() >= most) nodes.push_back(node);
+        }
+        return nodes;
+    }
+
+    // None if a worker is where no other could be.
+    std::vector<std::size_t> used_nodes(const std::vector<NodeId>& candidates) const {
+        std::vector<std::size_t> used;
+        for (const int number : numbers_of(places_)) {
+            const auto found = std::find(candidates.begin(), candidates.end(), NodeId{number});
+            if (found == candidates.end()) return {};
+            used.push_back(static_cast<std::size_t>(found - candidates.begin()));
+        }
+        return used;
+    }
+
+    BandwidthMatrix links_between(const std::vector<NodeId>& candidates) const {
+        const auto row_of = [&](NodeId node) {
+            return static_cast<std::size_t>(
+                std::find(machine_.nodes.begin(), machine_.nodes.end(), node) -
+                machine_.nodes.begin());
+        };
+        Rows rows;
+        for (const NodeId cpu : candidates) {
+            std::vector<double>& row = rows.emplace_back();
+            for (const NodeId memory : candidates)
+                row.push_back(machine_.bandwidth.at(row_of(cpu), row_of(memory)));
+        }
+        return BandwidthMatrix(rows);
+    }
+
+    Plan decide(const std::vector<NodeId>& candidates, const std::vector<std::size_t>& used,
+                const PlacementPeriod& period) const {
+        const auto place_of = [&](NodeId node) {
+            return static_cast<std::size_t>(std::find(candidates.begin(), candidates.end(), node) -
+                                            candidates.begin());
+        };
+        const std::size_t nodes = candidates.size();
+        Rows traffic(nodes, std::vector<double>(nodes));
+        for (std::size_t a = 0; a < places_.size(); ++a)
+            for (std::size_t b = 0; b < places_.size(); ++b)
+                traffic[place_of(places_[a].node)][place_of(places_[b].node)] +=
+                    period.traffic[a][b];
+        std::vector<std::uint64_t> bytes(nodes);
+        for (const auto& [node, home] : period.homes)
+            if (place_of(node) < nodes) bytes[place_of(node)] = home.bytes;
+        const BandwidthMatrix links = links_between(candidates);
+        return used.size() == nodes ? fill_links(links, traffic, bytes, used)
+                                    : choose_nodes(links, traffic, bytes, used);
+    }
+
+    static Plan choose_nodes(const BandwidthMatrix& links, const Rows& traffic,
+                             const std::vector<std::uint64_t>& bytes,
+                             const std::vector<std::size_t>& used) {
+        NodeSet set = 0;
+        for (const std::size_t node : used) set |= NodeSet{1} << node;
+        const std::vector<Cluster> clusters = make_clusters(traffic, bytes, set);
+        const AsymPlacement chosen = choose_placement(links, clusters);
+        Plan plan{used, chosen.bytes,
+                  fmt::format("P {:.0f} of {:.0f}", chosen.score, chosen.best_score)};
+        for (std::size_t c = 0; c < clusters.size(); ++c)
+            for (std::size_t k = 0; k < clusters[c].nodes.size(); ++k)
+                *std::find(plan.to.begin(), plan.to.end(), clusters[c].nodes[k]) =
+                    encode(chosen.map[c][k]);
+        for (std::size_t& node : plan.to) node = decode(node);
+        return plan;
+    }
+    // New nodes among old ones, while both stand in one list.
+    static std::size_t encode(std::size_t node) { return node + decision_nodes_max; }
+    static std::size_t decode(std::size_t node) { return node % decision_nodes_max; }
+
+    static Plan fill_links(const BandwidthMatrix& links, const Rows& traffic,
+                           const std::vector<std::uint64_t>& bytes,
+                           const std::vector<std::size_t>& used) {
+        Plan plan{place_parts(links, traffic, used), 0, ""};
+        const LinkLoad now = link_load(links, traffic, used);
+        const LinkLoad then = link_load(links, traffic, plan.to);
+        plan.worth = fmt::format("heaviest link {:.2f} of {:.2f}", then.largest, now.largest);
+        if (!(then.largest <= now.largest * load_worth_moving_for)) plan.to = used;
+        for (std::size_t i = 0; i < used.size(); ++i)
+            if (plan.to[i] != used[i]) plan.bytes += bytes[used[i]];
+        return plan;
+    }
+
+    void move(const std::vector<NodeId>& candidates, const std::vector<std::size_t>& used,
+              const Plan& plan, const PlacementPeriod& period) {
+        std::map<NodeId, NodeId> to;
+        for (std::size_t i = 0; i < used.size(); ++i)
+            to[candidates[used[i]]] = candidates[plan.to[i]];
+        const std::vector<int> before = numbers_of(places_);
+        std::map<NodeId, std::size_t> given;
+        for (Place& place : places_) {
+            const NodeId node = to.at(place.node);
+            if (node != place.node) place = seats_[node][given[node]++];
+        }
+        moves_.push_back(fmt::format("at {:.1f} s from nodes {} to {}, {:.2f} GB, {}",
+                                     period.seconds, fmt::join(before, " "),
+                                     fmt::join(numbers_of(places_), " "),
+                                     static_cast<double>(plan.bytes) / 1e9, plan.worth));
+        stays_.clear();
+        moved_at_ = period.seconds;
+        seconds_before_ = period.migration_seconds;
+        bytes_before_ = period.migrated_bytes;
+        fetched_ = false;
+    }
+
+    Os& os_;
+    const KnownMachine machine_;
+    std::vector<Place> places_;  // by worker
+    std::map<NodeId, std::vector<Place>> seats_;
+    MigrationBudget budget_;
+    double seconds_before_ = 0;  // pagemigd's, when pages were last set off; likewise
+    std::uint64_t bytes_before_ = 0;
+    double moved_at_ = -1;  // seconds; < 0: nothing is on its way
+    bool fetched_ = false;
+    std::vector<std::string> moves_;  // what was done, in words
+    std::string stays_;               // why nothing was done last
+};
+
+}  // namespace
+
+std::unique_ptr<PlacementPolicy> make_asymsched_policy(Os& os, const PolicyInputs& inputs) {
+    return std::make_unique<AsymPolicy>(os, inputs);
+}
+
+}  // namespace nw

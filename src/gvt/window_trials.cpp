@@ -1,0 +1,72 @@
+#include "gvt/window_trials.hpp"
+
+#include <algorithm>
+
+namespace nw {
+namespace {
+
+// Two time slices of a kernel that shares a core between two threads: shorter ones measure who had the core.
+constexpr std::uint64_t trial_ns = 10'000'000;
+// With slow events until so many are committed, but no longer than ten times that.
+constexpr std::uint64_t trial_events = 256;
+
+// The loser costs a trial once in so many trials' time, and in twice as many after each time it has lost again.
+constexpr std::uint64_t stay_trials = 16;
+constexpr std::uint32_t wins_max = 4;
+
+// Less is not worth the change, and mostly chance.
+constexpr double gain_min = 1.02;
+
+}  // namespace
+
+void WindowTrials::begin(Phase phase, std::uint64_t ns, std::uint64_t committed) noexcept {
+    phase_ = phase;
+    since_ = ns;
+    committed_ = committed;
+}
+
+double WindowTrials::rate(std::uint64_t ns, std::uint64_t committed) const noexcept {
+    return static_cast<double>(committed - committed_) / static_cast<double>(ns - since_);
+}
+
+bool WindowTrials::update(std::uint64_t ns, std::uint64_t committed, VirtualTime gvt,
+                          VirtualTime lead) noexcept {
+    if (!is_on_) return false;
+    const std::uint64_t passed = ns - since_;
+    const bool is_measured =
+        passed >= trial_ns && (committed - committed_ >= trial_events || passed >= 10 * trial_ns);
+    switch (phase_) {
+        case Phase::starting:
+            begin(Phase::measuring_here, ns, committed);
+            return false;
+        case Phase::staying:
+            if (passed >= stay_ns_) begin(Phase::measuring_here, ns, committed);
+            return false;
+        case Phase::measuring_here:
+            if (!is_measured) return false;
+            rate_here_ = rate(ns, committed);
+            begin(Phase::settling, ns, committed);
+            within_lookahead_ = !within_lookahead_;
+            settled_at_ = lead;
+            return true;
+        case Phase::settling:
+            if (gvt >= settled_at_) begin(Phase::measuring_there, ns, committed);
+            return false;
+        case Phase::measuring_there:
+            break;
+    }
+    if (!is_measured) return false;
+    const bool is_better = rate(ns, committed) >= gain_min * rate_here_;
+    begin(Phase::staying, ns, committed);
+    if (is_better && wins_ == 0) {
+        stay_ns_ = stay_trials * passed;
+        return false;
+    }
+    // What has won before is given up only when it loses twice in a row: somebody else may have had the core.
+    wins_ = is_better ? 0 : std::min(wins_ + 1, wins_max);
+    stay_ns_ = is_better ? trial_ns : (stay_trials * passed) << wins_;
+    within_lookahead_ = !within_lookahead_;
+    return true;
+}
+
+}  // namespace nw

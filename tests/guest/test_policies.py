@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""--place on a machine of four nodes whose links differ, as a file says: pages have the shares of the weights,
+also after groups were rebound; workers on badly connected nodes move to good ones within three periods, with
+their pages; the digest is the sequential one's."""
+
+import json
+import re
+
+import guest
+from programs import Programs
+
+programs = Programs()
+
+MODEL = ["phold", "--lps", 1024, "--state", 4096, "--touch", 4096, "--lps-per-group", 16, "--remote", 0.5]
+LONG = [*MODEL, "--until", 1e9, "--pagemigd", "1@0.25"]
+# Two workers begin on nodes 0 and 1; 0 and 2 have the best links.
+LINKS = [[0, 3000, 9000, 1000], [3000, 0, 2000, 8000], [9000, 1000, 0, 1000], [1000, 8000, 1000, 0]]
+SECONDS = 15
+SEARCH_SECONDS = 45  # until proximity has been found, in seven steps and perhaps one back
+
+
+def shares_of(result, kind="state"):
+    """Of the pages, by node."""
+    of_kind = (result.numa.get("placement") or {}).get(kind) or {}
+    by_node = of_kind.get("bytes_by_node", [])
+    return [of_node / max(1, sum(by_node)) for of_node in by_node]
+
+
+def expect_shares(what, result, expected, tolerance=0.01):
+    shares = shares_of(result)
+    programs.expect(len(shares) == len(expected) == len(LINKS)
+                    and all(abs(a - b) <= tolerance for a, b in zip(shares, expected, strict=True)),
+                    f"{what}: {[f'{share:.3f}' for share in shares]} of the state are on nodes of which "
+                    f"{[f'{share:.3f}' for share in expected]} are wanted")
+
+
+batch = guest.Batch(programs, "n4")
+machine = batch.folder / "machine.json"
+machine.write_text(json.dumps({"bw": LINKS}))
+with_links = ["--machine", machine, "--workers", 2]
+batch.add("sequential", *MODEL, "--until", 30, "--engine", "sequential")
+for place in ("interleave", "weighted", "asymsched"):
+    batch.add(f"{place}-whole", *MODEL, "--until", 30, "--workers", 2, "--place", place)
+batch.add("interleave", *LONG, "--place", "interleave", "--workers", 2, seconds=SECONDS)
+batch.add("weighted", *LONG, "--place", "weighted", *with_links, "--rebind", 3, "--check-rebind", 0.5,
+          seconds=SEARCH_SECONDS)
+batch.add("asymsched", *LONG, "--place", "asymsched", *with_links, seconds=SECONDS)
+results = batch.run()
+
+sequential = results["sequential"]
+guest.expect_ended(programs, "sequential", sequential)
+for name in ("interleave", "weighted", "asymsched"):
+    to_the_end = results[f"{name}-whole"]
+    guest.expect_ended(programs, f"{name} to the end", to_the_end)
+    programs.expect(to_the_end.stats.get("digest") == sequential.stats.get("digest"),
+                    f"{name}: digest {to_the_end.stats.get('digest')}")
+    guest.expect_ended(programs, name, results[name], exit_code=130)
+    programs.expect(results[name].numa.get("place") == name and not results[name].notices,
+                    f"{name}: is said, without notices: {results[name].notices}")
+
+# The kernel's rule, by page numbers: of the 22 pages of a group the first nodes have 6, the others 5.
+expect_shares("interleave", results["interleave"], [0.25] * 4, tolerance=1 / 40)
+weighted = results["weighted"]
+wanted = [float(share) / 100
+          for share in re.findall(r"([\d.]+) %", weighted.numa.get("placed", ""))]
+expect_shares(f"weighted, {weighted.numa.get('placed')}", weighted, wanted)
+programs.expect("when the run ended" not in weighted.numa.get("placed", ""), "weighted: the search has ended")
+programs.expect(weighted.numa.get("groups_moved", 0) > 0, "weighted: groups were rebound")
+
+moved = results["asymsched"]
+placed = moved.numa.get("placed", "")
+found = re.match(r"at ([\d.]+) s from nodes 0 1 to (\d) (\d)", placed)
+programs.expect(found is not None and float(found[1]) < 4, f"asymsched: moves within 3 periods: {placed}")
+programs.expect(found is not None and (found[2], found[3]) == ("0", "2"), "asymsched: to the best nodes")
+programs.expect(sorted(worker["node"] for worker in moved.stats.get("workers_detail", [])) == [0, 2],
+                "asymsched: the workers are there")
+for kind in ("state", "engine"):
+    remote = ((moved.numa.get("placement") or {}).get(kind) or {}).get("remote_share")
+    programs.expect(remote is not None and remote < 0.01, f"asymsched: {remote} of {kind} is remote")
+
+programs.leave()

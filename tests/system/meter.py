@@ -1,0 +1,86 @@
+"""./jobs/run meter, as far as it goes without a guest: what it refuses, and what its estimate makes of
+counts that are known. What it counts is in tests/guest."""
+
+import json
+import sys
+
+from programs import CHECKOUT
+from refusals import Refusals
+
+sys.path.insert(0, str(CHECKOUT / "jobs"))
+from meter.counts import Counts  # noqa: E402
+from meter.estimate import Estimate, Memory  # noqa: E402
+from meter.page import page_of  # noqa: E402
+from meter.presets import Cache, Machine, Tlb  # noqa: E402
+
+programs = Refusals()
+run = CHECKOUT / "jobs/run"
+
+
+# --- What is refused ---------------------------------------------------------------------------------
+
+def machine(content):
+    return programs.file_with(content if isinstance(content, str) else json.dumps(content), "machine.json")
+
+
+for arguments, fragments in [
+        ([], ["meter", "TOPOLOGY"]), (["n5", "--", "true"], ["topology 'n5'", "n1"]), (["n2"], ["no command"]),
+        (["n2", "--caches", "z80", "--", "true"], ["--caches", "z80", "opteron6128"]),
+        (["n2", "--machine", "/nowhere", "--", "true"], ["--machine", "No such file", "legal"]),
+        (["n2", "--against", "/nowhere", "--", "true"], ["--against", "No such file", "legal"])]:
+    programs.refused(2, fragments, run, "meter", *arguments)
+for content, fragments in [
+        ("no JSON", ["no JSON"]), ([], ["no `bw`"]), ({"other": 1}, ["no `bw`"]),
+        ({"bw": [[1, 2]]}, ["bw has 1 rows", "2 rows of 2"]),
+        ({"bw": [[1, 2], [3]]}, ["2 rows of 2"]), ({"bw": 5}, ["no rows"]),
+        ({"bw": [[1, 2, 3]] * 3}, ["bw has 3 rows", "2 rows of 2"]),
+        ({"bw": [[1, -2], [3, 4]]}, ["bw[0][1] is -2", "above 0"]),
+        ({"bw": [[1, 2], [0, 4]]}, ["bw[1][0] is 0", "above 0"]),
+        ({"bw": [[1, "x"], [3, 4]]}, ["bw[0][1] is 'x'"]),
+        ({"bw": [[0, 2], [2, 0]], "latency": [[0, 2], [2, 1]]}, ["latency[0][0] is 0"])]:
+    programs.refused(2, ["--machine", *fragments], run, "meter", "n2", "--machine", machine(content), "--", "true")
+programs.refused(2, ["no `bw`"], run, "meter", "n2", "--machine", f"{machine({'a': {'bw': []}})}:b", "--", "true")
+programs.refused(2, ["--against"], run, "meter", "n2", "--against", machine({"nodes": [1]}), "--", "true")
+programs.refused(2, ["2 and opteron6128"], run, "meter", "n2", "--against",
+                 machine({"nodes": [1, 2, 3], "caches": "xeon"}), "--", "true")
+
+# --- What is reckoned --------------------------------------------------------------------------------
+
+# Two levels; an instruction takes 1 ns, a hit in the second level 10, memory 100, a walk 50.
+small = Machine((Cache(1 << 15, 8), Cache(1 << 20, 16)), (Tlb((64, 4)), Tlb((512, 4))), (1, 10), 100, 50, 1)
+# Of 10 events. CPU 0: 900 hits, 50 hits in the second level, 30 lines of its own node, 20 of the other.
+counts = Counts({
+    "api": 4, "committed_events": 10,
+    "instructions": [[0, "execute", 1000], [2, "execute", 500], [0, "set-up", 10 ** 6]],
+    "accesses": [[0, 0, "execute", "state", 0, False, 950, 80, 30, 0, 30, 0],
+                 [0, 0, "mail", "mail", 1, True, 50, 20, 20, 0, 15, 5],
+                 [2, 1, "execute", "state", 1, False, 100, 10, 10, 0, 10, 0],
+                 [0, 0, "set-up", "state", 1, True, 10 ** 6, 10 ** 6, 10 ** 6, 0, 10 ** 6, 0]],
+    "tlb": [[0, "execute", "state", 9, 4, 0]]})
+
+
+def expect(what, found, wanted):
+    programs.cases += 1
+    programs.expect(abs(found - wanted) <= 1e-9 * wanted, f"{what}: {found}, should be {wanted}")
+
+
+memory = Memory().completed(None, 2)
+cpu0, cpu2 = 1000 + 50 * 10 + 30 * 100 + 20 * 200 + 4 * 50, 500 + 10 * 100
+expect("distances", Estimate(counts, small, memory).ns, (cpu0 + cpu2) / 10)
+expect("other distances", Estimate(counts, small, Memory().completed([[10, 30], [40, 10]], 2)).ns,
+       (cpu0 + 20 * 100 + cpu2) / 10)
+expect("latencies", Estimate(counts, small, Memory(None, [[80, 90], [500, 70]], None).completed(None, 2)).ns,
+       (1000 + 500 + 30 * 80 + 20 * 90 + 200 + 500 + 10 * 70) / 10)
+# 20 lines of 64 B at 0.01 MB/s are 128 ms, against the busiest CPU's 8.7 µs.
+slow = Estimate(counts, small, Memory([[0, 0.01], [1000, 0]]).completed(None, 2))
+expect("a narrow link", slow.ns, (cpu0 + cpu2) / 10 * (20 * 64 * 1000 / 0.01 / cpu0))
+programs.expect("from node 0 to node 1" in next(iter(slow.lines())), next(iter(slow.lines())))
+wide = Estimate(counts, small, Memory([[0, 10 ** 6], [10 ** 6, 0]]).completed(None, 2))
+expect("a wide link", wide.ns, (cpu0 + cpu2) / 10)
+programs.expect(f"{slow.ns / wide.ns:.3f} times as fast" in wide.line_against(slow), wide.line_against(slow))
+expect("the local share", counts.of_loop().local_share(), 40 / 55)
+
+page = page_of(counts, slow, ["a program", "--odd=<1>"], "n2", "xeon")
+for words in ("&lt;1&gt;", "73 %", "by kind of memory", "mail", "estimate"):
+    programs.expect(words in page, f"the page has '{words}'")
+programs.leave()

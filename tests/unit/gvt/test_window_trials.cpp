@@ -1,0 +1,81 @@
+// Which of two windows commits more is found out by trying both, at a small price, and again when it changes.
+#include <cstdint>
+#include <utility>
+
+#include "gvt/window_trials.hpp"
+#include "tests/support/catch.hpp"
+
+namespace nw::test {
+namespace {
+
+constexpr std::uint64_t ms = 1'000'000;
+
+// Rounds of a millisecond, in which each window commits its own number of events.
+class Player {
+  public:
+    explicit Player(bool on = true) : trials_(on) {}
+
+    void play(std::uint64_t milliseconds, std::uint64_t within, std::uint64_t beyond) {
+        for (std::uint64_t i = 0; i < milliseconds; ++i) {
+            now_ += ms;
+            const bool is_within = trials_.within_lookahead();
+            committed_ += is_within ? within : beyond;
+            gvt_ += 1;
+            rounds_within_ += is_within ? 1 : 0;
+            const bool has_changed = trials_.update(now_, committed_, gvt_, gvt_ + 3);
+            CHECK(has_changed == (is_within != trials_.within_lookahead()));
+        }
+    }
+    // Of the rounds since it was asked last.
+    std::uint64_t rounds_within() { return std::exchange(rounds_within_, 0); }
+    bool is_within() const { return trials_.within_lookahead(); }
+
+  private:
+    WindowTrials trials_;
+    std::uint64_t now_ = 77 * ms;  // a clock may begin anywhere
+    std::uint64_t committed_ = 0;
+    VirtualTime gvt_ = 0;
+    std::uint64_t rounds_within_ = 0;
+};
+
+TEST_CASE("without trials no window ends with the lookahead") {
+    Player player(false);
+    player.play(10'000, 2000, 1000);
+    CHECK(player.rounds_within() == 0);
+}
+
+TEST_CASE("the better window is found within a few trials, and the other one costs little") {
+    const bool within_is_better = GENERATE(false, true);
+    Player player;
+    CHECK(player.is_within());
+    player.play(100, within_is_better ? 2000 : 1000, within_is_better ? 1000 : 2000);
+    player.rounds_within();
+    player.play(100'000, within_is_better ? 2000 : 1000, within_is_better ? 1000 : 2000);
+    const std::uint64_t within = player.rounds_within();
+    const std::uint64_t lost = within_is_better ? 100'000 - within : within;
+    CHECK(lost > 0);  // it goes on trying
+    CHECK(lost < 1500);
+}
+
+TEST_CASE("when the other window becomes the better one, that is noticed") {
+    Player player;
+    player.play(20'000, 2000, 1000);
+    player.rounds_within();
+    player.play(20'000, 1000, 2000);
+    CHECK(player.rounds_within() < 6000);
+}
+
+TEST_CASE("a window that gains less than two in a hundred is not worth the change") {
+    Player player;
+    player.play(10'000, 1000, 1010);
+    CHECK(player.rounds_within() > 9500);
+}
+
+TEST_CASE("a trial ends also where next to nothing is committed") {
+    Player player;
+    player.play(1000, 1, 0);
+    CHECK(player.rounds_within() > 500);
+}
+
+}  // namespace
+}  // namespace nw::test

@@ -1,0 +1,148 @@
+// --place asymsched, as the engine asks it: on a machine of four nodes where 0 and 2, and 1 and 3, have
+// good links, and all others bad ones.
+#include <fstream>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "numa/place/placement_policy.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/fake_os.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+using namespace nw;
+
+namespace {
+
+constexpr NodeId n0{0}, n1{1}, n2{2}, n3{3};
+
+struct Run {
+    nw::test::TemporaryFolder folder;
+    std::string file = folder.path() + "/machine.json";
+    FakeOs os{4, 2};
+    std::unique_ptr<PlacementPolicy> policy;
+    PlacementPeriod period;
+
+    // Two workers a node; every worker sends to every other.
+    explicit Run(const std::vector<NodeId>& nodes) {
+        std::ofstream(file)
+            << R"({"bw": [[0, 1, 9, 1], [1, 0, 1, 8], [9, 1, 0, 1], [1, 8, 1, 0]]})";
+        PolicyInputs inputs{.mode = PlaceMode::asymsched,
+                            .machine_file = file,
+                            .huge_pages = HugePages::off,
+                            .places = {},
+                            .slots = {}};
+        for (const NodeId node : nodes) {
+            inputs.places.push_back({index(node) * 2, node});
+            inputs.places.push_back({index(node) * 2 + 1, node});
+            period.homes[node] = {1'000'000'000, 0};
+        }
+        const std::size_t workers = inputs.places.size();
+        period.traffic.assign(workers, std::vector<double>(workers, 6400));
+        policy = make_policy(os, inputs);
+        period.seconds = 100;
+    }
+    PlacementOrders next(double seconds) {
+        period.seconds += seconds;
+        return policy->on_period(period);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("asymsched: workers on badly connected nodes move, one node's, to CPUs of their own") {
+    Run run({n0, n1});
+    REQUIRE(run.next(1).seats);
+    const std::vector<Place> places = run.policy->worker_places();
+    CHECK(places == std::vector<Place>{{0, n0}, {1, n0}, {4, n2}, {5, n2}});
+    CHECK(run.policy->report() ==
+          "at 101.0 s from nodes 0 1 to 0 2, 1.00 GB, P 120 of 120; on nodes 0 2; traffic by mail, "
+          "links by " +
+              run.file);
+    // Pages live where their worker is, whatever was said of links.
+    CHECK(run.policy->node_of(nullptr, n2) == n2);
+    CHECK_FALSE(run.policy->spreads());
+}
+
+TEST_CASE("asymsched: within 0.9 of the best it stays") {
+    Run best({n0, n2});
+    CHECK_FALSE(best.next(1).seats);
+    Run without_traffic({n0, n1});
+    for (auto& row : without_traffic.period.traffic) row.assign(row.size(), 0);
+    CHECK_FALSE(without_traffic.next(1).seats);
+}
+
+TEST_CASE("asymsched: with a budget too small it stays, and says so; later it moves") {
+    Run run({n0, n1});
+    run.period.seconds = 0;
+    CHECK_FALSE(run.next(5.9).seats);
+    CHECK(
+        run.policy->report().starts_with("P 120 of 120; it stays: 1.00 GB would take 0.30 s, and 5 "
+                                         "% of 5.9 s may be spent, 0.00 s of "
+                                         "which are"));
+    CHECK(run.next(0.2).seats);
+}
+
+TEST_CASE(
+    "asymsched: what a move has taken counts against the next one, and tells what that will take") {
+    Run run({n0, n1, n2, n3});
+    for (auto& row : run.period.traffic) row.assign(row.size(), 0);
+    run.period.migration_seconds = 90;  // pagemigd's, for other things
+    run.period.traffic[0][2] = 64'000;  // node 0's worker to node 1's
+    REQUIRE(run.next(1).seats);
+    // Now another pair is the heaviest, so that parts would change places again; but a gigabyte has taken 4 s.
+    run.period.traffic[0][2] = 0;
+    run.period.traffic[0][4] = 64'000;
+    run.period.migration_seconds += 4;
+    run.period.migrated_bytes += 1'000'000'000;
+    CHECK_FALSE(run.next(1).seats);
+    CHECK(run.policy->report().find("4.00 s of which are") != std::string::npos);
+    CHECK(run.next(1000).seats);
+}
+
+TEST_CASE("asymsched: pages that do not follow are fetched once, after two seconds") {
+    Run run({n0, n1});
+    REQUIRE(run.next(1).seats);
+    run.period.homes = {{n0, {1'000'000'000, 0.95}}, {n2, {1'000'000'000, 0.95}}};
+    CHECK_FALSE(run.next(1).fetch);
+    const PlacementOrders orders = run.next(1.1);
+    CHECK(orders.fetch);
+    CHECK_FALSE(orders.seats);
+    CHECK_FALSE(run.next(1).fetch);
+    CHECK(run.policy->report().find("pages fetched at a pause") != std::string::npos);
+}
+
+TEST_CASE("asymsched: while pages follow nothing else is decided") {
+    Run run({n0, n1});
+    REQUIRE(run.next(1).seats);
+    run.period.homes = {{n0, {1'000'000'000, 0}}, {n2, {1'000'000'000, 0.5}}};
+    for (int i = 0; i < 10; ++i) {
+        const PlacementOrders orders = run.next(1);
+        CHECK_FALSE(orders.fetch);
+        CHECK_FALSE(orders.seats);
+    }
+}
+
+TEST_CASE("asymsched: a node without room for the workers, or outside of the cpuset, is none") {
+    Run run({n0, n1});
+    run.os.set_allowed_cpus({0, 1, 2, 3, 4, 6, 7});  // node 2 has one CPU left
+    REQUIRE(run.next(1).seats);
+    CHECK(run.policy->worker_places() == std::vector<Place>{{6, n3}, {7, n3}, {2, n1}, {3, n1}});
+}
+
+TEST_CASE("asymsched: on a full machine the heaviest traffic gets the best links") {
+    Run run({n0, n1, n2, n3});
+    for (auto& row : run.period.traffic) row.assign(row.size(), 0);
+    run.period.traffic[0][2] = 64'000;  // from node 0 to node 1
+    run.period.traffic[4][6] = 32'000;  // from node 2 to node 3
+    REQUIRE(run.next(1).seats);
+    std::vector<int> nodes;
+    for (const Place& place : run.policy->worker_places()) nodes.push_back(index(place.node));
+    const auto linked = [](int a, int b) { return (a % 2) == (b % 2) && a != b; };
+    CHECK(linked(nodes[0], nodes[2]));
+    CHECK(nodes[0] % 2 == 0);
+    CHECK(linked(nodes[4], nodes[6]));
+    CHECK(std::set<int>(nodes.begin(), nodes.end()).size() == 4);
+    run.period.homes.clear();
+    CHECK_FALSE(run.next(3).seats);
+}

@@ -1,0 +1,309 @@
+// Pages spread over nodes by weights: where each belongs, and how pagemigd brings them there.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "numa/place/migration_share.hpp"
+#include "numa/place/page_map.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/unit/numa/fake_groups.hpp"
+#include "tests/unit/numa/random_cases.hpp"
+
+using namespace nw;
+using nw::test::Dice;
+using nw::test::test_seeds;
+
+namespace {
+
+const std::vector<NodeId> nodes4{NodeId{0}, NodeId{1}, NodeId{2}, NodeId{5}};
+const PageWeights weights4{0.4, 0.3, 0.2, 0.1};
+constexpr NodeSet workers4 = 0b0011;
+
+const void* page(std::uint64_t number) {
+    return reinterpret_cast<const void*>(number * page_bytes);
+}
+
+// Spreads by a map whose proximity the test sets.
+struct MapPolicy final : PlacementPolicy {
+    explicit MapPolicy(const PageMap& with) : map(with) {}
+    NodeId node_of(const void* at, NodeId) const noexcept override { return map.node_of(at, dwp); }
+    bool spreads() const noexcept override { return true; }
+    std::uint32_t changes() const noexcept override { return count; }
+
+    PageMap map;
+    std::atomic<double> dwp{0};
+    std::atomic<std::uint32_t> count{0};
+};
+
+struct Machine {
+    FakeOs os{4, 2};
+    test::FakeGroups groups{os, 4};
+    MigrationLog log;
+    MapPolicy policy{
+        PageMap({NodeId{0}, NodeId{1}, NodeId{2}, NodeId{3}}, weights4, workers4, page_bytes)};
+    MigrationShare share{os, log, policy};
+
+    Machine() {
+        for (GroupMemory* group : groups.all()) {
+            group->set_home(NodeId{0});
+            share.add(*group);
+        }
+    }
+    std::uint64_t moved_by_pass() {
+        const std::uint64_t before = log.figures().pages_moved;
+        share.pass();
+        return log.figures().pages_moved - before;
+    }
+    // Pages that are not where the map wants them.
+    std::size_t misplaced(std::byte* base, std::size_t pages) {
+        const std::vector<int> there = groups.nodes_of(base, pages);
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < pages; ++i)
+            count += there[i] >= 0 &&
+                     there[i] != index(policy.map.node_of(base + i * page_bytes, policy.dwp));
+        return count;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("PageMap: whichever pages are touched, their shares are the weights to one per cent") {
+    const std::uint64_t seed = test_seeds(1).front();
+    INFO("NUMAWARP_TEST_SEED=" << seed);
+    Dice dice(seed);
+    constexpr std::uint64_t base = 0x5800'0000'0;  // page number
+    for (const unsigned slot_shift : {9U, 18U, 28U}) {
+        const std::uint64_t slot_pages = std::uint64_t{1} << slot_shift;
+        const PageMap map(nodes4, weights4, workers4, page_bytes,
+                          {base * page_bytes, slot_shift + 12});
+        for (const std::uint64_t touched : {1U, 7U, 16U, 64U}) {
+            for (const double dwp : {0.0, 0.35, 1.0}) {
+                std::map<NodeId, double> share;
+                const std::uint64_t first = base + dice.below(1000) * slot_pages;
+                // Segments of so many touched pages, at regular places in slots.
+                constexpr std::uint64_t pages = 1 << 13;
+                for (std::uint64_t i = 0; i < pages; ++i) {
+                    const std::uint64_t segment = i / touched;
+                    const std::uint64_t at = segment / 8 * slot_pages + segment % 8 * 64;
+                    share[map.node_of(page(first + at + i % touched), dwp)] += 1.0 / pages;
+                }
+                const PageWeights expected = weights_at(weights4, workers4, dwp);
+                INFO("slots of " << slot_pages << " pages, " << touched << " touched, dwp " << dwp);
+                for (std::size_t n = 0; n < nodes4.size(); ++n)
+                    CHECK(std::abs(share[nodes4[n]] - expected[n]) < 0.01);
+            }
+        }
+    }
+}
+
+TEST_CASE("PageMap: growing proximity takes each page to a worker's node at most once") {
+    const PageMap map(nodes4, weights4, workers4, page_bytes);
+    for (std::uint64_t number = 1000; number < 3000; ++number) {
+        const NodeId canonical = map.node_of(page(number), 0);
+        NodeId last = canonical;
+        int changes = 0;
+        for (int step = 0; step <= 20; ++step) {
+            const NodeId now = map.node_of(page(number), step / 20.0);
+            changes += now != last;
+            last = now;
+        }
+        REQUIRE(changes <= 1);
+        REQUIRE((last == NodeId{0} || last == NodeId{1}));
+        if (canonical == NodeId{0} || canonical == NodeId{1}) REQUIRE(changes == 0);
+    }
+}
+
+TEST_CASE("PageMap: by the kernel's rule it is the page's number modulo the sum of the weights") {
+    PageMap map(nodes4, weights4, workers4, page_bytes);
+    map.follow_kernel({4, 3, 2, 1});
+    const int expected[] = {0, 0, 0, 0, 1, 1, 1, 2, 2, 5};
+    for (std::uint64_t number = 0; number < 40; ++number)
+        CHECK(index(map.node_of(page(number), 0)) == expected[number % 10]);
+    // Workers have 7 pages of 10 to begin with.
+    std::map<NodeId, int> count;
+    for (std::uint64_t number = 0; number < 10'000; ++number) ++count[map.node_of(page(number), 1)];
+    CHECK(count.size() == 2);
+    CHECK(count[NodeId{0}] == Approx(10'000 * 4 / 7.0).epsilon(0.02));
+}
+
+TEST_CASE("PageMap: a unit that moves as one has one node") {
+    const PageMap map(nodes4, weights4, workers4, huge_page_bytes);
+    std::set<NodeId> seen;
+    for (std::uint64_t huge = 0; huge < 100; ++huge) {
+        const NodeId first = map.node_of(page(huge * 512), 0);
+        seen.insert(first);
+        for (std::uint64_t i = 1; i < 512; ++i)
+            REQUIRE(map.node_of(page(huge * 512 + i), 0) == first);
+    }
+    CHECK(seen.size() == 4);
+}
+
+TEST_CASE("MigrationShare: spread pages are brought to their nodes without being asked") {
+    Machine m;
+    auto* a = m.groups.add_segment(0, 1000, NodeId{0}, 1000, SegmentKind::state);
+    m.moved_by_pass();
+    CHECK(m.misplaced(a, 1000) == 0);
+    CHECK(m.share.changes_done() == 0);
+    // A new segment, and pages touched later.
+    auto* b = m.groups.add_segment(1, 500, NodeId{0}, 100);
+    m.moved_by_pass();
+    CHECK(m.misplaced(b, 500) == 0);
+    for (std::size_t i = 100; i < 500; ++i) m.os.touch(b + i * page_bytes, NodeId{0});
+    CHECK(m.misplaced(b, 500) > 0);
+    m.moved_by_pass();
+    CHECK(m.misplaced(b, 500) == 0);
+    CHECK(m.moved_by_pass() == 0);
+}
+
+TEST_CASE("MigrationShare: a step of proximity moves only pages that change, and no page twice") {
+    Machine m;
+    auto* a = m.groups.add_segment(0, 4000, NodeId{0}, 4000);
+    m.moved_by_pass();
+    std::vector<int> before = m.groups.nodes_of(a, 4000);
+    for (const double dwp : {0.25, 0.5, 1.0}) {
+        m.policy.dwp = dwp;
+        ++m.policy.count;
+        CHECK(m.share.changes_done() != m.policy.count);
+        const std::uint64_t moved = m.moved_by_pass();
+        const std::vector<int> after = m.groups.nodes_of(a, 4000);
+        std::uint64_t changed = 0;
+        for (std::size_t i = 0; i < after.size(); ++i) changed += after[i] != before[i];
+        CHECK(moved == changed);
+        CHECK(m.misplaced(a, 4000) == 0);
+        CHECK(m.share.changes_done() == m.policy.count);
+        before = after;
+    }
+}
+
+TEST_CASE("MigrationShare: a step that found no room is not done") {
+    Machine m;
+    m.groups.add_segment(0, 400, NodeId{0}, 400);
+    m.os.set_free_bytes(NodeId{1}, 0);
+    ++m.policy.count;
+    m.moved_by_pass();
+    CHECK(m.share.changes_done() == 0);
+    CHECK(m.log.figures().pages_no_room > 0);
+    m.os.set_free_bytes(NodeId{1}, 1 << 30);
+    m.moved_by_pass();
+    CHECK(m.share.changes_done() == 1);
+}
+
+TEST_CASE(
+    "MigrationShare: spread pages stay when their group changes its worker, its mail follows") {
+    Machine m;
+    auto* a = m.groups.add_segment(0, 1000, NodeId{0}, 1000);
+    m.moved_by_pass();
+    m.groups[0].request_migration(NodeId{1});
+    CHECK(m.moved_by_pass() == 0);
+    CHECK(m.misplaced(a, 1000) == 0);
+    CHECK_FALSE(m.groups[0].home().needs_move());
+}
+
+TEST_CASE("MigrationShare: more than is looked at in a pass comes up in those that follow") {
+    Machine m;
+    const std::size_t pages = MigrationShare::sweep_pages / 2 + 1;
+    for (std::size_t g = 0; g < 4; ++g) m.groups.add_segment(g, pages, NodeId{0}, 0);
+    m.moved_by_pass();
+    std::vector<std::byte*> bases;
+    for (std::size_t g = 0; g < 4; ++g)
+        bases.push_back(m.groups[g].segments().entries().front().base);
+    for (std::byte* base : bases)
+        for (std::size_t i = 0; i < 10; ++i) m.os.touch(base + i * page_bytes, NodeId{3});
+    const auto left = [&] {
+        std::size_t sum = 0;
+        for (std::byte* base : bases) sum += m.misplaced(base, 10);
+        return sum;
+    };
+    const std::size_t all = left();
+    m.moved_by_pass();
+    CHECK(left() < all);
+    CHECK(left() > 0);
+    m.moved_by_pass();
+    CHECK(left() == 0);
+}
+
+TEST_CASE("make_policy: interleaved pages have the kernel's nodes, and a policy of the kernel") {
+    FakeOs os(3, 1);
+    const auto policy = make_policy(os, {.mode = PlaceMode::interleave,
+                                         .machine_file = "",
+                                         .huge_pages = HugePages::off,
+                                         .places = {},
+                                         .slots = {}});
+    CHECK(policy->spreads());
+    for (std::uint64_t number = 0; number < 9; ++number)
+        CHECK(index(policy->node_of(page(number), NodeId{0})) == static_cast<int>(number % 3));
+    CHECK(policy->post_for_new_pages(os, nullptr, 4096) == 0);
+    CHECK(os.count(FakeOs::Call::interleave_new_pages) == 1);
+    FakeOs alone(1, 1);
+    const auto idle = make_policy(alone, {.mode = PlaceMode::interleave,
+                                          .machine_file = "",
+                                          .huge_pages = HugePages::off,
+                                          .places = {},
+                                          .slots = {}});
+    CHECK_FALSE(idle->spreads());
+    CHECK(idle->post_for_new_pages(alone, nullptr, 4096) == 0);
+    CHECK(alone.count(FakeOs::Call::interleave_new_pages) == 0);
+}
+
+TEST_CASE("make_policy: the kernel's weights are used where they fit the machine's") {
+    const nw::test::TemporaryFolder folder;
+    const std::string file = folder.path() + "/machine.json";
+    std::ofstream(file) << R"({"bw": [[6, 3, 1], [3, 6, 1], [1, 1, 6]]})";
+    FakeOs os(3, 1);
+    const PolicyInputs inputs{.mode = PlaceMode::weighted,
+                              .machine_file = file,
+                              .huge_pages = HugePages::off,
+                              .places = {{0, NodeId{0}}},
+                              .slots = {}};
+    CHECK(make_policy(os, inputs)->post_for_new_pages(os, nullptr, 4096) == 0);
+    CHECK(os.count(FakeOs::Call::interleave_new_pages) == 0);
+    os.set_interleave_weights({1, 1, 1});
+    CHECK(make_policy(os, inputs)->post_for_new_pages(os, nullptr, 4096) == 0);
+    CHECK(os.count(FakeOs::Call::interleave_new_pages) == 0);
+    os.set_interleave_weights({60, 30, 10});
+    const auto policy = make_policy(os, inputs);
+    CHECK(policy->post_for_new_pages(os, nullptr, 4096) == 0);
+    CHECK(os.count(FakeOs::Call::interleave_new_pages) == 1);
+    CHECK(policy->report() ==
+          "pages on nodes 0 60.0 %, 1 30.0 %, 2 10.0 %; proximity 0.00 when the run ended; by " +
+              file);
+}
+
+TEST_CASE(
+    "make_policy: proximity is tuned by events a second of CPU time, in windows with pages in "
+    "place") {
+    const nw::test::TemporaryFolder folder;
+    const std::string file = folder.path() + "/machine.json";
+    std::ofstream(file) << R"({"bw": [[6, 3, 1], [3, 6, 1], [1, 1, 6]]})";
+    FakeOs os(3, 1);
+    const auto policy = make_policy(os, {.mode = PlaceMode::weighted,
+                                         .machine_file = file,
+                                         .huge_pages = HugePages::off,
+                                         .places = {{0, NodeId{0}}},
+                                         .slots = {}});
+    REQUIRE(policy->period_seconds() > 0);
+    PlacementPeriod period;
+    period.cpu_seconds = 0.25;
+    // Worker's node 0 has 60 %: fastest with 80 %.
+    const double speeds[] = {1000, 1010, 1020, 1005, 900};
+    period.has_caught_up = false;
+    for (int i = 0; i < 100; ++i) policy->on_period(period);
+    CHECK(policy->changes() == 0);
+    period.has_caught_up = true;
+    for (int i = 0; i < 100; ++i) {
+        period.committed_events =
+            static_cast<std::uint64_t>(speeds[std::min(policy->changes(), 4U)]);
+        policy->on_period(period);
+    }
+    CHECK(policy->changes() == 4);
+    CHECK(policy->report() ==
+          "pages on nodes 0 80.0 %, 1 15.0 %, 2 5.0 %; proximity 0.50; by " + file);
+    std::map<NodeId, int> count;
+    for (std::uint64_t number = 0; number < 10'000; ++number)
+        ++count[policy->node_of(page(number), NodeId{1})];
+    CHECK(count[NodeId{0}] == Approx(8000).epsilon(0.01));
+}
