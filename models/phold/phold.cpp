@@ -41,6 +41,9 @@ void Model::options(nw::Options& options) {
     options.add(
         "touch", touch_bytes_,
         "bytes of the state that each event changes, a multiple of 8; all of a smaller state");
+    options.add(
+        "work", parameters_.work,
+        "multiplications in each event, each waiting for the last: about a nanosecond each");
     options.add("hot-spot", parameters_.hot_share,
                 "share of the events that a wandering window of LPs takes; 0: no window", share);
     options.add("hot-spot-lps", hot_lps_, "share of the LPs that are in the window at a time",

@@ -37,6 +37,7 @@ struct Parameters {
     std::uint32_t events_per_lp = 1;
     std::uint32_t payload_bytes = 0;
     std::uint32_t touched_words = 0;  // at most the state's
+    std::uint32_t work = 0;           // multiplications in each event
     double hot_share = 0;             // of the events in flight; 0: there is no hot spot
     HotSpot hot_spot;
 };
@@ -78,6 +79,7 @@ class Process final : public nw::PlainStateProcess<State<Bytes>> {
             for (std::uint32_t i = 0; i < parameters_->touched_words; ++i)
                 this->state.words[i] += change + i;
         }
+        if (parameters_->work > 0) compute(event);
         const bool leaves = context.random().chance(parameters_->remote);
         if constexpr (WithHotSpot) {
             send_by_heat(context, (event.type() & 1) != 0, leaves);
@@ -102,6 +104,15 @@ class Process final : public nw::PlainStateProcess<State<Bytes>> {
     // Follows from the event alone, so that on_reverse can subtract what on_event added.
     static std::uint64_t change_of(const nw::Event& event) noexcept {
         return std::bit_cast<std::uint64_t>(event.time());
+    }
+
+    // Each multiplication waits for the last one.
+    [[gnu::noinline]] void compute(const nw::Event& event) const noexcept {
+        std::uint64_t x = change_of(event);
+        for (std::uint32_t i = 0; i < parameters_->work; ++i) {
+            x = x * 6364136223846793005U + 1442695040888963407U;
+            asm volatile("" : "+r"(x));
+        }
     }
 
     std::uint64_t mark() const noexcept {

@@ -45,8 +45,13 @@ class MigrationShare {
     MigrationShare(Os& os, MigrationLog& log, const PlacementPolicy& policy)
         : os_(os), log_(log), policy_(policy) {}
 
-    // Requires: the group outlives this.
+    // Requires: the group outlives this, or is there until clear().
     void add(GroupMemory& group) { members_.push_back({&group}); }
+    // Between two passes.
+    void clear() noexcept {
+        members_.clear();
+        first_member_ = 0;
+    }
     std::size_t groups() const noexcept { return members_.size(); }
 
     // Serves every group once; cut short when `stop` is requested, and requests then stand.

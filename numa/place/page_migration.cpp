@@ -36,8 +36,10 @@ PageMigrationDaemon::PageMigrationDaemon(Os& os, const PagemigdOptions& options,
         log_.note_refused(status);
         return;
     }
-    for (std::size_t i = 0; i < options.threads; ++i)
+    for (std::size_t i = 0; i < options.threads; ++i) {
         shares_.push_back(std::make_unique<MigrationShare>(os, log_, policy));
+        at_work_.push_back(std::make_unique<std::mutex>());
+    }
     start(options.threads);
 }
 
@@ -57,9 +59,13 @@ void PageMigrationDaemon::start(std::size_t threads) {
 
 void PageMigrationDaemon::serve(const std::vector<GroupMemory*>& groups) {
     if (threads_.empty()) return;
+    for (std::size_t i = 0; i < threads_.size(); ++i) {
+        const std::lock_guard pass(*at_work_[i]);
+        shares_[i]->clear();
+        for (std::size_t g = i; g < groups.size(); g += threads_.size())
+            shares_[i]->add(*groups[g]);
+    }
     const std::lock_guard lock(mutex_);
-    NW_CHECK(!serving_);
-    for (std::size_t g = 0; g < groups.size(); ++g) shares_[g % threads_.size()]->add(*groups[g]);
     serving_ = true;
 }
 
@@ -92,6 +98,7 @@ bool PageMigrationDaemon::sleep_until_next_pass() {
 
 void PageMigrationDaemon::run(std::size_t number) {
     while (sleep_until_next_pass()) {
+        const std::lock_guard pass(*at_work_[number]);
         try {
             shares_[number]->pass(stop_.get_token());
         } catch (const std::bad_alloc&) {

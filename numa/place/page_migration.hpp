@@ -34,8 +34,9 @@ class PageMigrationDaemon {
     PageMigrationDaemon(const PageMigrationDaemon&) = delete;
     PageMigrationDaemon& operator=(const PageMigrationDaemon&) = delete;
 
-    // The groups to look after from now on, once in a daemon's life; shared out so that threads have
-    // numbers of groups that differ by at most one. Requires: they outlive stop(). Thread: any.
+    // The groups to look after from now on, and no others; shared out so that threads have
+    // numbers of groups that differ by at most one. Waits for passes that are under way. Requires: they
+    // outlive stop(), or the next call. Thread: one at a time.
     void serve(const std::vector<GroupMemory*>& groups);
     // Ends the threads, which do not wait for the end of their period. Requests that stand are
     // dropped. Thread: one at a time.
@@ -62,7 +63,8 @@ class PageMigrationDaemon {
     std::stop_source stop_;
     std::mutex mutex_;
     std::condition_variable wake_;
-    bool serving_ = false;  // under the mutex; the shares have their groups
+    bool serving_ = false;  // under the mutex; the shares have had groups
+    std::vector<std::unique_ptr<std::mutex>> at_work_;  // by thread: held in a pass
 
     std::vector<std::thread> threads_;
 };

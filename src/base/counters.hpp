@@ -34,6 +34,7 @@ namespace nw {
     ROW(events_sent,        "events",     "mpi",    "events and anti-messages sent to other ranks") \
     ROW(batches_sent,       "batches",    "mpi",    "batches sent to other ranks")                 \
     ROW(bytes_sent,         "bytes",      "mpi",    "bytes sent to other ranks")                   \
+    ROW(groups_sent,        "groups",     "mpi",    "LP groups that rebinding moved to another rank") \
     ROW(credit_stops,       "rounds",     "mpi",    "GVT rounds in which a worker had sent so much to other ranks that it ran no further ahead") \
     ROW(saved_states_bytes_peak,"bytes",   "memory", "most bytes held by saved states at a time")   \
     ROW(mail_spilled_bytes, "bytes",      "memory", "memory of libc's taken for mail that did not fit its group's slot") \

@@ -9,7 +9,6 @@
 #include "checkpoint/saved_modules.hpp"
 #include "event/event_record.hpp"
 #include "numa/heap/lp_heap.hpp"
-#include "numa/image/group_image.hpp"
 
 namespace nw {
 namespace {
@@ -86,7 +85,7 @@ void note_constructed(Group& group, const AddressMap& map) {
 
 StrayPointers write_group(const Group& group, const std::vector<EventRecord*>& pending,
                           const AddressMap& map, const std::vector<LoadedModule>& modules,
-                          SectionWriter& file) {
+                          const WriteBytes& write) {
     NW_CHECK(group.unmatched_anti_messages.empty());
     const GroupHeader header{group.mail.group(), group.lps, group.count, pending.size(),
                              group.constructed};
@@ -94,36 +93,36 @@ StrayPointers write_group(const Group& group, const std::vector<EventRecord*>& p
     visit_parts(part, header);
     const std::string bytes = part.take();
     const std::uint64_t size = bytes.size();
-    file.write(&size, sizeof size);
-    file.write(bytes.data(), bytes.size());
-    file.write(pending.data(), pending.size() * sizeof(EventRecord*));
-    write_group_memory(group.memory,
-                       [&](const void* from, std::size_t count) { file.write(from, count); });
+    write(&size, sizeof size);
+    write(bytes.data(), bytes.size());
+    write(pending.data(), pending.size() * sizeof(EventRecord*));
+    write_group_memory(group.memory, write);
     return find_strays(group, map, modules);
 }
 
-std::vector<EventRecord*> read_group(Group& group, SectionReader& file) {
+std::vector<EventRecord*> read_group(Group& group, const ReadBytes& read) {
     std::uint64_t size = 0;
-    file.read(&size, sizeof size);
+    read(&size, sizeof size);
     std::string bytes(size, '\0');
-    file.read(bytes.data(), bytes.size());
+    read(bytes.data(), bytes.size());
     GroupHeader header;
     Unpacker part(bytes);
     visit_parts(part, header);
     NW_CHECK(header.group == group.mail.group());
     std::vector<EventRecord*> pending(header.pending);
-    file.read(pending.data(), pending.size() * sizeof(EventRecord*));
+    read(pending.data(), pending.size() * sizeof(EventRecord*));
 
     std::vector<OutsideWord> built = header.constructed;
     for (OutsideWord& word : built) {
         if (!is_readable(group, word.where))
             throw SetupError(
-                "--restart: the constructors of LPs allocate other memory than they did when the "
-                "checkpoint was written; legal: constructors that depend on nothing but their "
+                "the constructors of LPs allocate other memory than they did when the state was "
+                "written (--restart, --rebind-ranks); legal: constructors that depend on nothing "
+                "but their "
                 "arguments");
         word.value = *word.where;
     }
-    read_group_memory(group.memory, [&](void* to, std::size_t count) { file.read(to, count); });
+    read_group_memory(group.memory, read);
     group.lps = header.lps;
     group.count = header.count;
     for (std::uint32_t i = 0; i < group.count; ++i) group.lps[i].heap->adopt(group.memory);

@@ -1,4 +1,4 @@
-// A group in a saved run: its memory, its pending events, and where its LPs point out of their heaps.
+// A group in a saved run, or on its way to another rank: its memory, its pending events, and where its LPs point out of their heaps.
 //
 // The dump is taken between two events, with no past and no mail: LpRecords, heaps and pending events
 // lie in the group's memory, at addresses that are the same in the process that goes on. What may be
@@ -16,8 +16,8 @@
 
 #include "checkpoint/saved_run.hpp"
 #include "event/event_key.hpp"
-#include "file/section_file.hpp"
 #include "lp/group.hpp"
+#include "numa/image/group_image.hpp"
 #include "numa/image/outside_pointers.hpp"
 
 namespace nw {
@@ -34,13 +34,13 @@ struct SavedPart {
 void note_constructed(Group& group, const AddressMap& map);
 
 // `pending`: all events for LPs of the group. Requires: note_constructed() was called; no LP has a
-// history, nothing is under way to the group. Throws MachineError.
+// history, nothing is under way to the group. Throws what write() throws.
 StrayPointers write_group(const Group& group, const std::vector<EventRecord*>& pending,
                           const AddressMap& map, const std::vector<LoadedModule>& modules,
-                          SectionWriter& file);
+                          const WriteBytes& write);
 
 // What write_group() wrote replaces the LPs of `group`, which were just built. Returns the pending
-// events. Throws SetupError if the constructors did not do what they did then.
-std::vector<EventRecord*> read_group(Group& group, SectionReader& file);
+// events. Throws SetupError if the constructors did not do what they did then, and what read() throws.
+std::vector<EventRecord*> read_group(Group& group, const ReadBytes& read);
 
 }  // namespace nw

@@ -66,7 +66,7 @@ template <class Hook>
 
 }  // namespace
 
-void build_lps(Group& group, const RunPlan& plan, MemoryBudget& budget, RunningCall& call,
+void build_lps(Group& group, const RunPlan& plan, MemoryBudget* budget, RunningCall& call,
                FaultGuard& guard) {
     call = {.group = &group, .hook = "its constructor"};
     const std::vector<std::uint32_t> members = plan.partition.members(group.mail.group());
@@ -80,7 +80,7 @@ void build_lps(Group& group, const RunPlan& plan, MemoryBudget& budget, RunningC
         record.heap = &group.memory.new_lp_heap();
         build_lp(record, plan, guard);
         ++group.count;
-        budget.note_built();
+        if (budget != nullptr) budget->note_built();
     }
     call = {};
 }

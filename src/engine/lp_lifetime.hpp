@@ -19,8 +19,8 @@
 namespace nw {
 
 // Throws SetupError when a constructor of the model throws or crashes, and MachineError when the LPs exceed
-// the budget.
-void build_lps(Group& group, const RunPlan& plan, MemoryBudget& budget, RunningCall& call,
+// the budget; null: it is not asked, as the set-up is over.
+void build_lps(Group& group, const RunPlan& plan, MemoryBudget* budget, RunningCall& call,
                FaultGuard& guard);
 
 // on_start(), and can_end() where the model has an end condition: sets lp.ended. Throws ModelError.

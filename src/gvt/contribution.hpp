@@ -64,6 +64,11 @@ struct Contribution {
     std::uint64_t dropped_beyond_end = 0;  // events scheduled at or after --until so far
     std::uint64_t stop = 0;                // a signal number, if the user wants an orderly end
     std::uint64_t save = 0;                // 1 if the run is to be saved now (--checkpoint)
+    std::uint64_t move = 0;                // 1 if groups are to move between ranks now
+    // Of a rank, from one of its workers: nanoseconds of committed work a second of a worker, and the same
+    // of the rank that has most.
+    std::uint64_t load = 0;
+    std::uint64_t load_most = 0;
     std::uint32_t events_ahead = UINT32_MAX;  // uncommitted ones that memory allows a worker
 
     // GVT, once all workers' are combined: nothing below it can be executed or rolled back any more.
@@ -96,6 +101,9 @@ struct Contribution {
         dropped_beyond_end += other.dropped_beyond_end;
         stop = std::max(stop, other.stop);
         save = std::max(save, other.save);
+        move = std::max(move, other.move);
+        load += other.load;
+        load_most = std::max(load_most, other.load_most);
         events_ahead = std::min(events_ahead, other.events_ahead);
     }
 };

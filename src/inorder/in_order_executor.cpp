@@ -48,7 +48,7 @@ void InOrderExecutor::set_up() {
         if (!owns(g)) continue;
         world_.groups[g] = std::make_unique<Group>(world_.memory, g);
         groups_.push_back(world_.groups[g].get());
-        build_lps(*groups_.back(), world_.plan, world_.budget, call_, guard_);
+        build_lps(*groups_.back(), world_.plan, &world_.budget, call_, guard_);
     }
 }
 

@@ -27,6 +27,7 @@ struct Group {
     std::unordered_set<std::uint64_t> unmatched_anti_messages;
     // With --checkpoint: pointers out of the LPs' heaps that the LPs' constructors made.
     std::vector<OutsideWord> constructed;
+    bool stays = false;  // handlers made pointers that mean nothing on another rank
     LoadMeter load;
     BottomHalf mail;
 };

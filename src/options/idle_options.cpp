@@ -49,8 +49,8 @@ std::vector<IdleOption> idle_options(const Settings& settings, const RunShape& s
     if (!time_warp)
         idle.add(fmt::format("--engine {}", word_for(config.engine)),
                  {"rollback", "state-saving-interval", "gvt-interval", "window", "rebind",
-                  "check-rebind", "check-interrupt", "keep-safe-events", "net-thread", "watchdog",
-                  "pagemigd"});
+                  "rebind-ranks", "check-rebind", "check-interrupt", "keep-safe-events",
+                  "net-thread", "watchdog", "pagemigd"});
     if (config.engine == EngineKind::sequential) idle.add("--engine sequential", {"workers"});
     if (time_warp && shape.rollback == Rollback::reverse)
         idle.add("rollback by reverse", {"state-saving-interval"});
@@ -58,9 +58,12 @@ std::vector<IdleOption> idle_options(const Settings& settings, const RunShape& s
         idle.add("a model that has on_commit() or can_end(), which keeps them",
                  {"keep-safe-events"});
     if (time_warp && shape.workers == 1) idle.add("one worker", {"rebind", "check-rebind"});
+    if (time_warp && shape.ranks == 1) idle.add("one rank", {"rebind-ranks"});
+    if (time_warp && shape.ranks > 1 && config.rebind_seconds == 0)
+        idle.add("--rebind off", {"rebind-ranks"});
     if (config.memory == MemoryMode::libc)
         idle.add("--memory libc, which places nothing",
-                 {"pagemigd", "huge-pages", "protect-shared"});
+                 {"pagemigd", "huge-pages", "protect-shared", "rebind-ranks"});
     if (settings.quiet) idle.add("--quiet", {"progress", "verbose"});
     return idle.take();
 }

@@ -15,6 +15,7 @@ namespace nw {
 struct RunShape {
     Rollback rollback = Rollback::snapshot;
     std::uint64_t workers = 1;  // in all ranks
+    std::uint64_t ranks = 1;
     bool commits_late = false;  // the model does
 };
 

@@ -118,6 +118,8 @@ void add_time_warp(OptionBuilder& table, Config& config) {
                         "LPs that share memory pages and move together");
     table.add_number_or("rebind", "SECONDS", "off", config.rebind_seconds, legal_period,
                         "how often LP groups are rebalanced over the workers");
+    table.add_words("rebind-ranks", config.rebind_ranks, switch_words,
+                    "rebalance LP groups over ranks, too, where --memory is numa");
     table.add_number(
         "check-rollback", "P", config.check_rollback, legal_share,
         "force a rollback after a share P of the events and check that the state comes back equal");

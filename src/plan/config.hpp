@@ -46,6 +46,7 @@ struct Config {
     std::string machine_file;  // bandwidths between nodes; empty: as measured, or as firmware says
     PagemigdOptions pagemigd;
     double rebind_seconds = 2;           // between two looks at the loads of groups; 0: off
+    bool rebind_ranks = true;            // also over ranks
     bool net_thread = false;             // a thread of its own moves what goes between ranks
     bool trace = false;                  // gather what each thread does when
     bool hardware_counters = false;      // count misses and instructions of each event loop

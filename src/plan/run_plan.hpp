@@ -21,6 +21,14 @@ struct RunPlan {
     RunPlan(const Setup& setup, const Config& config, std::uint32_t ranks, std::uint32_t workers,
             const SavedPartition* saved);
 
+    // Whether LP groups may move between ranks.
+    bool moves_between_ranks() const noexcept {
+        return ranks > 1 && config.rebind_seconds > 0 && config.rebind_ranks &&
+               config.memory == MemoryMode::numa;
+    }
+    // Whether it must be known of each group what its LPs' constructors made.
+    bool notes_constructed() const noexcept { return config.save.on() || moves_between_ranks(); }
+
     const Setup& setup;
     const Config& config;
     std::uint32_t ranks;

@@ -47,7 +47,10 @@ Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, Outp
       sleepers_(plan.workers),
       seats_(worker_nodes.empty() ? std::vector<NodeId>(plan.workers) : worker_nodes),
       handed_over_(plan.workers),
-      rebinding_(plan.config.rebind_seconds, plan.config.check_rebind, plan.config.seed, seats_),
+      rebinding_(plan.config.rebind_seconds, plan.config.check_rebind, plan.config.seed,
+                 plan.moves_between_ranks(), seats_),
+      balance_(plan.moves_between_ranks() ? plan.config.rebind_seconds : 0,
+               plan.config.check_rebind > 0, plan.ranks),
       trace_(trace_spans_max()) {
     for (std::uint32_t g = 0; g < plan.partition.groups(); ++g)
         owners_[g] = plan.partition.first_owner(g);

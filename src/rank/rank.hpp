@@ -26,6 +26,7 @@
 #include "gvt/gvt_rounds.hpp"
 #include "plan/memory_budget.hpp"
 #include "plan/partition.hpp"
+#include "rank/rank_balance.hpp"
 #include "rank/rebinding.hpp"
 #include "rank/sleepers.hpp"
 #include "rank/worker_seats.hpp"
@@ -76,6 +77,18 @@ class Rank {
 
     // A worker's groups are made in its own thread, so that their pages are born beside it.
     Group& make_group(std::uint32_t g);
+    // Between ranks, while all workers stand still. The group's memory goes; and every rank learns who owns a
+    // group now.
+    void drop_group(std::uint32_t g) { groups_[g].reset(); }
+    void set_owner(std::uint32_t g, Partition::Owner owner) noexcept {
+        owners_[g].store(owner, std::memory_order_relaxed);
+    }
+    std::vector<BoundGroup> loads() const {
+        return rebinding_.last_look(groups_, [this](std::uint32_t g) { return owner(g).worker; });
+    }
+    void measure_loads_anew(GvtRounds::Clock::time_point now) {
+        rebinding_.begin_anew(now, groups_);
+    }
 
     // Thread: any worker, between events. Takes the net role if it is free and moves what there is
     // to move: batches out and in, the GVT round. `trace` is the calling thread's, begun at `now`.
@@ -111,6 +124,8 @@ class Rank {
     // Rebinding. The plan of the round whose result was learnt last, if it has one.
     const Rebinding& rebinding() const noexcept { return rebinding_; }
     WorkerSeats& seats() noexcept { return seats_; }
+    // Thread: worker 0 of the first rank.
+    RankBalance& balance() noexcept { return balance_; }
     // Thread: the groups' owner, which gives up everything that belongs to them.
     void hand_over(Handover&& handover, std::uint32_t to);
     // Thread: worker w. What was handed over to it since the last call; it owns that now. Who finds
@@ -162,6 +177,7 @@ class Rank {
 
     SpinLock net_role_;  // by try_lock only
     Rebinding rebinding_;
+    RankBalance balance_;
     TraceTrack trace_;                            // under the net role
     TraceTrack::Clock::time_point round_over_{};  // the same; when trace_'s last span ended
     struct OutgoingBatch {

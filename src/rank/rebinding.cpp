@@ -34,7 +34,7 @@ class Assignment {
         for (const BoundGroup& group : groups) {
             if (!(group.load > 0)) continue;
             loads_[group.worker] += group.load;
-            groups_[group.worker].insert(group);
+            if (!group.stays) groups_[group.worker].insert(group);
         }
         mean_ =
             std::accumulate(loads_.begin(), loads_.end(), 0.0) / static_cast<double>(nodes.size());
@@ -142,8 +142,9 @@ std::vector<GroupMove> draw_moves(std::span<const BoundGroup> groups, std::uint3
 }
 
 Rebinding::Rebinding(double interval_seconds, double check_share, std::uint64_t seed,
-                     const WorkerSeats& seats)
+                     bool over_ranks, const WorkerSeats& seats)
     : interval_(static_cast<std::int64_t>(std::ceil(interval_seconds * 1e9))),
+      is_measured_(interval_.count() > 0 && (over_ranks || seats.workers() > 1)),
       check_share_(check_share),
       seed_(seed),
       seats_(seats) {}
@@ -151,13 +152,38 @@ Rebinding::Rebinding(double interval_seconds, double check_share, std::uint64_t 
 void Rebinding::make_plan(std::uint32_t round, Clock::time_point now,
                           std::span<const std::unique_ptr<Group>> groups,
                           const std::function<std::uint32_t(std::uint32_t g)>& owner) {
+    const Clock::time_point last = last_look_;
     if (!is_due(now)) return;
     bound_.clear();
+    double sum = 0;
     for (std::uint32_t g = 0; g < groups.size(); ++g) {
         if (groups[g] == nullptr) continue;
         bound_.push_back({g, owner(g), groups[g]->load.take()});
+        sum += bound_.back().load;
     }
-    plan(round);
+    const double seconds = std::chrono::duration<double>(now - last).count();
+    load_.store(static_cast<std::uint64_t>(sum / seconds / seats_.workers()),
+                std::memory_order_relaxed);
+    if (seats_.workers() > 1) plan(round);
+}
+
+std::vector<BoundGroup> Rebinding::last_look(
+    std::span<const std::unique_ptr<Group>> groups,
+    const std::function<std::uint32_t(std::uint32_t g)>& owner) const {
+    std::vector<BoundGroup> looked_at = bound_;
+    for (BoundGroup& group : looked_at) {
+        group.worker = owner(group.group);
+        group.stays = groups[group.group]->stays;
+    }
+    return looked_at;
+}
+
+void Rebinding::begin_anew(Clock::time_point now, std::span<const std::unique_ptr<Group>> groups) {
+    bound_.clear();
+    for (const auto& group : groups)
+        if (group != nullptr) group->load.take();
+    load_.store(0, std::memory_order_relaxed);
+    last_look_ = now;
 }
 
 bool Rebinding::is_due(Clock::time_point now) noexcept {

@@ -10,6 +10,7 @@
 // neither GVT nor the ending needs to know that groups move (docs/decisions/0017).
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -30,6 +31,7 @@ struct BoundGroup {
     std::uint32_t group;
     std::uint32_t worker;
     double load;  // nanoseconds of committed work since the last look
+    bool stays = false;
 };
 
 struct GroupMove {
@@ -59,13 +61,24 @@ class Rebinding {
         std::vector<GroupMove> moves;
     };
 
-    // interval_seconds 0: never. check_share > 0: moves are drawn and not planned.
+    // interval_seconds 0: never. check_share > 0: moves are drawn and not planned. `over_ranks`: loads are
+    // of interest even where there is one worker.
     // Requires: the seats outlive this.
-    Rebinding(double interval_seconds, double check_share, std::uint64_t seed,
+    Rebinding(double interval_seconds, double check_share, std::uint64_t seed, bool over_ranks,
               const WorkerSeats& seats);
 
     // Whether loads should be measured at all.
-    bool on() const noexcept { return interval_.count() > 0 && seats_.workers() > 1; }
+    bool on() const noexcept { return is_measured_; }
+    // Committed work of this rank between the last two looks: nanoseconds a second of a worker. Thread: any.
+    std::uint64_t load() const noexcept { return load_.load(std::memory_order_relaxed); }
+
+    // Groups with what they had to do between the last two looks, and who owns them now. Requires: nobody
+    // executes.
+    std::vector<BoundGroup> last_look(
+        std::span<const std::unique_ptr<Group>> groups,
+        const std::function<std::uint32_t(std::uint32_t g)>& owner) const;
+    // What was counted says nothing any more: groups have come or gone.
+    void begin_anew(Clock::time_point now, std::span<const std::unique_ptr<Group>> groups);
 
     // Requires: all workers have cut this round and none has learnt it. `owner(g)` is the worker of
     // group g. Cost: a comparison until a look is due, then a walk over the groups.
@@ -80,10 +93,12 @@ class Rebinding {
     void plan(std::uint32_t round);
 
     std::chrono::nanoseconds interval_;
+    bool is_measured_;
     double check_share_;
     std::uint64_t seed_;
     const WorkerSeats& seats_;
     Clock::time_point last_look_{};
+    std::atomic<std::uint64_t> load_{0};
     std::vector<BoundGroup> bound_;
     Plan plan_;
 };

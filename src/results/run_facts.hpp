@@ -23,7 +23,7 @@ struct RunFacts {
     }
 
     RunShape shape() const noexcept {
-        return {result.rollback, result.workers.size(), result.commits_late};
+        return {result.rollback, result.workers.size(), result.ranks, result.commits_late};
     }
 
     // Counted for each event that this process committed, as the counts are: the run may have gone on

@@ -55,6 +55,12 @@ struct SavingReport {
     std::optional<VirtualTime> restarted_at;  // GVT
 };
 
+// What was done to move groups between ranks.
+struct BalanceReport {
+    std::uint64_t pauses = 0;
+    double seconds = 0;  // that nobody executed meanwhile
+};
+
 enum class EndReason : std::uint8_t { until, no_events, all_can_end, interrupted };
 
 struct RunResult {
@@ -77,6 +83,7 @@ struct RunResult {
     std::uint64_t segments_bytes = 0;
     NumaReport numa;
     SavingReport saving;             // the first rank's
+    BalanceReport balance;           // the same
     std::int64_t messages_left = 0;  // sent less received, of this rank; 0 over all
     ColumnKinds column_kinds;        // of the tables of output; the first rank's
     Counters totals;                 // of the whole run: with what was done before it was saved
@@ -183,6 +190,13 @@ void visit_figures(Visitor&& visit, Result& result) {
                      "events and anti-messages sent from rank (row) to rank (column); empty with "
                      "one rank"},
           Append{}, result.communication);
+
+    visit(FigureInfo{"balance_pauses", "pauses", "mpi",
+                     "times all ranks stood still because their loads differed (--rebind-ranks)"},
+          First{}, result.balance.pauses);
+    visit(FigureInfo{"balance_seconds", "seconds", "mpi",
+                     "of those pauses, all together: groups are packed, sent and unpacked"},
+          First{}, result.balance.seconds);
 
     auto& saving = result.saving;
     visit(FigureInfo{"written", "checkpoints", "checkpoints",

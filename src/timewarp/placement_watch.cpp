@@ -96,12 +96,11 @@ PlacementWatch::PlacementWatch(MemorySource& memory, const Config& config,
 }
 
 void PlacementWatch::begin(const std::vector<GroupMemory*>& groups, WorkerSeats& seats) {
-    daemon_.serve(groups);
     seats_ = &seats;
     mail_then_ = seats.mail_bytes();
     committed_then_ = progress_.committed_events.load(std::memory_order_relaxed);
     cpu_seconds_then_ = process_cpu_seconds();
-    groups_.assign(groups.begin(), groups.end());
+    take_up(groups);
     start_ = Clock::now();
     requests_answered_ = progress_.placement_requests.load(std::memory_order_relaxed);
     {
@@ -110,6 +109,18 @@ void PlacementWatch::begin(const std::vector<GroupMemory*>& groups, WorkerSeats&
     }
     changed_.notify_one();
     progress_.placement_watched.store(thread_.joinable(), std::memory_order_relaxed);
+}
+
+void PlacementWatch::let_go() {
+    daemon_.serve({});
+    const std::lock_guard lock(groups_mutex_);
+    groups_.clear();
+}
+
+void PlacementWatch::take_up(const std::vector<GroupMemory*>& groups) {
+    daemon_.serve(groups);
+    const std::lock_guard lock(groups_mutex_);
+    groups_.assign(groups.begin(), groups.end());
 }
 
 void PlacementWatch::last_look() {
@@ -236,6 +247,7 @@ double PlacementWatch::seconds() const noexcept {
 }
 
 Placement PlacementWatch::look(std::size_t pages) const {
+    const std::lock_guard lock(groups_mutex_);
     return probe_placement(os_, groups_, pages);
 }
 

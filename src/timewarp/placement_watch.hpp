@@ -45,6 +45,10 @@ class PlacementWatch {
 
     // Requires: the groups outlive finish(), and so do the seats.
     void begin(const std::vector<GroupMemory*>& groups, WorkerSeats& seats);
+    // Groups come or go: from let_go() to take_up() nobody looks at any. Thread: one worker, when nobody
+    // executes.
+    void let_go();
+    void take_up(const std::vector<GroupMemory*>& groups);
     // Ends all threads. A sample of it is the history's last.
     void last_look();
 
@@ -73,8 +77,9 @@ class PlacementWatch {
     bool watched_;  // whether anybody wants to know
     double period_seconds_;
 
-    std::vector<const GroupMemory*> groups_;  // written before begun_, read-only then
-    Clock::time_point start_;                 // the same
+    mutable std::mutex groups_mutex_;
+    std::vector<const GroupMemory*> groups_;  // under groups_mutex_
+    Clock::time_point start_;                 // written before begun_, read-only then
     WorkerSeats* seats_ = nullptr;            // the same
     std::uint32_t requests_answered_ = 0;
     double period_begun_ = 0;  // seconds; and what had been counted then

@@ -93,18 +93,13 @@ void RunSaver::save(std::uint32_t w) {
             rank_.fail(std::current_exception());
         }
     };
-    std::unique_lock<SpinLock> network;
-    if (w == 0) {
-        network = rank_.hold_network();
-        guarded([&] { open(); });
-    }
+    if (w == 0) guarded([&] { open(); });
     barrier_.arrive_and_wait();
     if (failure_.empty()) guarded([&] { write_part(w); });
     barrier_.arrive_and_wait();
     Worker& worker = *workers_[w];
     if (w == 0) {
         guarded([&] { close(); });
-        rank_.gvt().restart_watchdog(GvtRounds::Clock::now());
         run_.result.saving.seconds += watch.wall_seconds();
         schedule_next();
     }

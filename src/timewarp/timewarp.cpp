@@ -20,6 +20,7 @@
 #include "numa/region/shared_arena.hpp"
 #include "rank/rank.hpp"
 #include "stats/stopwatch.hpp"
+#include "timewarp/group_mover.hpp"
 #include "timewarp/placement_watch.hpp"
 #include "timewarp/run_saver.hpp"
 #include "timewarp/worker.hpp"
@@ -170,6 +171,9 @@ class TimeWarpRun {
           tallies_(run.plan.workers),
           workers_(make_workers(rank)),
           saver_(run, rank, workers_, barrier_),
+          mover_(
+              run, rank, workers_, barrier_, [this] { placement_.let_go(); },
+              [this] { placement_.take_up(memory_of_groups(rank_)); }),
           watch_(run.plan.config, watched(workers_), run.progress) {}
 
     void run() {
@@ -259,14 +263,29 @@ class TimeWarpRun {
         for (;;) {
             guarded([&] { turn_until_still(rank_, worker, run_.places.share_cpus); });
             barrier_.arrive_and_wait();  // nobody is executing
-            if (w == 0) is_to_be_saved_ = worker.paused() && !rank_.failed();
+            if (w == 0) is_pause_ = worker.paused() && !rank_.failed();
             barrier_.arrive_and_wait();
-            if (!is_to_be_saved_) break;
-            saver_.save(w);
+            if (!is_pause_) break;
+            pause(w);
         }
         if (w == 0) run_.result.wall_seconds = stopwatch.wall_seconds();
         tallies_[w].busy_seconds = stopwatch.thread_cpu_seconds();
         tallies_[w].hardware = counters.counts();
+    }
+
+    void pause(std::uint32_t w) {
+        Worker& worker = *workers_[w];
+        const Standstill::Purpose purpose = worker.pause_purpose();
+        std::unique_lock<SpinLock> network;
+        if (w == 0) network = rank_.hold_network();
+        barrier_.arrive_and_wait();
+        if (purpose.move) mover_.move(w);
+        if (purpose.save) {
+            saver_.save(w);
+        } else {
+            worker.resume();
+        }
+        if (w == 0) rank_.gvt().restart_watchdog(GvtRounds::Clock::now());
     }
 
     void finish(std::uint32_t w) {
@@ -351,8 +370,9 @@ class TimeWarpRun {
     std::vector<WorkerTally> tallies_;
     Workers workers_;
     RunSaver saver_;
+    GroupMover mover_;
     HandlerWatch watch_;
-    bool is_to_be_saved_ = false;  // by worker 0, between two barriers
+    bool is_pause_ = false;  // by worker 0, between two barriers
 };
 
 }  // namespace

@@ -124,7 +124,8 @@ void Worker::on_gvt() {
 void Worker::advance(const GvtResult& result) {
     // Asked for by everybody in the same round, and granted in the same one.
     const bool is_to_stop =
-        (result.sums.stop != 0 || result.sums.save != 0) && safe_horizon_.is_reached(result);
+        (result.sums.stop != 0 || result.sums.save != 0 || result.sums.move != 0) &&
+        safe_horizon_.is_reached(result);
     outboxes_.on_gvt();
     safe_horizon_.on_gvt(result, handovers_->are_planned());
     throttle_.on_gvt(result, core_.safe_before);
@@ -145,6 +146,7 @@ void Worker::advance(const GvtResult& result) {
 void Worker::report_progress(const GvtResult& result) {
     const bool is_first = core_.self.rank == 0;
     if (is_first) ++core_.counters[Counter::gvt_rounds];
+    if (is_first && core_.rank.balance().is_due(result.sums, core_.now)) standstill_.move_soon();
     const VirtualTime gvt = std::min(core_.gvt, core_.plan.until);
     LiveProgress& progress = core_.rank.progress();
     progress.gvt.store(gvt, std::memory_order_relaxed);
@@ -196,7 +198,10 @@ void Worker::cut() {
     slot.executed = core_.counters[Counter::executed_events];
     slot.rolled_back = core_.counters[Counter::rolled_back_events] - rolled_back_by_pauses_;
     slot.committed = core_.counters[Counter::committed_events];
-    if (core_.self.worker == 0) slot.resident_bytes = core_.rank.memory_budget().used_bytes();
+    if (core_.self.worker == 0) {
+        slot.resident_bytes = core_.rank.memory_budget().used_bytes();
+        slot.load = slot.load_most = core_.rank.rebinding().load();
+    }
     if (core_.self.rank == 0 && core_.self.worker == 0)
         slot.clock_ns = static_cast<std::uint64_t>(
             std::chrono::nanoseconds(core_.now.time_since_epoch()).count());
@@ -206,6 +211,7 @@ void Worker::cut() {
     slot.events_ahead = memory_relief_->events_ahead_max();
     slot.stop = static_cast<std::uint64_t>(core_.rank.stop_signal());
     slot.save = standstill_.is_save_due() ? 1 : 0;
+    slot.move = standstill_.is_move_due() ? 1 : 0;
     core_.rank.gvt().arrive(core_.self.worker);
     const std::uint32_t interval = core_.plan.config.gvt_interval_events;
     if (interval > 0) suggests_round_at_ = slot.executed + interval;

@@ -11,13 +11,18 @@
 //     worker_sends.cpp         from schedule() to the outboxes
 //     worker_rollback.cpp      taking back
 //     worker_interruption.cpp  handlers that run long out of order
-//     worker_saving.cpp        standing still to be saved, and going on
+//     worker_saving.cpp        standing still, to be saved or otherwise, and going on
+//     worker_moving.cpp        groups that leave for other ranks, and come from there
 //     worker_validate.cpp      looking for mistakes of our own
 //
 // Thread: its own; only the constructor runs elsewhere.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/watched_thread.hpp"
@@ -40,13 +45,16 @@ class AddressMap;
 class BottomHalf;
 class Handovers;
 class Relocation;
+class MemoryBudget;
 class MemoryLook;
 class MemoryRelief;
 class SectionWriter;
+struct LoadedModule;
 struct MemoryKinds;
 struct RolledBackLp;
 struct SavedPart;
 struct SavedRun;
+struct StrayPointers;
 
 class alignas(64) Worker final : private detail::EventSink, public WatchedThread {
   public:
@@ -82,16 +90,25 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     // The run is over for this worker: everything final is committed, nothing is in flight.
     bool finished() const noexcept { return standstill_.phase() == Standstill::Phase::finished; }
 
-    // --- the run is saved (worker_saving.cpp) ---
+    // --- a pause (worker_saving.cpp) ---
 
     // The worker stands still: everything before a GVT (with its generation) is committed, nothing
     // after it has been executed, nothing is in flight. All workers do.
     bool paused() const noexcept { return standstill_.phase() == Standstill::Phase::paused; }
-    // The first worker of the first rank asks for a pause from then on.
+    Standstill::Purpose pause_purpose() const noexcept { return standstill_.purpose(); }
+    // The first worker of the first rank asks for a pause: from then on, or now.
     void save_at(Clock::time_point time) noexcept { standstill_.save_at(time); }
-    // Requires, like the next two: paused(). Writes the worker's groups. `map`: with the stacks of all
+    void move_soon() noexcept { standstill_.move_soon(); }
+    // Requires, like all to end_interrupted(): paused(). Writes the worker's groups. `map`: with the stacks of all
     // workers.
     SavedPart save(SectionWriter& file, std::uint32_t file_number, const AddressMap& map);
+    // Groups leave, each as bytes; one for which `may_leave` is false stays, and has none. Their memory is
+    // here until Rank::drop_group().
+    std::vector<std::optional<std::string>> give_groups(
+        const std::vector<std::uint32_t>& leaving, const std::vector<LoadedModule>& modules,
+        const AddressMap& map, const std::function<bool(const StrayPointers&)>& may_leave);
+    // A group that has left another rank. Throws what building its LPs throws.
+    void take_group(std::uint32_t group, std::string_view bytes);
     void resume() noexcept;
     void end_interrupted() noexcept;
 
@@ -161,7 +178,8 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     void hand_over();
 
     // --- building, starting, ending LPs (worker_lps.cpp) ---
-    Group& build_group(std::uint32_t g);
+    Group& build_group(std::uint32_t g, MemoryBudget* budget);
+    void go_on_with(Group& group, const std::vector<EventRecord*>& pending);
     void run_on_start(Group& group, LpRecord& lp);
 
     // --- from schedule() to the outboxes (worker_sends.cpp) ---
@@ -202,10 +220,11 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     void run_what_is_certain(const Contribution& sums);
     void give_back_put_aside(const std::vector<std::uint32_t>& new_workers);
 
-    // --- the run is saved (worker_saving.cpp) ---
+    // --- a pause (worker_saving.cpp) ---
     void begin_pause(const GvtResult& result);
     void pause_on_gvt(const GvtResult& result);
     std::vector<std::vector<EventRecord*>> settle_pending();
+    void forget_past(Group& group);
 
     // --- in the paranoid preset (worker_validate.cpp; base/paranoid.hpp) ---
     void check_change(const LpRecord& lp) {

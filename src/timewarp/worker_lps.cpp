@@ -26,17 +26,18 @@ void Worker::adopt_thread() {
 
 void Worker::build_groups() {
     for (std::uint32_t g = 0; g < core_.plan.partition.groups(); ++g)
-        if (core_.plan.partition.first_owner(g) == core_.self) build_group(g);
-    if (!core_.plan.config.save.on()) return;
+        if (core_.plan.partition.first_owner(g) == core_.self)
+            build_group(g, &core_.rank.memory_budget());
+    if (!core_.plan.notes_constructed()) return;
     const AddressMap map(core_.rank.os(), {stack_});
     for (Group* group : core_.groups) note_constructed(*group, map);
 }
 
-Group& Worker::build_group(std::uint32_t g) {
+Group& Worker::build_group(std::uint32_t g, MemoryBudget* budget) {
     Group& group = core_.rank.make_group(g);
     group.memory.set_home(core_.rank.seats().node_of(core_.self.worker));
     core_.groups.push_back(&group);
-    build_lps(group, core_.plan, core_.rank.memory_budget(), core_.running, core_.guard);
+    build_lps(group, core_.plan, budget, core_.running, core_.guard);
     return group;
 }
 
@@ -70,26 +71,33 @@ void Worker::run_on_start(Group& group, LpRecord& lp) {
     core_.running = {};
 }
 
+// With what stood in a saved run, or comes from another rank.
+void Worker::go_on_with(Group& group, const std::vector<EventRecord*>& pending) {
+    for (EventRecord* event : pending) pending_.push(event->entry());
+    ending_.add(group);
+    for (std::uint32_t i = 0; i < group.count; ++i) {
+        core_.keeper.begin(group.lps[i]);
+        if (draws_rollbacks_) group.lps[i].heap->set_zero_fill();
+    }
+}
+
 void Worker::read_groups(const SavedRun& saved) {
     // One is open at a time: a run of very many workers may go on with on few.
     std::optional<SectionReader> file;
     std::uint32_t number = 0;
     for (std::uint32_t g = 0; g < core_.plan.partition.groups(); ++g) {
         if (!(core_.plan.partition.first_owner(g) == core_.self)) continue;
-        Group& group = build_group(g);
+        Group& group = build_group(g, &core_.rank.memory_budget());
         const SavedGroup& from = saved.groups[g];
         if (!file || number != from.file) {
             number = from.file;
             file.emplace(saved.folder + "/" + saved.files[number]);
         }
         file->open(from.section);
-        for (EventRecord* event : read_group(group, *file)) pending_.push(event->entry());
-        ending_.add(group);
-        for (std::uint32_t i = 0; i < group.count; ++i) {
-            core_.keeper.begin(group.lps[i]);
-            if (draws_rollbacks_) group.lps[i].heap->set_zero_fill();
-            core_.rank.memory_budget().note_started();
-        }
+        go_on_with(group, read_group(group, [&](void* bytes, std::size_t size) {
+                       file->read(bytes, size);
+                   }));
+        for (std::uint32_t i = 0; i < group.count; ++i) core_.rank.memory_budget().note_started();
     }
     core_.gvt = core_.lead = saved.progress.gvt;
     ending_.resume_from(saved.progress.gvt);

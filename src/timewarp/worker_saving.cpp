@@ -1,4 +1,4 @@
-// Standing still so that the whole run can be saved.
+// Standing still so that the whole run can be saved, or groups move between ranks (worker_moving.cpp).
 //
 // A pause begins at a GVT round, like the end of a run does (standstill.hpp). What lies beyond that GVT is
 // taken back at once, so nobody sends anything after its next cut. What differs from the end is that
@@ -19,8 +19,10 @@ namespace nw {
 // --- Pausing ---------------------------------------------------------------------------------------
 
 void Worker::begin_pause(const GvtResult& result) {
-    standstill_.begin_pause({result.gvt, result.generation, 0, 0});
-    const EventKey& bound = standstill_.saved_bound();
+    const Contribution& asked = result.sums;
+    standstill_.begin_pause({result.gvt, result.generation, 0, 0},
+                            {.save = asked.save != 0 || asked.stop != 0, .move = asked.move != 0});
+    const EventKey& bound = standstill_.bound();
     const std::uint64_t rolled_back = core_.counters[Counter::rolled_back_events];
     committer_.for_each_uncommitted([&](LpRecord& lp) {
         History::Ordinal position = lp.history.tail();
@@ -47,7 +49,7 @@ void Worker::pause_on_gvt(const GvtResult& result) {
         return;
     }
     if (core_.plan.setup.process.has_end_condition && standstill_.rounds() == 1)
-        committer_.begin(standstill_.saved_bound());
+        committer_.begin(standstill_.bound());
     standstill_.on_gvt(result.quiesced);
 }
 
@@ -59,7 +61,7 @@ void Worker::resume() noexcept {
 
 void Worker::end_interrupted() noexcept {
     standstill_.finish();
-    ending_.end_interrupted(standstill_.saved_bound().time);
+    ending_.end_interrupted(standstill_.bound().time);
 }
 
 // --- Saving ----------------------------------------------------------------------------------------
@@ -86,26 +88,30 @@ std::vector<std::vector<EventRecord*>> Worker::settle_pending() {
     return pending;
 }
 
+void Worker::forget_past(Group& group) {
+    for (std::uint32_t i = 0; i < group.count; ++i) {
+        NW_CHECK(group.lps[i].committed == group.lps[i].history.tail());
+        core_.forget(group, group.lps[i]);
+    }
+}
+
 SavedPart Worker::save(SectionWriter& file, std::uint32_t file_number, const AddressMap& map) {
     NW_CHECK(committer_.all_is_final());
     TraceTurn trace(core_.trace);
     trace.begin();
     const std::vector<std::vector<EventRecord*>> pending = settle_pending();
-    for (Group* group : core_.groups) {
-        for (std::uint32_t i = 0; i < group->count; ++i) {
-            NW_CHECK(group->lps[i].committed == group->lps[i].history.tail());
-            core_.forget(*group, group->lps[i]);
-        }
-    }
+    for (Group* group : core_.groups) forget_past(*group);
     const std::vector<LoadedModule>& modules = core_.plan.config.save.modules;
     SavedPart part;
     for (const LoadedModule& module : modules) part.modules_at.push_back(module.begin);
     for (const Group* group : core_.groups) {
         const std::uint32_t g = group->mail.group();
-        part.stray.combine(write_group(*group, pending[g], map, modules, file));
+        part.stray.combine(
+            write_group(*group, pending[g], map, modules,
+                        [&](const void* bytes, std::size_t size) { file.write(bytes, size); }));
         part.groups.push_back({g, file_number, file.end_section()});
     }
-    part.progress.gvt = standstill_.saved_bound().time;
+    part.progress.gvt = standstill_.bound().time;
     part.progress.end_key = ending_.last_key();
     part.progress.dropped_beyond_end = ending_.dropped_beyond_end();
     part.progress.last_committed_time = committer_.last_committed_time();

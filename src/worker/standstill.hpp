@@ -1,4 +1,5 @@
-// How a worker comes to rest: for good, when the run ends, or for a pause in which the run is saved.
+// How a worker comes to rest: for good, when the run ends, or for a pause in which the run is saved or groups
+// move between ranks.
 //
 // Both begin at a GVT round, and all workers learn of it with the same result. From then on nobody
 // executes; whatever is on its way arrives. Two rounds on, every send lies in epochs that a quiesced
@@ -26,11 +27,18 @@ class Standstill {
 
     // With the round that was learnt last. Requires: running, or pausing when the run ends amid that.
     void begin_end() noexcept { begin(Phase::draining); }
-    // `bound`: what is before it will be final and saved.
-    void begin_pause(const EventKey& bound) noexcept {
+    // What is done in a pause; both, if both were asked for.
+    struct Purpose {
+        bool save = false;
+        bool move = false;
+    };
+    // `bound`: what is before it will be final.
+    void begin_pause(const EventKey& bound, Purpose purpose) noexcept {
         begin(Phase::pausing);
-        saved_bound_ = bound;
-        save_due_ = WorkerCore::Clock::time_point::max();
+        bound_ = bound;
+        purpose_ = purpose;
+        if (purpose.save) save_due_ = WorkerCore::Clock::time_point::max();
+        if (purpose.move) is_move_due_ = false;
     }
 
     // A round was learnt while pausing or draining.
@@ -52,10 +60,15 @@ class Standstill {
     }
     void finish() noexcept { phase_ = Phase::finished; }
 
-    const EventKey& saved_bound() const noexcept { return saved_bound_; }  // of the last pause
-    // The worker asks for a pause from then on.
+    // Of the last pause.
+    const EventKey& bound() const noexcept { return bound_; }
+    Purpose purpose() const noexcept { return purpose_; }
+
+    // The worker asks for a pause from then on; or now.
     void save_at(WorkerCore::Clock::time_point time) noexcept { save_due_ = time; }
+    void move_soon() noexcept { is_move_due_ = true; }
     bool is_save_due() const noexcept { return core_.now >= save_due_; }
+    bool is_move_due() const noexcept { return is_move_due_; }
 
   private:
     void begin(Phase phase) noexcept {
@@ -67,8 +80,10 @@ class Standstill {
     Phase phase_ = Phase::running;
     bool nothing_in_flight_ = false;
     std::uint32_t since_ = first_round;  // rounds done when it began
-    EventKey saved_bound_{};
+    EventKey bound_{};
+    Purpose purpose_{};
     WorkerCore::Clock::time_point save_due_ = WorkerCore::Clock::time_point::max();
+    bool is_move_due_ = false;
 };
 
 }  // namespace nw

@@ -2,10 +2,12 @@
 """What something costs or gains: pairs of runs with it off and on, in alternating order. What both share (a
 busy machine, a warm one) cancels in their ratio, and the median over pairs forgets the odd disturbance.
 
-usage: on_off.py numa|trace FOLDER-OF-PROGRAMS [ROUNDS] [--json FILE]
+usage: on_off.py numa|ranks|trace FOLDER-OF-PROGRAMS [ROUNDS] [--json FILE]
 
 numa   page migration and rebinding where they can gain nothing, on a machine with one node, and what
        rebinding gains where load wanders
+ranks  moves of groups between two ranks with a worker each, under mpirun, where load wanders, and where it is
+       balanced
 trace  --trace: the speed of the event loop (the file is written after it)"""
 
 import argparse
@@ -20,8 +22,15 @@ from pathlib import Path
 OFF = ["--rebind", "off", "--pagemigd", "off"]
 ALL = ["--rebind", "1", "--pagemigd", "2@0.5"]
 OFTEN = ["--rebind", "0.05", "--pagemigd", "off"]
+SPOT = ["--lps", "4096", "--events-per-lp", "4", "--hot-spot", "0.6", "--hot-spot-period", "1600",
+        "--workers", "1", "--rebind", "0.05", "--lps-per-group", "32"]
 TRACE = ["--trace", "FOLDER/trace.json"]  # a folder that goes away after the run
+STAY = ["--rebind-ranks", "off"]
+MOVE = ["--rebind-ranks", "on"]
 TWO = ["--workers", "2", "--rebind", "off"]
+
+TWO_RANKS = ["mpirun", "--allow-run-as-root", "--map-by", "slot:OVERSUBSCRIBE", "--bind-to", "none", "-np", "2",
+             "sh", "-c", 'exec taskset -c "$OMPI_COMM_WORLD_LOCAL_RANK" "$@"', "--"]
 
 # rounds, cases: name, program and options, what is off, what is on, least ratio wanted
 CASES = {
@@ -33,6 +42,14 @@ CASES = {
         ("phold, hot spot of 60 %",
          ["phold", "--lps", "4096", "--events-per-lp", "4", "--until", "1000", "--hot-spot", "0.6",
           "--hot-spot-period", "4000"], OFF, OFTEN, 1.05)]),
+    "ranks": (5, [
+        ("hot spot, 0.5 µs an event",
+         ["phold", *SPOT, "--until", "400", "--work", "500"], STAY, MOVE, 1.3),
+        ("hot spot, 0.1 µs an event",
+         ["phold", *SPOT, "--until", "1600"], STAY, MOVE, 1.0),
+        ("balanced traffic",
+         ["traffic", "--objects", "1024", "--until", "14400", "--workers", "1", "--rebind", "0.05"],
+         STAY, MOVE, 0.97)]),
     # Events of 0.2 µs with a rollback every 100 or so, and of 1 µs; and a hot spot, with many rollbacks.
     "trace": (11, [
         ("phold 1,024 x 16",
@@ -91,7 +108,8 @@ def main():
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     rounds, cases = CASES[given.what]
-    before, results = ahead_of_others(), {}
+    before = TWO_RANKS if given.what == "ranks" else ahead_of_others()
+    results = {}
     for name, command, off, on, wanted in cases:
         found = ratios(name, given.programs, command, off, on, given.rounds or rounds, before)
         ratio = statistics.median(found)

@@ -164,6 +164,7 @@ class SteppedRun {
         if (!is_set_up_) set_up();
         while (!finished() && !reached()) {
             step();
+            if (paused()) move_groups();
             for (const auto& rank : ranks_) rank->rethrow_failure();
             if (steps_ > steps_max) throw std::runtime_error("the run does not end");
         }
@@ -204,6 +205,7 @@ class SteppedRun {
         return saved;
     }
     void resume() {
+        have_moved_ = false;
         for (const auto& worker : workers_) worker->resume();
     }
 
@@ -211,10 +213,7 @@ class SteppedRun {
     void end() {
         for (const auto& output : outputs_) output->finish();
         for (std::uint32_t lp = 0; lp < plan_.setup.lps; ++lp) {
-            const std::uint32_t group = plan_.partition.position(lp).group;
-            const Partition::Owner owner =
-                ranks_[plan_.partition.first_owner(group).rank]->owner(group);
-            Worker& worker = *workers_[owner.rank * machine_.workers + owner.worker];
+            Worker& worker = worker_of(owner_of(plan_.partition.position(lp).group));
             worker.run_on_end(worker.lp(lp), end_time());
         }
         for (const auto& tables : tables_) tables->finish();
@@ -268,6 +267,39 @@ class SteppedRun {
     std::atomic<int>& stop_signal() noexcept { return stop_signal_; }
 
   private:
+    // What GroupMover does, without threads, if groups are to move in this pause: a share of them, drawn,
+    // goes to other ranks.
+    void move_groups() {
+        const Standstill::Purpose purpose = workers_[0]->pause_purpose();
+        if (!purpose.move || std::exchange(have_moved_, true)) return;
+        std::vector<RankLoads> loads(machine_.ranks);
+        for (std::uint32_t g = 0; g < plan_.partition.groups(); ++g) {
+            const Partition::Owner owner = owner_of(g);
+            loads[owner.rank].groups.push_back({{g, owner.worker, 1}, 0});
+        }
+        const std::vector<RankMove> moves =
+            draw_rank_moves(loads, machine_.workers, config_.check_rebind, dice_.below(1 << 30));
+        const AddressMap map(linux_os());
+        for (const RankMove& move : moves) {
+            const auto parcels = worker_of(move.from).give_groups(
+                {move.group}, {}, map, [](const StrayPointers&) { return true; });
+            ranks_[move.from.rank]->drop_group(move.group);
+            for (const auto& rank : ranks_) rank->set_owner(move.group, move.to);
+            worker_of(move.to).take_group(move.group, *parcels[0]);
+        }
+        for (const auto& rank : ranks_) rank->measure_loads_anew(now_);
+        ranks_[0]->balance().note_pause(!moves.empty(), now_);
+        if (!purpose.save) resume();
+    }
+
+    // Its rank, which all know, knows its worker.
+    Partition::Owner owner_of(std::uint32_t group) const noexcept {
+        return ranks_[ranks_[0]->owner(group).rank]->owner(group);
+    }
+    Worker& worker_of(Partition::Owner owner) {
+        return *workers_[owner.rank * machine_.workers + owner.worker];
+    }
+
     static constexpr std::uint64_t steps_max = 5'000'000;
     static constexpr std::uint64_t memory_cap = std::uint64_t{256} << 20;
     static constexpr std::uint64_t steps_between_memory_draws = 300;
@@ -311,6 +343,7 @@ class SteppedRun {
     std::vector<std::unique_ptr<Rank>> ranks_;
     Workers workers_;
     GvtRounds::Clock::time_point now_ = GvtRounds::Clock::now();
+    bool have_moved_ = false;  // groups, between ranks, in the pause under way
     bool is_set_up_ = false;
     std::uint64_t steps_ = 0;
     std::size_t favoured_ = 0;

@@ -92,6 +92,7 @@ void compare_cases(std::uint64_t first_seed, std::size_t cases) {
     REQUIRE(sums.counters[Counter::safe_events] > 0);
     REQUIRE(sums.counters[Counter::forced_rollbacks] > 0);
     REQUIRE(sums.counters[Counter::groups_moved] > 0);
+    REQUIRE(sums.counters[Counter::groups_sent] > 0);
     REQUIRE(sums.counters[Counter::memory_stops] > 0);
     REQUIRE(sums.counters[Counter::interrupted_handlers] > 0);
 }

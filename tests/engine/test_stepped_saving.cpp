@@ -26,6 +26,7 @@ struct Met {
     std::uint64_t rollbacks = 0;
     std::uint64_t events_sent = 0;
     std::uint64_t groups_moved = 0;
+    std::uint64_t groups_sent = 0;  // to other ranks
 };
 
 // What the next part has of its own: all but the model and the seed of its random numbers.
@@ -102,6 +103,7 @@ void compare_with_sequential(std::uint64_t seed, Met& met) {
         met.rollbacks += counters[Counter::rollbacks];
         met.events_sent += counters[Counter::events_sent];
         met.groups_moved += counters[Counter::groups_moved];
+        met.groups_sent += counters[Counter::groups_sent];
         if (!is_over && i < folders.size()) {
             saved->progress.totals.add(before);
             continue;
@@ -131,6 +133,7 @@ void compare_cases(std::uint64_t first_seed, std::size_t cases) {
     REQUIRE(met.rollbacks > 0);
     REQUIRE(met.events_sent > 0);
     REQUIRE(met.groups_moved > 0);
+    REQUIRE(met.groups_sent > 0);
 }
 
 TEST_CASE("ranks that are saved and gone on with by others give the sequential result") {

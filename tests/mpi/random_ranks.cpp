@@ -132,8 +132,8 @@ bool covered(const Counters& sums) {
     for (const Counter counter :
          {Counter::rollbacks, Counter::stragglers, Counter::anti_messages,
           Counter::forced_rollbacks, Counter::coasted_events, Counter::events_crossed,
-          Counter::events_sent, Counter::window_stops, Counter::output_rows,
-          Counter::groups_moved}) {
+          Counter::events_sent, Counter::window_stops, Counter::output_rows, Counter::groups_moved,
+          Counter::groups_sent}) {
         fmt::print("{:>12} {}\n", sums[counter],
                    counter_table[static_cast<std::size_t>(counter)].name);
         all = all && sums[counter] > 0;

@@ -72,6 +72,8 @@ class Struck:
                  "--output", self.output, "--checkpoint", self.checkpoint,
                  "--checkpoint-period", period_seconds]
         self.from_gvt = gvt(self.checkpoint)
+        if self.ranks > 1 and dice.random() < 0.5:
+            words += ["--rebind", 0.02, "--check-rebind", 0.3]
         if latest(self.checkpoint):
             words += ["--restart", self.checkpoint]
             met["restarts beyond time 0"] += self.from_gvt > 0

@@ -379,8 +379,13 @@ TEST_CASE("idle options: what does nothing is named with why, if the user wrote 
           Lines{"--state-saving-interval 7: does nothing with rollback by reverse"});
     CHECK(notices({"--rebind", "1"}, {nw::Rollback::snapshot, 1}) ==
           Lines{"--rebind 1.0: does nothing with one worker"});
+    CHECK(notices({"--rebind-ranks", "on"}, four) ==
+          Lines{"--rebind-ranks on: does nothing with one rank"});
+    CHECK(notices({"--rebind-ranks", "on"}, {nw::Rollback::snapshot, 4, 2}) == Lines{});
+    CHECK(notices({"--rebind-ranks", "on", "--rebind", "off"}, {nw::Rollback::snapshot, 4, 2}) ==
+          Lines{"--rebind-ranks on: does nothing with --rebind off"});
     CHECK(
-        notices({"--keep-safe-events", "on"}, {nw::Rollback::snapshot, 4, true}) ==
+        notices({"--keep-safe-events", "on"}, {nw::Rollback::snapshot, 4, 1, true}) ==
         Lines{"--keep-safe-events on: does nothing with a model that has on_commit() or can_end(), "
               "which keeps them"});
     CHECK(notices({"--keep-safe-events", "on"}, four) == Lines{});

@@ -1,0 +1,119 @@
+#include "rank/rank_balance.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace nw {
+namespace {
+
+constexpr double worth_moving = 0.9;  // of what the most loaded rank had to do
+constexpr double patience_most = 16;
+
+// What all groups are to plan_moves() and draw_moves(): each with its rank for its worker.
+struct AllGroups {
+    std::vector<BoundGroup> bound;
+    std::vector<std::uint64_t> bytes;  // by group
+    std::vector<Partition::Owner> owner;
+
+    explicit AllGroups(std::span<const RankLoads> ranks) {
+        for (std::uint32_t r = 0; r < ranks.size(); ++r)
+            for (const RankLoads::OfGroup& group : ranks[r].groups) {
+                const std::uint32_t g = group.bound.group;
+                if (g >= owner.size()) {
+                    owner.resize(g + 1);
+                    bytes.resize(g + 1);
+                }
+                owner[g] = {static_cast<std::uint16_t>(r),
+                            static_cast<std::uint16_t>(group.bound.worker)};
+                bytes[g] = group.bytes;
+                bound.push_back(group.bound);
+                bound.back().worker = r;
+            }
+    }
+};
+
+// From ranks to workers: each goes to the one that has least to do there.
+std::vector<RankMove> to_workers(std::span<const GroupMove> moves, const AllGroups& all,
+                                 std::size_t ranks, std::uint32_t workers) {
+    std::vector<std::vector<double>> loads(ranks, std::vector<double>(workers));
+    std::vector<double> load_of(all.owner.size());
+    for (const BoundGroup& group : all.bound) {
+        load_of[group.group] = group.load;
+        loads[group.worker][all.owner[group.group].worker] += group.load;
+    }
+    for (const GroupMove& move : moves)
+        loads[move.from][all.owner[move.group].worker] -= load_of[move.group];
+    std::vector<RankMove> placed;
+    for (const GroupMove& move : moves) {
+        const auto least = std::min_element(loads[move.to].begin(), loads[move.to].end());
+        *least += load_of[move.group];
+        placed.push_back({move.group,
+                          all.owner[move.group],
+                          {static_cast<std::uint16_t>(move.to),
+                           static_cast<std::uint16_t>(least - loads[move.to].begin())}});
+    }
+    return placed;
+}
+
+}  // namespace
+
+RankBalance::RankBalance(double interval_seconds, bool always, std::uint32_t ranks)
+    : interval_(interval_seconds), always_(always), ranks_(ranks) {}
+
+// Ranks look at their loads once an interval, each by its own clock. Half an interval later all have.
+bool RankBalance::is_due(const Contribution& sums, Clock::time_point now) noexcept {
+    if (interval_.count() == 0) return false;
+    if (next_ == Clock::time_point{}) look_after(1.5, now);
+    if (now < next_) return false;
+    look_after(1, now);
+    return always_ || static_cast<double>(sums.load_most) * ranks_ * worth_moving >
+                          static_cast<double>(sums.load);
+}
+
+void RankBalance::note_pause(bool groups_moved, Clock::time_point now) noexcept {
+    patience_ = groups_moved || always_ ? 1 : std::min(2 * patience_, patience_most);
+    look_after(patience_ + 0.5, now);
+}
+
+void RankBalance::look_after(double intervals, Clock::time_point now) noexcept {
+    next_ = now + std::chrono::duration_cast<Clock::duration>(intervals * interval_);
+}
+
+std::vector<RankMove> plan_rank_moves(std::span<const RankLoads> ranks, std::uint32_t workers,
+                                      const MovePrice& price) {
+    AllGroups all(ranks);
+    std::vector<NodeId> hosts;
+    for (const RankLoads& rank : ranks) hosts.push_back(rank.host);
+    std::vector<double> loads(ranks.size());
+    for (BoundGroup& group : all.bound) {
+        group.stays |= all.bytes[group.group] > price.group_bytes_most;
+        loads[group.worker] += group.load;
+    }
+    const double before = *std::max_element(loads.begin(), loads.end()) / workers;
+
+    const std::vector<RankMove> moves =
+        to_workers(plan_moves(all.bound, hosts), all, ranks.size(), workers);
+    std::vector<double> load_of(all.owner.size());
+    for (const BoundGroup& group : all.bound) load_of[group.group] = group.load;
+    std::vector<std::uint64_t> bytes(ranks.size());
+    for (const RankMove& move : moves) {
+        for (const std::uint16_t rank : {move.from.rank, move.to.rank})
+            bytes[rank] += all.bytes[move.group];
+        loads[move.from.rank] -= load_of[move.group];
+        loads[move.to.rank] += load_of[move.group];
+    }
+    const double after = *std::max_element(loads.begin(), loads.end()) / workers;
+    const auto most_bytes = static_cast<double>(*std::max_element(bytes.begin(), bytes.end()));
+    if (after + most_bytes * price.ns_per_byte > worth_moving * before) return {};
+    return moves;
+}
+
+std::vector<RankMove> draw_rank_moves(std::span<const RankLoads> ranks, std::uint32_t workers,
+                                      double share, std::uint64_t seed) {
+    AllGroups all(ranks);
+    std::erase_if(all.bound, [](const BoundGroup& group) { return group.stays; });
+    const auto count = static_cast<std::uint32_t>(ranks.size());
+    return to_workers(draw_moves(all.bound, count, share, seed), all, count, workers);
+}
+
+}  // namespace nw

@@ -1,0 +1,231 @@
+#include "timewarp/group_mover.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/packing.hpp"
+#include "checkpoint/saved_group.hpp"
+#include "lp/group.hpp"
+#include "rank/rank.hpp"
+
+namespace nw {
+namespace {
+
+// Until it was measured: 1 GB/s. The slowest rank's counts.
+constexpr double assumed_ns_per_byte = 1;
+// MPI counts bytes in an int.
+constexpr std::uint64_t group_bytes_most = std::uint64_t{1} << 30;
+
+template <class Part, class Loads>
+void visit_loads(Part& part, Loads& loads) {
+    part(loads.host);
+    part(loads.has_room);
+    part(loads.ns_per_byte);
+    part(loads.groups);
+}
+
+// What a rank says of itself.
+struct OwnLoads {
+    std::string host;
+    bool has_room = true;
+    double ns_per_byte = 0;
+    std::vector<RankLoads::OfGroup> groups;
+};
+
+std::uint64_t bytes_of(const Group& group) {
+    std::uint64_t bytes = 0;
+    for (const Segment& segment : group.memory.segments().entries()) bytes += segment.bytes;
+    return bytes;
+}
+
+}  // namespace
+
+GroupMover::GroupMover(EngineRun& run, Rank& rank, const Workers& workers, std::barrier<>& barrier,
+                       std::function<void()> let_go, std::function<void()> take_up)
+    : run_(run),
+      rank_(rank),
+      workers_(workers),
+      barrier_(barrier),
+      let_go_(std::move(let_go)),
+      take_up_(std::move(take_up)),
+      ns_per_byte_(assumed_ns_per_byte) {}
+
+void GroupMover::move(std::uint32_t w) {
+    const auto guarded = [&](auto&& step) {
+        try {
+            if (!rank_.failed()) step();
+        } catch (...) {
+            rank_.fail(std::current_exception());
+        }
+    };
+    if (w == 0) guarded([&] { plan(); });
+    barrier_.arrive_and_wait();
+    guarded([&] { pack(w); });
+    barrier_.arrive_and_wait();
+    if (w == 0) {
+        guarded([&] { strike_what_stays(); });
+        guarded([&] { pass_on(); });
+    }
+    barrier_.arrive_and_wait();
+    guarded([&] { unpack(w); });
+    barrier_.arrive_and_wait();
+    if (w == 0) guarded([&] { note(); });
+}
+
+void GroupMover::plan() {
+    watch_ = {};
+    if (!addresses_agree_) compare_addresses();
+    const std::vector<RankLoads> ranks = share_loads();
+    const Config& config = run_.plan.config;
+    ++pauses_;
+    moves_.clear();
+    if (!ranks.empty())
+        moves_ = config.check_rebind > 0
+                     ? draw_rank_moves(ranks, run_.plan.workers, config.check_rebind,
+                                       config.seed ^ pauses_)
+                     : plan_rank_moves(ranks, run_.plan.workers, {ns_per_byte_, group_bytes_most});
+    parcels_.assign(moves_.size(), std::nullopt);
+    if (moves_.empty()) return;
+    std::vector<AddressRange> stacks;
+    for (const auto& worker : workers_) stacks.push_back(worker->stack());
+    map_.emplace(run_.memory.os(), std::move(stacks));
+    let_go_();
+}
+
+// What all ranks have to do; nothing if one of them is short of memory.
+std::vector<RankLoads> GroupMover::share_loads() {
+    OwnLoads own{run_.ranks.host(),
+                 rank_.memory_budget().level(GvtRounds::Clock::now()) == MemoryBudget::Level::ample,
+                 ns_per_byte_,
+                 {}};
+    for (const BoundGroup& group : rank_.loads())
+        own.groups.push_back({group, bytes_of(*rank_.group(group.group))});
+    Packer packer;
+    visit_loads(packer, own);
+    std::vector<std::string> hosts;
+    std::vector<RankLoads> ranks;
+    bool have_room = true;
+    for (const std::string& bytes : run_.ranks.share(packer.take())) {
+        OwnLoads theirs;
+        Unpacker unpacker(bytes);
+        visit_loads(unpacker, theirs);
+        auto host = std::find(hosts.begin(), hosts.end(), theirs.host);
+        if (host == hosts.end()) host = hosts.insert(hosts.end(), theirs.host);
+        ranks.push_back({NodeId{static_cast<int>(host - hosts.begin())}, std::move(theirs.groups)});
+        have_room &= theirs.has_room;
+        ns_per_byte_ = std::max(ns_per_byte_, theirs.ns_per_byte);
+    }
+    if (!have_room) ranks.clear();
+    return ranks;
+}
+
+void GroupMover::compare_addresses() {
+    Packer packer;
+    packer(AddressMap::program_shift());
+    for (const LoadedModule& module : modules_) {
+        packer(module.identity);
+        packer(module.begin);
+    }
+    const std::vector<std::string> said = run_.ranks.share(packer.take());
+    addresses_agree_ = std::all_of(said.begin(), said.end(),
+                                   [&](const std::string& theirs) { return theirs == said[0]; });
+}
+
+// Pointers that constructors made are made anew; others must mean the same there.
+bool GroupMover::may_leave(const StrayPointers& strays) const noexcept {
+    const bool points_to_module = std::any_of(strays.to_module.begin(), strays.to_module.end(),
+                                              [](std::uint64_t pointers) { return pointers > 0; });
+    return strays.elsewhere == 0 &&
+           (*addresses_agree_ || (strays.to_program == 0 && !points_to_module));
+}
+
+bool GroupMover::is_own(Partition::Owner owner) const noexcept {
+    return owner.rank == index(rank_.id());
+}
+
+void GroupMover::pack(std::uint32_t w) {
+    std::vector<std::size_t> own;
+    std::vector<std::uint32_t> leaving;
+    for (std::size_t i = 0; i < moves_.size(); ++i) {
+        if (!is_own(moves_[i].from) || moves_[i].from.worker != w) continue;
+        own.push_back(i);
+        leaving.push_back(moves_[i].group);
+    }
+    if (leaving.empty()) return;
+    auto parcels =
+        workers_[w]->give_groups(leaving, modules_, *map_,
+                                 [this](const StrayPointers& strays) { return may_leave(strays); });
+    for (std::size_t i = 0; i < own.size(); ++i) parcels_[own[i]] = std::move(parcels[i]);
+}
+
+// Each rank says which of its groups cannot leave.
+void GroupMover::strike_what_stays() {
+    std::vector<std::uint32_t> staying;
+    for (std::size_t i = 0; i < moves_.size(); ++i) {
+        if (!is_own(moves_[i].from) || parcels_[i]) continue;
+        rank_.group(moves_[i].group)->stays = true;
+        staying.push_back(moves_[i].group);
+    }
+    if (!staying.empty() && !std::exchange(stays_said_, true) && run_.progress.warn)
+        run_.progress.warn(fmt::format(
+            "--rebind-ranks: {} of the groups that were to move stay on rank {}: their LPs hold "
+            "pointers out of them, made in handlers; docs/how-to/mpi.md",
+            staying.size(), index(rank_.id())));
+    Packer packer;
+    packer(staying);
+    for (const std::string& bytes : run_.ranks.share(packer.take())) {
+        std::vector<std::uint32_t> theirs;
+        Unpacker unpacker(bytes);
+        unpacker(theirs);
+        for (const std::uint32_t g : theirs) {
+            const auto move = std::find_if(moves_.begin(), moves_.end(),
+                                           [&](const RankMove& m) { return m.group == g; });
+            parcels_.erase(parcels_.begin() + (move - moves_.begin()));
+            moves_.erase(move);
+        }
+    }
+}
+
+// In the same order on every rank: whoever waits to send waits for a rank that comes to that, too.
+void GroupMover::pass_on() {
+    const Stopwatch watch;
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < moves_.size(); ++i) {
+        const RankMove& move = moves_[i];
+        if (is_own(move.from)) {
+            bytes += parcels_[i]->size();
+            run_.ranks.send(RankId{move.to.rank}, *parcels_[i]);
+            parcels_[i].reset();
+            rank_.drop_group(move.group);
+        } else if (is_own(move.to)) {
+            parcels_[i] = run_.ranks.receive(RankId{move.from.rank});
+            bytes += parcels_[i]->size();
+        }
+        rank_.set_owner(move.group, move.to);
+    }
+    if (bytes > 0) ns_per_byte_ = 1e9 * watch.wall_seconds() / static_cast<double>(bytes);
+}
+
+void GroupMover::unpack(std::uint32_t w) {
+    for (std::size_t i = 0; i < moves_.size(); ++i) {
+        if (!is_own(moves_[i].to) || moves_[i].to.worker != w) continue;
+        workers_[w]->take_group(moves_[i].group, *parcels_[i]);
+        parcels_[i].reset();
+    }
+}
+
+void GroupMover::note() {
+    const GvtRounds::Clock::time_point now = GvtRounds::Clock::now();
+    if (map_) take_up_();
+    map_.reset();
+    rank_.measure_loads_anew(now);
+    rank_.balance().note_pause(!moves_.empty(), now);
+    BalanceReport& report = run_.result.balance;
+    ++report.pauses;
+    report.seconds += watch_.wall_seconds();
+}
+
+}  // namespace nw

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Groups that move between ranks: the digest and the tables of the sequential engine, also where most of them
+move every few hundredths of a second; groups whose LPs point out of them stay, and it is said; loads that
+differ are balanced, others are left alone."""
+
+from ranks import Ranks
+
+ranks = Ranks()
+expect = ranks.expect
+
+OFTEN = ["--rebind", 0.02, "--check-rebind", 0.5]
+# Long enough for some moves, on cores that are shared.
+LONG = {
+    "traffic": ["--objects", 300, "--until", 3000],
+    "phold": ["--lps", 512, "--remote", 0.5, "--until", 1500, "--rollback", "snapshot", "--state", 64],
+    "queues": ["--until", 8000],
+    "pcs": ["--width", 16, "--height", 16, "--move-mean", 200, "--until", 2000, "--state", "containers"],
+}
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+for model, options in LONG.items():
+    sequential, moved = ranks.work / f"{model}-sequential", ranks.work / f"{model}-moved"
+    reference = ranks.statistics_of(model, *options, "--engine", "sequential", "--output", sequential)
+    sent = 0
+    for count, workers in [(2, 1), (3, 2)]:
+        run = ranks.statistics_over(count, model, *options, "--workers", workers, *OFTEN,
+                                    "--output", moved)
+        sent += run["mpi"]["groups_sent"]
+        expect(run["digest"] == reference["digest"]
+               and run["committed_events"] == reference["committed_events"]
+               and contents(sequential) == contents(moved),
+               f"{model} on {count} x {workers}: {run['mpi']['groups_sent']} groups moved, digest "
+               f"{run['digest']}, the same files")
+    expect(sent > 0, f"{model}: {sent} groups moved between ranks")
+
+stays = ranks.statistics_over(2, "phold", *LONG["phold"], "--workers", 1, *OFTEN, "--rebind-ranks", "off")
+expect(stays["mpi"]["groups_sent"] == 0, "--rebind-ranks off: none moved")
+
+# What handlers made is worth something on another rank, or the group stays.
+for handlers, program, may_stay in [("plain", "pointers", False), ("astray", "pointers", True),
+                                    ("plain", "moving_pointers", False)]:
+    options = ["--until", 30000, "--handlers", handlers]
+    reference = ranks.statistics_of(program, *options, "--engine", "sequential")
+    run = ranks.statistics_over(2, program, *options, "--workers", 1, *OFTEN)
+    sent = run["mpi"]["groups_sent"]
+    expect(run["digest"] == reference["digest"] and run["mpi"]["balance_pauses"] > 0
+           and (sent == 0 if may_stay else sent > 0),
+           f"{program}, handlers that point {handlers}: {sent} groups moved in "
+           f"{run['mpi']['balance_pauses']} pauses, digest {run['digest']}")
+
+SPOT = ["--lps", 1024, "--lps-per-group", 32, "--until", 3000, "--workers", 1, "--rebind", 0.05]
+run = ranks.statistics_over(2, "phold", *SPOT, "--hot-spot", 0.8, "--hot-spot-period", 100000)
+expect(run["mpi"]["groups_sent"] > 0,
+       f"a hot spot on one rank: {run['mpi']['groups_sent']} groups moved")
+
+ranks.leave()
