@@ -50,7 +50,8 @@ std::vector<RankMove> to_workers(std::span<const GroupMove> moves, const AllGrou
         placed.push_back({move.group,
                           all.owner[move.group],
                           {static_cast<std::uint16_t>(move.to),
-                           static_cast<std::uint16_t>(least - loads[move.to].begin())}});
+                           static_cast<std::uint16_t>(least - loads[move.to].begin())},
+                          all.bytes[move.group]});
     }
     return placed;
 }
@@ -97,8 +98,7 @@ std::vector<RankMove> plan_rank_moves(std::span<const RankLoads> ranks, std::uin
     for (const BoundGroup& group : all.bound) load_of[group.group] = group.load;
     std::vector<std::uint64_t> bytes(ranks.size());
     for (const RankMove& move : moves) {
-        for (const std::uint16_t rank : {move.from.rank, move.to.rank})
-            bytes[rank] += all.bytes[move.group];
+        for (const std::uint16_t rank : {move.from.rank, move.to.rank}) bytes[rank] += move.bytes;
         loads[move.from.rank] -= load_of[move.group];
         loads[move.to.rank] += load_of[move.group];
     }

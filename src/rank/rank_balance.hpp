@@ -51,6 +51,7 @@ struct RankMove {
     std::uint32_t group;
     Partition::Owner from;
     Partition::Owner to;
+    std::uint64_t bytes;
 };
 
 // What a move costs.

@@ -16,6 +16,8 @@ namespace {
 
 // Until it was measured: 1 GB/s. The slowest rank's counts.
 constexpr double assumed_ns_per_byte = 1;
+// On their way at a time, over all ranks.
+constexpr std::uint64_t batch_bytes = std::uint64_t{64} << 20;
 // MPI counts bytes in an int.
 constexpr std::uint64_t group_bytes_most = std::uint64_t{1} << 30;
 
@@ -61,17 +63,24 @@ void GroupMover::move(std::uint32_t w) {
             rank_.fail(std::current_exception());
         }
     };
-    if (w == 0) guarded([&] { plan(); });
-    barrier_.arrive_and_wait();
-    guarded([&] { pack(w); });
-    barrier_.arrive_and_wait();
     if (w == 0) {
-        guarded([&] { strike_what_stays(); });
-        guarded([&] { pass_on(); });
+        moves_.clear();
+        guarded([&] { plan(); });
     }
-    barrier_.arrive_and_wait();
-    guarded([&] { unpack(w); });
-    barrier_.arrive_and_wait();
+    for (;;) {
+        barrier_.arrive_and_wait();
+        if (moves_.empty()) break;
+        guarded([&] { pack(w); });
+        barrier_.arrive_and_wait();
+        if (w == 0) {
+            guarded([&] { strike_what_stays(); });
+            guarded([&] { pass_on(); });
+        }
+        barrier_.arrive_and_wait();
+        guarded([&] { unpack(w); });
+        barrier_.arrive_and_wait();
+        if (w == 0) take_batch();
+    }
     if (w == 0) guarded([&] { note(); });
 }
 
@@ -81,18 +90,30 @@ void GroupMover::plan() {
     const std::vector<RankLoads> ranks = share_loads();
     const Config& config = run_.plan.config;
     ++pauses_;
-    moves_.clear();
+    planned_.clear();
+    groups_moved_ = 0;
     if (!ranks.empty())
-        moves_ = config.check_rebind > 0
-                     ? draw_rank_moves(ranks, run_.plan.workers, config.check_rebind,
-                                       config.seed ^ pauses_)
-                     : plan_rank_moves(ranks, run_.plan.workers, {ns_per_byte_, group_bytes_most});
-    parcels_.assign(moves_.size(), std::nullopt);
-    if (moves_.empty()) return;
+        planned_ =
+            config.check_rebind > 0
+                ? draw_rank_moves(ranks, run_.plan.workers, config.check_rebind,
+                                  config.seed ^ pauses_)
+                : plan_rank_moves(ranks, run_.plan.workers, {ns_per_byte_, group_bytes_most});
+    if (planned_.empty()) return;
     std::vector<AddressRange> stacks;
     for (const auto& worker : workers_) stacks.push_back(worker->stack());
     map_.emplace(run_.memory.os(), std::move(stacks));
     let_go_();
+    take_batch();
+}
+
+void GroupMover::take_batch() {
+    auto end = planned_.begin();
+    for (std::uint64_t bytes = 0; end != planned_.end() && bytes < batch_bytes; ++end)
+        bytes += end->bytes;
+    moves_.assign(planned_.begin(), end);
+    planned_.erase(planned_.begin(), end);
+    if (rank_.failed()) moves_.clear();
+    parcels_.assign(moves_.size(), std::nullopt);
 }
 
 // What all ranks have to do; nothing if one of them is short of memory.
@@ -206,6 +227,7 @@ void GroupMover::pass_on() {
         }
         rank_.set_owner(move.group, move.to);
     }
+    groups_moved_ += moves_.size();
     if (bytes > 0) ns_per_byte_ = 1e9 * watch.wall_seconds() / static_cast<double>(bytes);
 }
 
@@ -222,7 +244,7 @@ void GroupMover::note() {
     if (map_) take_up_();
     map_.reset();
     rank_.measure_loads_anew(now);
-    rank_.balance().note_pause(!moves_.empty(), now);
+    rank_.balance().note_pause(groups_moved_ > 0, now);
     BalanceReport& report = run_.result.balance;
     ++report.pauses;
     report.seconds += watch_.wall_seconds();

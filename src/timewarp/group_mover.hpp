@@ -34,6 +34,7 @@ class GroupMover {
 
   private:
     void plan();
+    void take_batch();
     std::vector<RankLoads> share_loads();
     void compare_addresses();
     void pack(std::uint32_t worker);
@@ -58,6 +59,9 @@ class GroupMover {
     // What belongs to the pause under way.
     Stopwatch watch_;
     std::optional<AddressMap> map_;
+    std::vector<RankMove> planned_;
+    std::size_t groups_moved_ = 0;
+    // As many of them at a time as may be in memory twice; by worker 0, between two barriers.
     std::vector<RankMove> moves_;
     std::vector<std::optional<std::string>> parcels_;  // by move; of those that leave or come
 };
