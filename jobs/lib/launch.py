@@ -12,7 +12,7 @@ It is Open MPI's mpirun that starts them; inside a SLURM allocation srun, if it 
 which are taken to be like this one. The line that is printed is all there is: it can be copied into
 a script. As root it has --allow-run-as-root, without which mpirun refuses.
 
-SIGINT, SIGTERM and SIGUSR1 go on to the ranks, which make their last report or checkpoint.
+SIGINT, SIGTERM, SIGUSR1 and SIGHUP go on to the ranks, which make their last report or checkpoint.
 
 Exit codes: the program's, so 0 after a checkpoint; 2 wrong RANKS; 4 no mpirun; 130, 143 and 138
 interrupted."""
@@ -150,6 +150,9 @@ def run(words, launcher):
                 os.kill(process, number)
 
         signal.signal(signal.SIGUSR1, hand_on)
+        # mpirun would end at once; what it hands on has the ranks saved as well.
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            signal.signal(signal.SIGHUP, lambda *_: hand_on(signal.SIGUSR1, None))
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, pass_by)
         code = launched.wait()

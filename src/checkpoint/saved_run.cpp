@@ -44,7 +44,6 @@ void visit_parts(Part& part, Run& run) {
 void SavedProgress::combine(const SavedProgress& other) noexcept {
     gvt = std::max(gvt, other.gvt);
     if (before(end_key, other.end_key)) end_key = other.end_key;
-    dropped_beyond_end += other.dropped_beyond_end;
     last_committed_time = std::max(last_committed_time, other.last_committed_time);
     totals.add(other.totals);
     wall_seconds = std::max(wall_seconds, other.wall_seconds);

@@ -22,7 +22,6 @@ namespace nw {
 struct SavedProgress {
     VirtualTime gvt = 0;  // every event before it is final, none from it on has been executed
     EventKey end_key{-1.0, 0, 0, 0};
-    std::uint64_t dropped_beyond_end = 0;
     VirtualTime last_committed_time = 0;
     Counters totals;
     double wall_seconds = 0;

@@ -50,17 +50,18 @@ struct ScheduledEvent {
     std::span<const std::byte> payload;
 };
 
-// An event that lies beyond the end of the run is dropped: drop(). Else it gets its place in the order, and is
+// beyond_end() is told of an event that lies beyond the end of the run, which is dropped unless the run is
+// saved. Else it gets its place in the order, and is
 // made in its target's group where group_here(number) gives that, chained to `sent`; where it gives
 // null, the event is another worker's: send_away(header).
-template <class GroupHere, class SendAway, class Drop>
+template <class GroupHere, class SendAway, class BeyondEnd>
 inline void schedule_event(const RunPlan& plan, const RunningCall& call,
                            const ScheduledEvent& scheduled, EventRecord*& sent,
-                           GroupHere&& group_here, SendAway&& send_away, Drop&& drop) {
+                           GroupHere&& group_here, SendAway&& send_away, BeyondEnd&& beyond_end) {
     LpRecord& lp = *call.lp;
-    if (scheduled.time >= plan.until) {
-        drop();
-    } else {
+    const bool is_beyond = scheduled.time >= plan.until;
+    if (is_beyond) beyond_end();
+    if (!is_beyond || plan.keeps_events_beyond_end()) {
         const EventHeader header{
             .time = scheduled.time,
             .generation =

@@ -60,11 +60,11 @@ struct Contribution {
     std::uint64_t resident_bytes = 0;  // of the rank, from one of its workers; 0 from the others
     std::uint64_t clock_ns = 0;        // of the first worker of the first rank; 0 from the others
     std::uint64_t not_ended = 0;  // LPs whose can_end() has not been true yet (see EndCondition)
-    EventKey end_key{-1.0, 0, 0, 0};       // the latest event at which an LP first let the run end
-    std::uint64_t dropped_beyond_end = 0;  // events scheduled at or after --until so far
-    std::uint64_t stop = 0;                // a signal number, if the user wants an orderly end
-    std::uint64_t save = 0;                // 1 if the run is to be saved now (--checkpoint)
-    std::uint64_t move = 0;                // 1 if groups are to move between ranks now
+    EventKey end_key{-1.0, 0, 0, 0};    // the latest event at which an LP first let the run end
+    std::uint64_t sent_beyond_end = 0;  // events scheduled at or after --until so far
+    std::uint64_t stop = 0;             // a signal number, if the user wants an orderly end
+    std::uint64_t save = 0;             // 1 if the run is to be saved now (--checkpoint)
+    std::uint64_t move = 0;             // 1 if groups are to move between ranks now
     // Of a rank, from one of its workers: nanoseconds of committed work a second of a worker, and the same
     // of the rank that has most.
     std::uint64_t load = 0;
@@ -98,7 +98,7 @@ struct Contribution {
         clock_ns = std::max(clock_ns, other.clock_ns);
         not_ended += other.not_ended;
         if (before(end_key, other.end_key)) end_key = other.end_key;
-        dropped_beyond_end += other.dropped_beyond_end;
+        sent_beyond_end += other.sent_beyond_end;
         stop = std::max(stop, other.stop);
         save = std::max(save, other.save);
         move = std::max(move, other.move);

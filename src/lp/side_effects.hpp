@@ -47,13 +47,14 @@ inline void free_side_effects(HistoryEntry& entry, PlatformHeap& heap) noexcept 
     }
 }
 
-// What the execution sent beyond the end of the run: all that left no record.
-inline std::uint32_t dropped_sends(const HistoryEntry& entry) noexcept {
-    std::uint32_t dropped = entry.sent_count;
-    for (const EventRecord* sent = entry.sent; sent != nullptr; sent = sent->next_sent) --dropped;
-    for (const SideEffect* effect = entry.side_effects; effect != nullptr; effect = effect->next)
-        if (effect->kind == SideEffect::Kind::remote_send) --dropped;
-    return dropped;
+// What the execution sent beyond the end of the run: what left no record, and what has one there.
+inline std::uint32_t sends_beyond_end(const HistoryEntry& entry, VirtualTime until) {
+    std::uint32_t beyond = entry.sent_count;
+    for (const EventRecord* sent = entry.sent; sent != nullptr; sent = sent->next_sent)
+        beyond -= sent->time < until ? 1 : 0;
+    for_each_anti_message(entry,
+                          [&](const WireEvent& anti) { beyond -= anti.time < until ? 1 : 0; });
+    return beyond;
 }
 
 }  // namespace nw

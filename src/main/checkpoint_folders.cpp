@@ -34,13 +34,20 @@ std::unique_ptr<FolderLock> lock_restart_folder(const Settings& settings) {
 }
 
 void find_saved_run(Settings& settings, RunIdentity identity, std::vector<LoadedModule> modules,
-                    bool is_first) {
+                    const Setup& setup, bool is_first) {
     Config& config = settings.config;
     config.save.modules = std::move(modules);
     config.save.why_addresses_differ = why_addresses_differ();
     if (!settings.restart_directory.empty()) {
         config.restart_from = std::make_shared<const SavedRun>(
             SavedRunFolder(settings.restart_directory).read(identity));
+        const VirtualTime saved_at = config.restart_from->progress.gvt;
+        const VirtualTime until = config.until.value_or(setup.until);
+        if (until <= saved_at)
+            throw SetupError(
+                fmt::format("--until {}: the saved run has come to {}; legal with this --restart: "
+                            "more than that",
+                            until, saved_at));
         const std::uint32_t lps_per_group = config.restart_from->partition.lps_per_group;
         if (config.lps_per_group != 0 && config.lps_per_group != lps_per_group)
             throw SetupError(fmt::format(

@@ -21,9 +21,9 @@ std::unique_ptr<FolderLock> lock_restart_folder(const Settings& settings);
 
 // Finds the saved run to go on from (settings.config.restart_from); `identity` is what must be alike for
 // that, `modules` are the libraries of this process as it began. Both are kept for runs that are saved.
-// Throws SetupError.
+// Throws SetupError, also where the end of the run does not lie beyond where the saved one has come.
 void find_saved_run(Settings& settings, RunIdentity identity, std::vector<LoadedModule> modules,
-                    bool is_first);
+                    const Setup& setup, bool is_first);
 
 // Makes, checks and keeps the folder of --checkpoint, unless it is that of --restart. Throws SetupError.
 std::unique_ptr<FolderLock> prepare_checkpoint_folder(const Settings& settings, bool is_first);

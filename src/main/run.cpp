@@ -128,7 +128,6 @@ RunIdentity identity_of(const Model& model, const Setup& setup, const OptionTabl
                                   file_fingerprint(value.get<std::string>()));
     }
     identity.emplace_back("the number of LPs", std::to_string(setup.lps));
-    identity.emplace_back("the end time", fmt::format("{}", config.until.value_or(setup.until)));
     return identity;
 }
 
@@ -301,7 +300,7 @@ class RankRun {
         const bool is_long = settings_.config.save.on() || !settings_.restart_directory.empty();
         find_saved_run(settings_,
                        is_long ? identity_of(model_, setup_, *table_, settings_) : RunIdentity{},
-                       modules_, ranks_.is_first());
+                       modules_, setup_, ranks_.is_first());
         kept_tables().check();
         settings_.config.trace = !settings_.trace_file.empty();
         check_different_files(kept_tables(), settings_);

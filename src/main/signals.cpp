@@ -58,23 +58,30 @@ void on_signal(int signal) {
 
 }  // namespace
 
-StopSignals::StopSignals(bool also_user_1) : also_user_1_(also_user_1) {
-    only_interrupts_kill.store(also_user_1, std::memory_order_relaxed);
+StopSignals::StopSignals(bool is_saved) {
+    only_interrupts_kill.store(is_saved, std::memory_order_relaxed);
     received_signal.store(0, std::memory_order_relaxed);
     first_at_ns.store(0, std::memory_order_relaxed);
     struct sigaction action {};
     action.sa_handler = on_signal;
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, &old_interrupt_);
-    sigaction(SIGTERM, &action, &old_terminate_);
-    if (also_user_1_) sigaction(SIGUSR1, &action, &old_user_1_);
+    const auto listen = [&](int signal) {
+        struct sigaction old {};
+        sigaction(signal, nullptr, &old);
+        if (signal == SIGHUP && old.sa_handler == SIG_IGN) return;
+        sigaction(signal, &action, nullptr);
+        replaced_.push_back({signal, old});
+    };
+    listen(SIGINT);
+    listen(SIGTERM);
+    if (!is_saved) return;
+    listen(SIGUSR1);
+    listen(SIGHUP);
 }
 
 StopSignals::~StopSignals() {
-    sigaction(SIGINT, &old_interrupt_, nullptr);
-    sigaction(SIGTERM, &old_terminate_, nullptr);
-    if (also_user_1_) sigaction(SIGUSR1, &old_user_1_, nullptr);
+    for (const Replaced& replaced : replaced_) sigaction(replaced.signal, &replaced.old, nullptr);
 }
 
 PlacementSignal::PlacementSignal(LiveProgress& live) {

@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM (with --checkpoint SIGUSR1, too) become a request to end in order, which the
+// SIGINT and SIGTERM (with --checkpoint SIGUSR1 and SIGHUP, too) become a request to end in order, which the
 // engine reads between events. One that comes half a second later or more kills the process, as if
 // nobody had listened; what comes sooner is the same request once more, since `timeout` and shells
 // signal a process and then its group.
@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <vector>
 
 #include <signal.h>
 
@@ -20,9 +21,9 @@ namespace nw {
 // data than a global variable.
 class StopSignals {
   public:
-    // `also_user_1`: SIGUSR1 is one, too, and only a second SIGINT kills: the run is to be saved, and
-    // batch systems send more than one signal while that lasts.
-    explicit StopSignals(bool also_user_1 = false);
+    // `is_saved`: SIGUSR1 is one, too, and SIGHUP unless it is ignored (nohup); and only a second SIGINT
+    // kills: the run is to be saved, and batch systems send more than one signal while that lasts.
+    explicit StopSignals(bool is_saved = false);
     ~StopSignals();
     StopSignals(const StopSignals&) = delete;
     StopSignals& operator=(const StopSignals&) = delete;
@@ -31,10 +32,11 @@ class StopSignals {
     const std::atomic<int>& received() const noexcept;
 
   private:
-    struct sigaction old_interrupt_ {};
-    struct sigaction old_terminate_ {};
-    struct sigaction old_user_1_ {};
-    bool also_user_1_;
+    struct Replaced {
+        int signal;
+        struct sigaction old;
+    };
+    std::vector<Replaced> replaced_;
 };
 
 // Listens for SIGUSR2 while it lives. One at a time in a process, as above.

@@ -177,7 +177,7 @@ void add_long_runs(OptionBuilder& table, Settings& settings) {
     table.group("Long runs");
     table.add_text(
         "checkpoint", "DIR", settings.config.save.directory,
-        "save the whole run there now and then, and when SIGTERM or SIGUSR1 comes, which "
+        "save the whole run there now and then, and when SIGTERM, SIGUSR1 or SIGHUP comes, which "
         "then ends it with exit code 0");
     table.add_number("checkpoint-period", "S", settings.config.save.period_seconds, legal_seconds,
                      "seconds of wall time between two such checkpoints");

@@ -26,6 +26,10 @@ struct RunPlan {
         return ranks > 1 && config.rebind_seconds > 0 && config.rebind_ranks &&
                config.memory == MemoryMode::numa;
     }
+    // Whoever goes on from a saved run may have it end later.
+    bool keeps_events_beyond_end() const noexcept {
+        return config.save.on() || config.restart_from != nullptr;
+    }
     // Whether it must be known of each group what its LPs' constructors made.
     bool notes_constructed() const noexcept { return config.save.on() || moves_between_ranks(); }
 

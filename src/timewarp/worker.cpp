@@ -207,7 +207,7 @@ void Worker::cut() {
             std::chrono::nanoseconds(core_.now.time_since_epoch()).count());
     slot.not_ended = ending_.lps_not_ended();
     slot.end_key = ending_.last_key();
-    slot.dropped_beyond_end = ending_.dropped_beyond_end();
+    slot.sent_beyond_end = ending_.sent_beyond_end();
     slot.events_ahead = memory_relief_->events_ahead_max();
     slot.stop = static_cast<std::uint64_t>(core_.rank.stop_signal());
     slot.save = standstill_.is_save_due() ? 1 : 0;
@@ -436,16 +436,18 @@ void Worker::leave_crashed() {
 // What the running handler sent never leaves.
 void Worker::drop_sends() {
     auto& [group, lp, event, entry, key, silent, hook] = core_.running;
-    std::uint32_t dropped = entry->sent_count;
-    for_each_wire_event(staged_.data(), staged_.size(), [&](const WireEvent&) { --dropped; });
+    std::uint32_t beyond_end = entry->sent_count;
+    const auto count = [&](VirtualTime time) { beyond_end -= time < core_.plan.until ? 1 : 0; };
+    for_each_wire_event(staged_.data(), staged_.size(),
+                        [&](const WireEvent& wire) { count(wire.time); });
     staged_.clear();
     while (EventRecord* sent = entry->sent) {
-        --dropped;
+        count(sent->time);
         entry->sent = sent->next_sent;
         const Partition::Position position = core_.plan.partition.position(sent->target);
         core_.rank.group(position.group)->heap.free(sent, sent->bytes());
     }
-    ending_.take_back_dropped(dropped);
+    ending_.take_back_beyond_end(beyond_end);
     free_side_effects(*entry, group->heap);
     lp->sequence -= entry->sent_count;
     entry->sent_count = 0;

@@ -94,15 +94,17 @@ void Worker::read_groups(const SavedRun& saved) {
             file.emplace(saved.folder + "/" + saved.files[number]);
         }
         file->open(from.section);
-        go_on_with(group, read_group(group, [&](void* bytes, std::size_t size) {
-                       file->read(bytes, size);
-                   }));
+        const std::vector<EventRecord*> pending =
+            read_group(group, [&](void* bytes, std::size_t size) { file->read(bytes, size); });
+        for (const EventRecord* event : pending)
+            if (event->time >= core_.plan.until) ending_.note_beyond_end();
+        go_on_with(group, pending);
         for (std::uint32_t i = 0; i < group.count; ++i) core_.rank.memory_budget().note_started();
     }
     core_.gvt = core_.lead = saved.progress.gvt;
     ending_.resume_from(saved.progress.gvt);
     if (core_.self == Partition::Owner{0, 0}) {
-        ending_.resume_sums(saved.progress.end_key, saved.progress.dropped_beyond_end);
+        ending_.resume_last_key(saved.progress.end_key);
         committer_.resume_from(saved.progress.last_committed_time);
     }
 }

@@ -140,7 +140,8 @@ void Worker::roll_back_to(const EventRecord& event) {
 void Worker::undo_sends(Group& group, LpRecord& lp, History::Ordinal position) {
     for (History::Ordinal p = lp.history.tail(); p != position;) {
         HistoryEntry& entry = core_.entry_at(lp, --p);
-        if (entry.sent_count > 0) ending_.take_back_dropped(dropped_sends(entry));
+        if (entry.sent_count > 0)
+            ending_.take_back_beyond_end(sends_beyond_end(entry, core_.plan.until));
         for (EventRecord* sent = entry.sent; sent != nullptr; sent = sent->next_sent) {
             cancel_here(*sent);
             ++core_.counters[Counter::anti_messages];

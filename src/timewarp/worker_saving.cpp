@@ -113,7 +113,6 @@ SavedPart Worker::save(SectionWriter& file, std::uint32_t file_number, const Add
     }
     part.progress.gvt = standstill_.bound().time;
     part.progress.end_key = ending_.last_key();
-    part.progress.dropped_beyond_end = ending_.dropped_beyond_end();
     part.progress.last_committed_time = committer_.last_committed_time();
     part.progress.totals = core_.counters;
     part.progress.totals[Counter::saved_states] = core_.keeper.saved_states();

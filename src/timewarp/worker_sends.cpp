@@ -29,7 +29,7 @@ void Worker::schedule(Context& context, LpId target, VirtualTime delay, EventTyp
             staged_.append(WireEvent{header, 0, WireKind::event, {}}, payload.data());
             if (!is_running_for_good()) add_anti_message(entry, header, core_.running.group->heap);
         },
-        [&] { ending_.note_dropped(); });
+        [&] { ending_.note_beyond_end(); });
     ++entry.sent_count;
 }
 

@@ -36,7 +36,7 @@ bool Ending::on_gvt(const GvtResult& result, const Committer& committer, bool ma
         if (on_gvt_while_pausing(result)) return true;
     }
     if (bound >= until) {
-        const bool ran_dry = bound == time_infinity && result.sums.dropped_beyond_end == 0;
+        const bool ran_dry = result.sums.sent_beyond_end == 0;
         return end(ran_dry ? EndReason::no_events : EndReason::until, until,
                    start_of(time_infinity));
     }

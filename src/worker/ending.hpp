@@ -44,22 +44,19 @@ class Ending {
     // The key of the latest event after which an LP let the run end.
     const EventKey& last_key() const noexcept { return last_key_; }
     // Events that were sent beyond the end of the run, and not taken back.
-    std::uint64_t dropped_beyond_end() const noexcept { return dropped_beyond_end_; }
+    std::uint64_t sent_beyond_end() const noexcept { return sent_beyond_end_; }
 
-    void note_dropped() noexcept { ++dropped_beyond_end_; }
-    void take_back_dropped(std::uint32_t events) noexcept { dropped_beyond_end_ -= events; }
+    void note_beyond_end() noexcept { ++sent_beyond_end_; }
+    void take_back_beyond_end(std::uint32_t events) noexcept { sent_beyond_end_ -= events; }
 
     // --- LPs that come and go ---
 
     void add(const LpRecord& lp) noexcept { lps_not_ended_ += lp.ended ? 0 : 1; }
     void add(const Group& group) noexcept;
     void remove(const Group& group) noexcept;
-    // What a saved run knew: GVT, and the sums over all its workers.
+    // What a saved run knew: GVT, and the latest key over all its workers.
     void resume_from(VirtualTime gvt) noexcept { previous_gvt_ = gvt; }
-    void resume_sums(const EventKey& last_key, std::uint64_t dropped_beyond_end) noexcept {
-        last_key_ = last_key;
-        dropped_beyond_end_ = dropped_beyond_end;
-    }
+    void resume_last_key(const EventKey& last_key) noexcept { last_key_ = last_key; }
 
   private:
     void look(const Committer& committer, const EventKey& bound);
@@ -70,7 +67,7 @@ class Ending {
     VirtualTime previous_gvt_ = 0;
     std::uint64_t lps_not_ended_ = 0;
     EventKey last_key_{-1.0, 0, 0, 0};
-    std::uint64_t dropped_beyond_end_ = 0;
+    std::uint64_t sent_beyond_end_ = 0;
     EventKey final_bound_{};
     EndReason reason_;
     VirtualTime time_ = 0;

@@ -69,7 +69,7 @@ for what, words, arguments in [
         ("another seed", "--seed is 2 here and was 1", ["--seed", 2]),
         ("another option of the model", "--inter-arrival is 30.0 here", ["--inter-arrival", 30]),
         ("another number of LPs", "--objects is 138 here", ["--objects", 138]),
-        ("another end", "the end time is 20000", ["--until", 20000])]:
+        ("an end that it has passed", "the saved run has come to", ["--until", 0.5])]:
     expect_refused(what, words, *restart, *arguments)
 expect_refused("another division into groups", "--lps-per-group 3: groups are as they were saved",
                *restart, "--lps-per-group", 3)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""SIGTERM and SIGUSR1 end a run that is saved (--checkpoint) with exit code 0 and a line that says how to
+"""SIGTERM, SIGUSR1 and SIGHUP end a run that is saved (--checkpoint) with exit code 0 and a line that says how to
 go on; given to a shell as it is, that line comes to the digest and the files of a run that nobody has
 interrupted. SIGINT: the same, but 130. Without --checkpoint these signals do what they always do."""
 
@@ -47,7 +47,7 @@ def end(process, number):
 command = [programs.bin / MODEL[0], *MODEL[1:], "--workers", 2, "--quiet", "--stats", stats,
            "--output", output, "--checkpoint", checkpoint, "--checkpoint-period", "0.1"]
 shell, beyond = None, 0.0
-for number, code in [(signal.SIGTERM, 0), (signal.SIGUSR1, 0), (signal.SIGINT, 130)]:
+for number, code in [(signal.SIGTERM, 0), (signal.SIGUSR1, 0), (signal.SIGHUP, 0), (signal.SIGINT, 130)]:
     name = signal.Signals(number).name
     run = start(["bash", "-c", f"exec {shell}"] if shell else command)
     if not wait_for_gvt(run, checkpoint, beyond):
@@ -75,6 +75,15 @@ for arguments in [[], ["--workers", 1]]:
                           capture_output=True, text=True, cwd=programs.work)
     expect(done.returncode == 0 and result(stats) == reference
            and contents(output) == contents(reference_output), f"once more {arguments}")
+
+# Nor does one that is told to ignore it end with its terminal.
+immune = programs.work / "immune"
+run = start(["nohup", programs.bin / MODEL[0], *MODEL[1:], "--quiet", "--checkpoint", immune,
+             "--checkpoint-period", "0.1"])
+wait_for_gvt(run, immune)
+run.send_signal(signal.SIGHUP)
+_, errors = run.communicate(timeout=300)
+expect(run.returncode == 0 and restart_hint(errors) is None, f"SIGHUP under nohup: {run.returncode}")
 
 # A log on a full disk: what was saved counts all the same, also for a batch system.
 logless = programs.work / "logless"

@@ -22,7 +22,7 @@ Contribution draw(Dice& dice) {
         *transit = {draw_bound(dice), static_cast<std::int64_t>(dice.below(9)) - 4};
     c.lead = static_cast<double>(dice.below(9));
     for (std::uint64_t* sum : {&c.executed, &c.rolled_back, &c.committed, &c.resident_bytes,
-                               &c.not_ended, &c.dropped_beyond_end})
+                               &c.not_ended, &c.sent_beyond_end})
         *sum = dice.below(100);
     if (dice.chance(0.7))
         c.end_key = {static_cast<double>(dice.below(3)), 0,
@@ -42,7 +42,7 @@ bool same(const Contribution& a, const Contribution& b) {
            a.executed == b.executed && a.rolled_back == b.rolled_back &&
            a.committed == b.committed && a.resident_bytes == b.resident_bytes &&
            a.not_ended == b.not_ended && a.end_key == b.end_key &&
-           a.dropped_beyond_end == b.dropped_beyond_end && a.stop == b.stop && a.save == b.save &&
+           a.sent_beyond_end == b.sent_beyond_end && a.stop == b.stop && a.save == b.save &&
            a.clock_ns == b.clock_ns && a.events_ahead == b.events_ahead;
 }
 

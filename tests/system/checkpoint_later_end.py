@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""A saved run goes on to another end than it had, whether it was over or interrupted: digest and files are
+those of a run that had this end from the start. An end that the saved run has passed is refused."""
+
+import shutil
+import signal
+
+from checkpoints import contents, gvt, latest, result, start, wait_for_gvt
+from programs import Programs
+
+# Traffic ends in the middle of many journeys, phold of all its events, queues of customers in service.
+MODELS = [
+    (["traffic", "--objects", 200], 4000, 9000),
+    (["phold", "--lps", 64, "--remote", 0.5, "--rollback", "snapshot", "--state", 64], 40000, 50000),
+    (["queues"], 100000, 130000),
+]
+
+programs = Programs()
+expect = programs.expect
+stats, output = programs.work / "stats.json", programs.work / "output"
+checkpoint = programs.work / "checkpoint"
+
+
+def run(model, *more):
+    process = start(programs, programs.bin / model[0], *model[1:], "--quiet", "--stats", stats,
+                    "--output", output, *more)
+    _, errors = process.communicate(timeout=600)
+    return process.returncode, errors
+
+
+for model, early, late in MODELS:
+    references = {}
+    for end in (early, late):
+        shutil.rmtree(output, ignore_errors=True)
+        code, errors = run(model, "--until", end, "--engine", "sequential")
+        expect(code == 0, f"{model[0]} until {end}: {code} {errors!r}")
+        references[end] = (result(stats), contents(output))
+    for interrupted in (False, True):
+        shutil.rmtree(output, ignore_errors=True)
+        shutil.rmtree(checkpoint, ignore_errors=True)
+        saved = ["--checkpoint", checkpoint, "--checkpoint-period", "0.05"]
+        name = f"{model[0]}, {'interrupted' if interrupted else 'over'}"
+        if interrupted:
+            process = start(programs, programs.bin / model[0], *model[1:], "--quiet", "--until", early,
+                            "--workers", 2, "--stats", stats, "--output", output, *saved)
+            wait_for_gvt(process, checkpoint)
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=600)
+        else:
+            run(model, "--until", early, "--workers", 2, *saved)
+            expect((result(stats), contents(output)) == references[early], f"{name}: its own end")
+        there = latest(checkpoint)
+        if there is None:
+            expect(False, f"{name}: nothing was saved")
+            continue
+        passed = gvt(checkpoint)
+        code, errors = run(model, "--until", passed / 2, "--restart", checkpoint)
+        expect(code == 2 and errors.count("\n") == 1 and "--until" in errors,
+               f"{name}: an end before {passed} is refused: {code} {errors!r}")
+        code, errors = run(model, "--until", late, "--workers", 1, *saved, "--restart", checkpoint)
+        expect(code == 0 and (result(stats), contents(output)) == references[late],
+               f"{name} at {passed}: on to {late}: {code} {errors!r}")
+
+programs.leave()
