@@ -11,7 +11,7 @@ namespace nw {
 namespace {
 
 // Posted at a time: what comes between two steps of the net role should find a buffer, because MPI
-// would copy it to one of its own otherwise. A step takes about 16 (src/rank/rank.cpp): as many again are
+// would copy it to one of its own otherwise. A step takes about 16 (src/net/exchange.hpp): as many again are
 // ready for what comes meanwhile. What finds none costs a copy of at most 4 KB, and is not lost.
 constexpr std::size_t receives_posted = 32;
 constexpr int batch_tag = 1;

@@ -1,10 +1,14 @@
 #include "inorder/in_order_executor.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/check.hpp"
 #include "engine/event_flow.hpp"
 #include "engine/handler_call.hpp"
 #include "engine/lp_lifetime.hpp"
 #include "lp/make_context.hpp"
+#include "net/exchange.hpp"
 #include "numa/handler/warm_up.hpp"
 
 namespace nw {
@@ -17,17 +21,27 @@ constexpr std::uint64_t releases_per_cap = 256;
 
 }  // namespace
 
-InOrderWorld::InOrderWorld(const RunPlan& p, MemorySource& m, OutputWriter& o,
-                           std::uint32_t executors)
+InOrderWorld::InOrderWorld(const RunPlan& p, MemorySource& m, OutputWriter& o, Exchange* e)
     : plan(p),
       memory(m),
       output(o),
+      exchange(e),
+      rank(e != nullptr ? index(e->rank()) : 0),
       groups(p.partition.groups()),
-      ready_lists(executors),
-      budget(p, m, 1) {}
+      ready_lists(p.workers),
+      budget(p, m, p.ranks) {}
+
+void InOrderWorld::deliver(const WireEvent& wire) {
+    const std::uint32_t g = plan.partition.position(wire.target).group;
+    groups[g]->mail.push(reinterpret_cast<const std::byte*>(&wire), wire.bytes(),
+                         ready_lists[plan.partition.first_owner(g).worker]);
+}
 
 InOrderExecutor::InOrderExecutor(InOrderWorld& world, std::uint32_t self)
-    : EventSink(world.plan.rules.lps, world.plan.config.seed), world_(world), self_(self) {}
+    : EventSink(world.plan.rules.lps, world.plan.config.seed),
+      world_(world),
+      self_{static_cast<std::uint16_t>(world.rank), static_cast<std::uint16_t>(self)},
+      to_ranks_(world.plan.ranks) {}
 
 // After a failure no LP's destructor is called: states are what the failure left.
 InOrderExecutor::~InOrderExecutor() = default;
@@ -52,14 +66,14 @@ void InOrderExecutor::set_up() {
     }
 }
 
-void InOrderExecutor::start() {
+void InOrderExecutor::start(const std::function<void()>& move_mail) {
     start_lps(
         groups_, world_.budget, [&](Group&, LpRecord& lp) { run_on_start(lp); },
         [&] {
             send_mail();
+            move_mail();
             fetch_mail();
         });
-    send_mail();
 }
 
 void InOrderExecutor::run_on_start(LpRecord& lp) {
@@ -74,7 +88,11 @@ void InOrderExecutor::run_on_end(LpRecord& lp, VirtualTime end_time) {
     call_ = {.lp = &lp, .key = {.time = end_time, .sender = lp.id}, .hook = "on_end()"};
     Context context = make_context(end_time, lp.id, lp.random_counter);
     call_on_end(call_, context, guard_);
-    for (const OutputRow& row : rows_) world_.output.write(row);
+    for (OutputRow& row : rows_) {
+        row.key = {time_infinity, 0, lp.id,
+                   0};  // behind all rows of events, and in the order of LPs
+        world_.output.write(row);
+    }
     rows_.clear();
 }
 
@@ -83,14 +101,14 @@ void InOrderExecutor::destroy_lps() { nw::destroy_lps(groups_, call_.key.time, c
 // --- Events ----------------------------------------------------------------------------------------
 
 // Nothing here is kept for longer than it must be: all that helps is to give back what is free.
-void InOrderExecutor::apply_memory_pressure() {
+void InOrderExecutor::apply_memory_pressure(MemoryBudget::Clock::time_point now) {
     if constexpr (paranoid) check_if_due();
     MemoryBudget& budget = world_.budget;
-    if (budget.level(MemoryBudget::Clock::now()) == MemoryBudget::Level::ample) return;
+    if (budget.level(now) == MemoryBudget::Level::ample) return;
     if (!budget.wants_release()) return;
     if (budget.used_bytes() >= released_at_ + budget.cap_bytes() / releases_per_cap) {
         for (Group* group : groups_) group->heap.release_free_pages();
-        if (self_ == 0) world_.memory.os().release_libc_memory();
+        if (self_.worker == 0) world_.memory.os().release_libc_memory();
         budget.check(last_time_);
         released_at_ = budget.used_bytes();
     }
@@ -163,8 +181,8 @@ void InOrderExecutor::schedule(Context& context, LpId target, VirtualTime delay,
         [&](std::uint32_t g) { return owns(g) ? world_.groups[g].get() : nullptr; },
         [&](const EventHeader& header) {
             const PlatformScope platform;
-            ++counters_[Counter::events_crossed];
-            outbox_.append(WireEvent{header, 0, WireKind::event, {}}, payload.data());
+            sent_from_ = std::min(sent_from_, header.time);
+            outbox_.append(WireEvent{header, window_, WireKind::event, {}}, payload.data());
         },
         [&] { dropped_beyond_end_ = true; });
 }
@@ -175,20 +193,61 @@ void InOrderExecutor::release_sends() {
 }
 
 void InOrderExecutor::send_mail() {
+    const Partition& partition = world_.plan.partition;
     for_each_wire_event(outbox_.data(), outbox_.size(), [&](const WireEvent& wire) {
-        const std::uint32_t g = world_.plan.partition.position(wire.target).group;
-        world_.groups[g]->mail.push(
-            reinterpret_cast<const std::byte*>(&wire), wire.bytes(),
-            world_.ready_lists[world_.plan.partition.first_owner(g).worker]);
+        const std::uint32_t rank =
+            partition.first_owner(partition.position(wire.target).group).rank;
+        if (rank != self_.rank) {
+            append_for_rank(rank, wire);
+        } else {
+            ++counters_[Counter::events_crossed];
+            world_.deliver(wire);
+        }
     });
     outbox_.clear();
 }
 
+void InOrderExecutor::append_for_rank(std::uint32_t rank, const WireEvent& wire) {
+    ++counters_[Counter::events_sent];
+    ToRank& to = to_ranks_[rank];
+    if (!to.mail.empty() && to.mail.size() + wire.bytes() > world_.exchange->batch_bytes())
+        close_batch(rank);
+    to.mail.append(wire, wire.payload());
+    ++to.in_window;
+    ++to.events;
+}
+
+void InOrderExecutor::close_batch(std::uint32_t rank) {
+    MailBuffer& mail = to_ranks_[rank].mail;
+    ++counters_[Counter::batches_sent];
+    counters_[Counter::bytes_sent] += mail.size();
+    world_.exchange->post(RankId{rank}, {mail.data(), mail.size()});
+    mail.clear();
+}
+
+void InOrderExecutor::flush_mail() {
+    send_mail();
+    for (std::uint32_t r = 0; r < to_ranks_.size(); ++r)
+        if (!to_ranks_[r].mail.empty()) close_batch(r);
+}
+
+VirtualTime InOrderExecutor::cut(std::vector<std::uint32_t>& sent) {
+    for (std::uint32_t r = 0; r < to_ranks_.size(); ++r)
+        sent[r] = std::exchange(to_ranks_[r].in_window, 0);
+    ++window_;
+    return std::min(pending_.min_time(), std::exchange(sent_from_, time_infinity));
+}
+
+void InOrderExecutor::add_sent_to(std::vector<std::uint64_t>& sums) const {
+    for (std::uint32_t r = 0; r < to_ranks_.size(); ++r) sums[r] += to_ranks_[r].events;
+}
+
 void InOrderExecutor::fetch_mail() {
     drain_mail(
-        world_.ready_lists[self_],
+        world_.ready_lists[self_.worker],
         [&](const BottomHalf& mail) { return world_.groups[mail.group()].get(); },
         [&](const WireEvent& wire, Group& group) {
+            NW_CHECK(wire.time >= last_time_);
             pending_.push(new_event(group, wire, wire.payload()).entry());
         });
 }
@@ -209,10 +268,10 @@ void InOrderExecutor::output(Context&, std::size_t table, std::span<const Output
 
 void InOrderExecutor::hand_over_output(VirtualTime bound) {
     if (rows_.size() >= rows_worth_handing_over || bound == time_infinity) {
-        world_.output.hand_over(self_, rows_, bound);
+        world_.output.hand_over(self_.worker, rows_, bound);
     } else {
         // Rows are kept in order: the first is the earliest that is still to be handed over.
-        world_.output.promise(self_, rows_.empty() ? bound : rows_.front().key.time);
+        world_.output.promise(self_.worker, rows_.empty() ? bound : rows_.front().key.time);
     }
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -23,10 +24,20 @@
 
 namespace nw {
 
-// What the executors of a run share. `groups` is by number; each executor makes its own.
+class Exchange;
+struct WireEvent;
+
+// Windows are counted modulo 2^32. Not from 0: so the numbers wrap in every run.
+inline constexpr std::uint32_t first_window = 0u - 32;
+
+// What the executors of a rank share. `groups` is by number; each executor makes its own.
 struct InOrderWorld {
+    // `exchange`: with the other ranks; null: there are none.
     InOrderWorld(const RunPlan& plan, MemorySource& memory, OutputWriter& output,
-                 std::uint32_t executors);
+                 Exchange* exchange);
+
+    // Into the bottom half of its group. Requires: that is one of this rank's.
+    void deliver(const WireEvent& wire);
 
     LpRecord& lp(std::uint32_t id) const noexcept {
         const Partition::Position position = plan.partition.position(id);
@@ -36,6 +47,8 @@ struct InOrderWorld {
     const RunPlan& plan;
     MemorySource& memory;
     OutputWriter& output;
+    Exchange* const exchange;
+    const std::uint32_t rank;
     std::vector<std::unique_ptr<Group>> groups;
     std::vector<ReadyList> ready_lists;  // by executor
     MemoryBudget budget;
@@ -49,7 +62,8 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     // Thread: its own, before anything else there; leave_thread() after all else.
     void adopt_thread();
     void set_up();  // builds the groups that the partition gives this executor
-    void start();   // on_start of its LPs
+    // on_start of its LPs. `move_mail`: between ranks, now and then.
+    void start(const std::function<void()>& move_mail);
 
     // Executes events before `horizon`, at most `events_max`, until none is left or (with an end
     // condition) all of this executor's LPs have ended. Returns how many.
@@ -64,10 +78,17 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
 
     // To be called every few thousand events. Throws MachineError when the run does not fit into
     // --memory-cap.
-    void apply_memory_pressure();
+    void apply_memory_pressure(MemoryBudget::Clock::time_point now);
 
-    void send_mail();   // to the bottom halves of the other executors' groups
+    void
+    send_mail();  // to the bottom halves of other executors' groups, and in full batches to ranks
+    void flush_mail();  // all of it
     void fetch_mail();  // from one's own
+    // Here a window ends, after flush_mail(). Returns the min of what may still be executed here and of what
+    // was sent in the window; `sent`: events sent in it, by rank.
+    VirtualTime cut(std::vector<std::uint32_t>& sent);
+    // Events to each other rank, added to `sums` by the rank's number.
+    void add_sent_to(std::vector<std::uint64_t>& sums) const;
     void hand_over_output(VirtualTime bound);
 
     void run_on_end(LpRecord& lp, VirtualTime end_time);
@@ -89,15 +110,23 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
                   std::span<const std::byte> payload) override;
     void output(Context& context, std::size_t table, std::span<const OutputValue> row) override;
     bool owns(std::uint32_t group) const noexcept {
-        return world_.plan.partition.first_owner(group).worker == self_;
+        return world_.plan.partition.first_owner(group) == self_;
     }
+    void append_for_rank(std::uint32_t rank, const WireEvent& wire);
+    void close_batch(std::uint32_t rank);
     void release_sends();
     [[noreturn]] void handler_failed(std::string_view what);
     RunningHandler running_handler() const noexcept override;
     void check_if_due();  // base/paranoid.hpp
 
+    struct ToRank {
+        MailBuffer mail;
+        std::uint32_t in_window = 0;  // events
+        std::uint64_t events = 0;
+    };
+
     InOrderWorld& world_;
-    std::uint32_t self_;
+    Partition::Owner self_;
     PendingSet pending_;
     FaultGuard guard_;
     std::string failure_;  // of the handler that failed
@@ -105,6 +134,9 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     std::vector<Group*> groups_;
     std::vector<OutputRow> rows_;
     MailBuffer outbox_;
+    std::vector<ToRank> to_ranks_;
+    std::uint32_t window_ = first_window;
+    VirtualTime sent_from_ = time_infinity;  // min of what was sent in this window
     RunningCall call_;
     EventRecord* sent_ = nullptr;    // chain of what it scheduled for this executor's LPs
     std::uint64_t released_at_ = 0;  // bytes in use when free memory was last given back

@@ -19,7 +19,7 @@ class SequentialRun {
   public:
     explicit SequentialRun(EngineRun& run)
         : run_(run),
-          world_(run.plan, run.memory, run.output, 1),
+          world_(run.plan, run.memory, run.output, nullptr),
           executor_(world_, 0),
           watch_(run.plan.config, {&executor_}, run.progress) {}
 
@@ -40,7 +40,7 @@ class SequentialRun {
         start_worker(run_.model);
         executor_.set_up();
         if (run_.plan.config.protect_shared) shared_.begin();
-        executor_.start();
+        executor_.start([] {});
         meter_phase<MeterPhase::execute>();
         execute();
         meter_phase<MeterPhase::ending>();
@@ -64,7 +64,7 @@ class SequentialRun {
         while (!executor_.all_ended() && executor_.next_time() < until &&
                run_.stop_signal.load(std::memory_order_relaxed) == 0) {
             executor_.run(until, events_per_look);
-            executor_.apply_memory_pressure();
+            executor_.apply_memory_pressure(MemoryBudget::Clock::now());
             executor_.hand_over_output(executor_.last_time());
             report_progress();
         }

@@ -137,7 +137,7 @@ void check_choices(const Model& model, const Setup& setup, const Config& config,
                       {PlaceMode::local, PlaceMode::interleave, PlaceMode::weighted},
                       fmt::format("on {} ranks", ranks));
     if (ranks > 1)
-        demand_one_of("engine", config.engine, {EngineKind::timewarp},
+        demand_one_of("engine", config.engine, {EngineKind::conservative, EngineKind::timewarp},
                       fmt::format("on {} ranks", ranks));
     if (config.engine == EngineKind::conservative) {
         const std::vector<EngineKind> others{EngineKind::sequential, EngineKind::timewarp};

@@ -12,8 +12,6 @@
 namespace nw {
 namespace {
 
-constexpr std::size_t batches_received_per_step = 16;
-
 WindowControl window_of(const RunPlan& plan) {
     const bool is_alone = plan.ranks * plan.workers == 1;
     switch (plan.config.window_mode) {
@@ -34,6 +32,7 @@ Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, Outp
            const std::vector<NodeId>& worker_nodes)
     : plan_(plan),
       transport_(transport),
+      exchange_(transport),
       batch_bytes_(transport.batch_bytes()),
       memory_(memory),
       memory_budget_(plan, memory, transport.ranks()),
@@ -73,22 +72,10 @@ Group& Rank::make_group(std::uint32_t g) {
 
 void Rank::net_step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
     if (!net_role_.try_lock()) return;
-    if (has_outgoing_.load(std::memory_order_acquire)) {
-        std::vector<OutgoingBatch> batches;
-        {
-            const std::lock_guard lock(outgoing_mutex_);
-            batches.swap(outgoing_);
-            has_outgoing_.store(false, std::memory_order_release);
-        }
-        for (const OutgoingBatch& batch : batches) transport_.send(batch.destination, batch.bytes);
-        trace.mark(TraceKind::send, batches.size());
-    }
+    if (const std::uint64_t sent = exchange_.send(); sent > 0) trace.mark(TraceKind::send, sent);
     if (transport_.ranks() > 1) {
-        std::uint64_t received = 0;
-        transport_.receive(batches_received_per_step, [&](std::span<const std::byte> batch) {
-            deliver(batch.data(), batch.size());
-            ++received;
-        });
+        const std::uint64_t received = exchange_.receive(
+            [this](std::span<const std::byte> batch) { deliver(batch.data(), batch.size()); });
         trace.mark(TraceKind::receive, received);
     }
     // Handing groups over takes memory for a moment: not when it is short.
@@ -116,9 +103,7 @@ void Rank::net_step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
 }
 
 void Rank::send_batch(RankId destination, const MailBuffer& batch) {
-    const std::lock_guard lock(outgoing_mutex_);
-    outgoing_.push_back({destination, {batch.data(), batch.data() + batch.size()}});
-    has_outgoing_.store(true, std::memory_order_release);
+    exchange_.post(destination, {batch.data(), batch.size()});
 }
 
 void Rank::deliver(const std::byte* events, std::size_t size) {

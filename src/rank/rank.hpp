@@ -24,6 +24,7 @@
 #include "event/event_key.hpp"
 #include "event/ready_list.hpp"
 #include "gvt/gvt_rounds.hpp"
+#include "net/exchange.hpp"
 #include "plan/memory_budget.hpp"
 #include "plan/partition.hpp"
 #include "rank/rank_balance.hpp"
@@ -157,6 +158,7 @@ class Rank {
 
     const RunPlan& plan_;
     Transport& transport_;
+    Exchange exchange_;
     const std::size_t batch_bytes_;
     MemorySource& memory_;
     MemoryBudget memory_budget_;
@@ -180,13 +182,6 @@ class Rank {
     RankBalance balance_;
     TraceTrack trace_;                            // under the net role
     TraceTrack::Clock::time_point round_over_{};  // the same; when trace_'s last span ended
-    struct OutgoingBatch {
-        RankId destination;
-        std::vector<std::byte> bytes;
-    };
-    std::mutex outgoing_mutex_;
-    std::vector<OutgoingBatch> outgoing_;
-    std::atomic<bool> has_outgoing_{false};
 
     std::atomic<bool> failed_{false};
     std::mutex failure_mutex_;

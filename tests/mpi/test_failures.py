@@ -2,7 +2,6 @@
 """What ends one rank ends them all, soon, with one message that says which: a rank that is killed, a
 model that breaks a rule on a rank. And a signal to one rank is an orderly stop of all."""
 
-import json
 import os
 import re
 import signal
@@ -35,43 +34,48 @@ ranks.expect(not launch.pids(), "a killed rank: no other is left")
 
 # A model breaks a rule: LP 1, which is the second of eight ranks with one LP each. What any rank
 # does with an event is only known to be final everywhere at the end.
-for count, rank in [(8, 1), (2, 0)]:
+for count, rank, engine in [(8, 1, "timewarp"), (2, 0, "timewarp"), (3, 0, "conservative"),
+                            (2, 0, "conservative")]:
     for breach, words in [("past", "-1"), ("exception", "the model's own words"), ("null", "")]:
         ended = ranks.launch(ranks.part(count, "rule_breaker", "--breach", breach, "--workers", 1,
-                                        "--lps-per-group", 1))
+                                        "--lps-per-group", 1, "--engine", engine))
         ranks.expect(ended.exit_code == 3 and len(ended.ours) == 1
                      and ended.ours[0].startswith(f"numawarp: rank {rank}: ")
                      and all(word in ended.ours[0] for word in ["LP 1", "time 3", words])
                      and not ended.stdout and ended.seconds < SECONDS_TO_END,
-                     f"{breach} on {count} ranks: exit code {ended.exit_code}: {ended.ours}")
+                     f"{breach} by {engine} on {count} ranks: exit code {ended.exit_code}: {ended.ours}")
 
 # An LP cannot be built, on the second rank, when the first has sent to it already.
-for net_thread in ["off", "on"]:
+for options in [["--net-thread", "off"], ["--net-thread", "on"], ["--engine", "conservative"]]:
     ended = ranks.launch(ranks.part(2, "rule_breaker", "--breach", "constructor", "--workers", 4,
-                                    "--lps-per-group", 1, "--net-thread", net_thread))
+                                    "--lps-per-group", 1, *options))
     ranks.expect(ended.exit_code == 2 and len(ended.ours) == 1
                  and ended.ours[0].startswith("numawarp: rank 1: ")
                  and "the model's own words" in ended.ours[0],
-                 f"a constructor, --net-thread {net_thread}: exit code {ended.exit_code}: {ended.ours}")
+                 f"a constructor, {options}: exit code {ended.exit_code}: {ended.ours}")
 
 # A rank fails while what it has sent lies there untaken: it says so at once, and waits for nobody.
-ended = ranks.launch(ranks.part(2, "rule_breaker", "--breach", "start", "--workers", 1,
-                                "--lps-per-group", 1, "--net-thread", "on"))
-ranks.expect(ended.exit_code == 3 and len(ended.ours) == 1
-             and ended.ours[0].startswith("numawarp: rank 1: LP 7 at time 0 in on_start(): ")
-             and ended.seconds < SECONDS_TO_END,
-             f"amid sending: exit code {ended.exit_code} after {ended.seconds:.1f} s: {ended.ours}")
+for options in [["--net-thread", "on"], ["--engine", "conservative"]]:
+    ended = ranks.launch(ranks.part(2, "rule_breaker", "--breach", "start", "--workers", 1,
+                                    "--lps-per-group", 1, *options))
+    ranks.expect(ended.exit_code == 3 and len(ended.ours) == 1
+                 and ended.ours[0].startswith("numawarp: rank 1: LP 7 at time 0 in on_start(): ")
+                 and ended.seconds < SECONDS_TO_END,
+                 f"amid sending, {options}: exit code {ended.exit_code} after "
+                 f"{ended.seconds:.1f} s: {ended.ours}")
 
 # A signal to any one rank.
-for stop in [signal.SIGINT, signal.SIGTERM]:
+for engine, stop in [("timewarp", signal.SIGINT), ("timewarp", signal.SIGTERM),
+                     ("conservative", signal.SIGTERM)]:
     stats = ranks.work / "interrupted.json"
-    with endless_run(3, "--quiet", "--stats", stats) as launch:
+    with endless_run(3, "--engine", engine, "--quiet", "--stats", stats) as launch:
         launch.wait_until_under_way(3)
         os.kill(launch.pids()[2], stop)
         ended = launch.wait()
-    run = json.loads(stats.read_text())
+    run = ranks.expect_sequential_digest(f"{engine}, {stop.name}", stats, "phold")
     ranks.expect(ended.exit_code == 128 + stop and not ended.ours
                  and run["end_reason"] == "interrupted" and run["committed_events"] > 0,
-                 f"{stop.name}: exit code {ended.exit_code}, {run['committed_events']} events")
+                 f"{engine}, {stop.name}: exit code {ended.exit_code}, "
+                 f"{run['committed_events']} events")
 
 ranks.leave()

@@ -126,13 +126,19 @@ TEST_CASE("setup rules: an option that needs another one says which") {
     CHECK(complaint(sequential, settings) == "--check-rollback 0.5" + time_warp);
 }
 
-TEST_CASE("setup rules: several ranks have one engine") {
+TEST_CASE("setup rules: the sequential engine has one rank") {
     const auto sequential = [](nw::Setup&, nw::Config& c) {
         c.engine = nw::EngineKind::sequential;
     };
     CHECK(complaint(sequential) == "");
-    CHECK(complaint(sequential, {}, 2) == "--engine sequential: must be timewarp on 2 ranks");
+    CHECK(complaint(sequential, {}, 2) ==
+          "--engine sequential: must be conservative or timewarp on 2 ranks");
     CHECK(complaint([](nw::Setup&, nw::Config&) {}, {}, 2) == "");
+    const auto conservative = [](nw::Setup& setup, nw::Config& c) {
+        setup.lookahead = 1;
+        c.engine = nw::EngineKind::conservative;
+    };
+    CHECK(complaint(conservative, {}, 2) == "");
 }
 
 TEST_CASE("setup rules: random rebinding needs rebinding") {

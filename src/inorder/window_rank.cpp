@@ -1,0 +1,86 @@
+#include "inorder/window_rank.hpp"
+
+#include "lp/group.hpp"
+#include "plan/run_plan.hpp"
+
+namespace nw {
+
+WindowRank::WindowRank(const RunPlan& plan, Transport& transport, MemorySource& memory,
+                       OutputWriter& output, LiveProgress& progress,
+                       const std::atomic<int>& stop_signal)
+    : exchange_(transport),
+      world_(plan, memory, output, &exchange_),
+      progress_(progress),
+      stop_signal_(stop_signal),
+      rounds_(transport, plan.workers, first_window) {}
+
+void WindowRank::net_step() {
+    if (exchange_.ranks() == 1) return;  // who arrives last has done all that there was to do
+    const std::unique_lock role(net_role_, std::try_to_lock);
+    if (role.owns_lock()) step();
+}
+
+void WindowRank::begin_reduction() {
+    const std::lock_guard role(net_role_);
+    step();
+}
+
+void WindowRank::step() {
+    exchange_.send();
+    exchange_.receive([this](std::span<const std::byte> batch) {
+        for_each_wire_event(batch.data(), batch.size(), [this](const WireEvent& wire) {
+            rounds_.receive(wire.epoch);
+            world_.deliver(wire);
+        });
+    });
+    if (rounds_.step()) call();
+}
+
+void WindowRank::call() noexcept {
+    news_.fetch_add(1);
+    news_.notify_all();
+}
+
+// Who brings news changes what is looked at here first, and counts it then.
+void WindowRank::sleep(std::uint32_t seen) noexcept {
+    const std::uint32_t news = news_.load();
+    if (rounds_.done() == seen && !broken()) news_.wait(news);
+}
+
+void WindowRank::fail(const EventKey& at) {
+    bool models = false;
+    try {
+        throw;
+    } catch (const ModelError&) {
+        models = true;
+    } catch (...) {
+    }
+    {
+        const std::lock_guard lock(failure_mutex_);
+        const bool outranks = models ? !broken() && before(at, failed_at_) : !broken();
+        if (failure_ == nullptr || outranks) {
+            failure_ = std::current_exception();
+            failed_at_ = at;
+        }
+        failed_.store(true, std::memory_order_release);
+        if (!models) broken_.store(true, std::memory_order_release);
+    }
+    if (!models) call();
+}
+
+void WindowRank::give_up() noexcept {
+    broken_.store(true, std::memory_order_release);
+    call();
+}
+
+EventKey WindowRank::failed_at() {
+    const std::lock_guard lock(failure_mutex_);
+    return failed_at_;
+}
+
+void WindowRank::rethrow_failure() {
+    const std::lock_guard lock(failure_mutex_);
+    if (failure_ != nullptr) std::rethrow_exception(failure_);
+}
+
+}  // namespace nw

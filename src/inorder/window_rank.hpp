@@ -1,0 +1,77 @@
+// One rank of a conservative run: what its workers share. Made by the main thread.
+//
+//     mail of a group, ready list of a worker   any worker, net role → owner
+//     rounds                                    slots: their worker → net role; result: net role → all
+//     net role                                  a lock; transport, outgoing batches
+//     failure                                   the first in the order of events, under a mutex
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+
+#include "base/spin_lock.hpp"
+#include "event/event_key.hpp"
+#include "inorder/in_order_executor.hpp"
+#include "inorder/window_rounds.hpp"
+#include "net/exchange.hpp"
+#include "stats/live_progress.hpp"
+#include "stats/run_history.hpp"
+
+namespace nw {
+
+class WindowRank {
+  public:
+    WindowRank(const RunPlan& plan, Transport& transport, MemorySource& memory,
+               OutputWriter& output, LiveProgress& progress, const std::atomic<int>& stop_signal);
+
+    InOrderWorld& world() noexcept { return world_; }
+    const RunPlan& plan() const noexcept { return world_.plan; }
+    std::uint32_t id() const noexcept { return world_.rank; }
+    WindowRounds& rounds() noexcept { return rounds_; }
+    LiveProgress& progress() noexcept { return progress_; }
+    RunHistory& history() noexcept { return history_; }  // the first worker's
+    int stop_signal() const noexcept { return stop_signal_.load(std::memory_order_relaxed); }
+
+    // Thread: any worker, between events. Moves batches and the reduction on, unless another does.
+    void net_step();
+    // Thread: the last to arrive at the round, for which nobody else may look any more.
+    void begin_reduction();
+    // Somebody must look after the network.
+    bool may_sleep(std::uint32_t w) const noexcept { return w != 0 || world_.plan.ranks == 1; }
+    // Until there is another result than that of window `seen`, or no use in waiting for it.
+    void sleep(std::uint32_t seen) noexcept;
+
+    // In a catch block, with what the worker was executing. What the model did at some event is agreed upon
+    // by all ranks, and the first of such failures ends the run; anything else ends it at once.
+    void fail(const EventKey& at);
+    // After a failure: nobody waits for other ranks any more.
+    void give_up() noexcept;
+    bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
+    bool broken() const noexcept { return broken_.load(std::memory_order_acquire); }
+    EventKey failed_at();
+    void rethrow_failure();
+
+  private:
+    void step();
+    void call() noexcept;  // all that sleep
+
+    Exchange exchange_;
+    InOrderWorld world_;
+    LiveProgress& progress_;
+    const std::atomic<int>& stop_signal_;
+    RunHistory history_;
+
+    SpinLock net_role_;
+    WindowRounds rounds_;
+    std::atomic<std::uint32_t> news_{0};
+
+    std::atomic<bool> failed_{false};
+    std::atomic<bool> broken_{false};
+    std::mutex failure_mutex_;
+    std::exception_ptr failure_;
+    EventKey failed_at_;
+};
+
+}  // namespace nw

@@ -1,0 +1,75 @@
+// A rank's half of the reduction after each window: gathers what its workers lay down at their cuts, has it
+// reduced over all ranks together with the number of events that each rank was sent, and makes the result
+// known as soon as those that were sent to this rank have arrived. So who learns it has everything that was
+// sent before anybody's cut.
+//
+// Events carry the window in which they were sent, modulo 2^32. While a rank waits for those of one window
+// others may have cut the next, and send those of the one after it; none gets any further.
+//
+// Thread: slot() and arrive() a worker's; step() and receive() the holder of the net role; done() and
+// result() any worker's.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "inorder/window_sums.hpp"
+#include "net/transport.hpp"
+
+namespace nw {
+
+class WindowRounds {
+  public:
+    struct Slot {
+        WindowSums sums;
+        std::vector<std::uint32_t> sent;  // events in this window, by rank
+    };
+
+    WindowRounds(Transport& transport, std::uint32_t workers, std::uint32_t first_window);
+
+    // Requires: the worker has learnt the result of every window that it has cut.
+    Slot& slot(std::uint32_t w) noexcept { return slots_[w]; }
+    // What stands in the slot is final. Returns whether all have arrived: then somebody must step().
+    bool arrive() noexcept {
+        return arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == workers();
+    }
+
+    // An event has come that was sent in that window.
+    void receive(std::uint32_t window) noexcept { ++received_[window % windows_open]; }
+
+    // Moves the round on as far as it goes without waiting. Returns whether there is a new result.
+    bool step();
+
+    // The number of the window (from first_window on) whose result is not known yet. The result is that of the one before, and
+    // stands until the worker that reads it arrives again.
+    std::uint32_t done() const noexcept {
+        return done_.load(std::memory_order_acquire);  // pairs with the release in step()
+    }
+    const WindowSums& result() const noexcept { return result_; }
+
+  private:
+    static constexpr std::uint32_t windows_open = 4;  // three, and a power of two: numbers wrap
+    enum class Phase : std::uint8_t { gathering, reducing, receiving };
+
+    std::uint32_t workers() const noexcept { return static_cast<std::uint32_t>(slots_.size()); }
+    void begin_reduce();
+    bool poll_reduce();
+
+    Transport& transport_;
+    std::vector<Slot> slots_;
+    alignas(64) std::atomic<std::uint32_t> arrived_{0};
+    alignas(64) std::atomic<std::uint32_t> done_;
+    WindowSums result_;
+    // From here on the net role's alone.
+    Phase phase_ = Phase::gathering;
+    WindowSums reduced_;
+    std::uint32_t expected_ = 0;  // events of the window for this rank
+    std::array<std::uint32_t, windows_open> received_{};
+    std::vector<std::byte> bytes_;
+};
+
+}  // namespace nw

@@ -1,0 +1,157 @@
+#include "inorder/window_worker.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "base/meter_marks.hpp"
+#include "plan/run_plan.hpp"
+
+namespace nw {
+namespace {
+
+// Between two looks at the network and at the memory in use.
+constexpr std::uint64_t batch_events = 2048;
+// Where there are other ranks: a reduction takes as long as some hundred events.
+constexpr std::uint64_t batch_events_of_ranks = 256;
+
+}  // namespace
+
+WindowWorker::WindowWorker(WindowRank& rank, std::uint32_t self)
+    : rank_(rank),
+      self_(self),
+      measures_(is_first() && rank.plan().ranks * rank.plan().workers > 1),
+      executor_(rank.world(), self) {}
+
+// What goes wrong here is told all others before it ends the run.
+template <class Step>
+void WindowWorker::attempt(Step&& step) noexcept {
+    try {
+        if (!failed_) step();
+    } catch (...) {
+        rank_.fail(executor_.at());
+        failed_ = true;
+    }
+}
+
+void WindowWorker::start() {
+    if (rank_.broken()) return;
+    attempt([&] { executor_.start([this] { rank_.net_step(); }); });
+    // Other ranks may be setting up for long: this is not agreed upon with them.
+    if (failed_ && rank_.plan().ranks > 1) rank_.give_up();
+}
+
+bool WindowWorker::turn(Clock::time_point now) {
+    meter_phase<MeterPhase::gvt>();
+    rank_.net_step();
+    bool worked = learn(now);
+    if (finished()) return true;
+    worked |= execute(now);
+    if (reached_ >= cut_at_ && !has_cut()) {
+        cut(now);
+        worked = true;
+    }
+    if (!worked && measures_) overlap_.on_idle(now);
+    return worked;
+}
+
+void WindowWorker::rest() {
+    meter_phase<MeterPhase::gvt>();
+    if (rank_.may_sleep(self_))
+        rank_.sleep(seen_);
+    else
+        std::this_thread::yield();
+}
+
+bool WindowWorker::learn(Clock::time_point now) {
+    if (rank_.rounds().done() == seen_) return false;
+    ++seen_;
+    const WindowSums& sums = rank_.rounds().result();
+    if (self_ == 0) report(sums, now);
+    meter_phase<MeterPhase::mail>();
+    attempt([&] { executor_.fetch_mail(); });
+    if (ending_ || (sums.earliest >= rank_.plan().until && !sums.failed())) {
+        finished_ = true;
+    } else if (sums.is_last()) {
+        ending_ = true;
+        cut_at_ = horizon_;
+    } else {
+        attempt([&] { begin_window(sums.earliest, sums.overlap, now); });
+    }
+    return true;
+}
+
+void WindowWorker::begin_window(VirtualTime earliest, double overlap, Clock::time_point now) {
+    const VirtualTime lookahead = rank_.plan().setup.lookahead;
+    const VirtualTime horizon = std::min(rank_.plan().until, earliest + lookahead);
+    if (!(horizon > earliest))
+        throw ModelError(fmt::format(
+            "at time {} the declared lookahead of {} is lost in rounding; legal: one that "
+            "makes a difference there",
+            earliest, lookahead));
+    if (measures_) overlap_.on_result(now, (horizon - horizon_) / lookahead);
+    horizon_ = horizon;
+    cut_at_ = horizon - overlap * (horizon - earliest);
+    if (!(cut_at_ > earliest)) cut_at_ = horizon;  // rounding
+}
+
+bool WindowWorker::execute(Clock::time_point now) {
+    const VirtualTime bound = has_cut() ? horizon_ : cut_at_;
+    if (reached_ >= bound) return false;
+    meter_phase<MeterPhase::execute>();
+    const std::uint64_t batch = rank_.plan().ranks == 1 ? batch_events : batch_events_of_ranks;
+    std::uint64_t executed = 0;
+    attempt([&] {
+        executed = executor_.run(bound, batch);
+        executor_.apply_memory_pressure(now);
+    });
+    if (executed < batch) reached_ = bound;
+    meter_phase<MeterPhase::mail>();
+    attempt([&] {
+        executor_.hand_over_output(reached_);
+        executor_.send_mail();
+    });
+    return true;
+}
+
+void WindowWorker::cut(Clock::time_point now) {
+    WindowRounds::Slot& slot = rank_.rounds().slot(self_);
+    WindowSums& sums = slot.sums;
+    sums = {};
+    executor_.flush_mail();  // whatever has failed: others wait for what is counted
+    sums.earliest = executor_.cut(slot.sent);
+    sums.last_time = executor_.last_time();
+    sums.executed = executor_.counters()[Counter::executed_events];
+    if (self_ == 0) sums.resident_bytes = rank_.world().budget.used_bytes();
+    if (measures_) {
+        overlap_.on_cut(now);
+        sums.overlap = overlap_.share();
+    }
+    if (rank_.failed()) {
+        sums.failed_at = rank_.failed_at();
+        sums.failed_rank = rank_.id();
+    }
+    sums.stop = rank_.stop_signal();
+    sums.dropped = executor_.dropped_beyond_end();
+    ++cut_;
+    meter_phase<MeterPhase::gvt>();
+    if (rank_.rounds().arrive()) rank_.begin_reduction();
+}
+
+void WindowWorker::report(const WindowSums& sums, Clock::time_point now) {
+    if (is_first()) ++executor_.counters()[Counter::gvt_rounds];
+    const VirtualTime gvt = std::min(sums.earliest, rank_.plan().until);
+    LiveProgress& progress = rank_.progress();
+    progress.gvt.store(gvt, std::memory_order_relaxed);
+    progress.committed_events.store(sums.executed, std::memory_order_relaxed);
+    progress.executed_events.store(sums.executed, std::memory_order_relaxed);
+    if (!is_first() || !rank_.history().is_due(now)) return;
+    rank_.history().add(now, {.gvt = gvt,
+                              .committed_events = sums.executed,
+                              .executed_events = sums.executed,
+                              .gvt_rounds = executor_.counters()[Counter::gvt_rounds],
+                              .resident_bytes = sums.resident_bytes});
+}
+
+}  // namespace nw
