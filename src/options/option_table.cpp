@@ -33,8 +33,9 @@ constexpr Range legal_share = from(0).to(1);
 
 void add_engine(OptionBuilder& table, Config& config) {
     table.group("Engine");
-    table.add_words("engine", config.engine, engine_words,
-                    "who runs the model; all give the same result");
+    table.add_words(
+        "engine", config.engine, engine_words,
+        "who runs the model; all give the same result. On several ranks not sequential");
     OptionSpec& workers = table.add_number("workers", "N", config.workers,
                                            from(1).to(Partition::workers_per_rank_max),
                                            "worker threads in each rank");
