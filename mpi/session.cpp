@@ -55,15 +55,10 @@ class MpiRanks final : public RankGroup {
         // When a rank dies the others write to its closed sockets. They would die of that, one after
         // the other, and the launcher would name the wrong one.
         std::signal(SIGPIPE, SIG_IGN);
-        int provided = MPI_THREAD_SINGLE;
-        if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS)
+        if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &thread_level_) != MPI_SUCCESS)
             throw MachineError("MPI cannot be started (MPI_Init_thread failed)");
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
         try {
-            if (provided < MPI_THREAD_SERIALIZED)
-                throw MachineError(
-                    "this MPI was built without MPI_THREAD_SERIALIZED; legal: one that has this "
-                    "thread level, or a run without a launcher");
             mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &comm_), "MPI_Comm_dup");
             mpi_check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
             mpi_check(MPI_Comm_size(comm_, &ranks_), "MPI_Comm_size");
@@ -80,6 +75,13 @@ class MpiRanks final : public RankGroup {
 
     RankId rank() const noexcept override { return RankId{static_cast<std::uint32_t>(rank_)}; }
     std::uint32_t ranks() const noexcept override { return static_cast<std::uint32_t>(ranks_); }
+    void check() const override {
+        if (thread_level_ < MPI_THREAD_SERIALIZED)
+            throw MachineError(
+                "this MPI was built without MPI_THREAD_SERIALIZED; legal: one that has this "
+                "thread level, or a run without a launcher");
+    }
+
     std::string host() const override {
         std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
         int length = 0;
@@ -151,6 +153,7 @@ class MpiRanks final : public RankGroup {
     MPI_Comm comm_ = MPI_COMM_NULL;
     int rank_ = 0;
     int ranks_ = 1;
+    int thread_level_ = MPI_THREAD_SINGLE;  // which allows what the main thread does alone
 };
 
 }  // namespace

@@ -2,8 +2,8 @@
 // PMIx): a program that is started plainly never touches it, so that it runs where MPI is installed
 // badly, or a debugger or a container is in the way.
 //
-// MPI_THREAD_SERIALIZED: any worker may call MPI, one at a time, which the net role sees to. MULTIPLE
-// would take a lock in every call.
+// MPI_THREAD_SERIALIZED, by RankGroup::check(): any worker may call MPI, one at a time, which the net role
+// sees to. MULTIPLE would take a lock in every call.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 namespace nw {
 
 // Joins the ranks that were launched together, or is alone. At most once in a process. Throws
-// MachineError when MPI cannot be started with the thread level that we need.
+// MachineError when MPI cannot be started.
 std::unique_ptr<RankGroup> join_ranks();
 
 }  // namespace nw

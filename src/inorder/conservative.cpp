@@ -1,6 +1,7 @@
 // The conservative engine on one rank: worker threads around WindowRank and WindowWorker, and the ending.
 
 #include <algorithm>
+#include <atomic>
 #include <barrier>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "base/spin_lock.hpp"
 #include "engine/engines.hpp"
 #include "engine/handler_watch.hpp"
+#include "engine/setup_pump.hpp"
 #include "engine/worker_start.hpp"
 #include "event/wire_event.hpp"
 #include "inorder/window_rank.hpp"
@@ -33,12 +35,14 @@ class ConservativeRun {
           workers_(make_workers(rank)),
           tallies_(run.plan.workers),
           barrier_(static_cast<std::ptrdiff_t>(run.plan.workers)),
+          pump_(run.plan.ranks > 1, [this] { pump(); }),
           watch_(run.plan.config, watched(), run.progress) {}
 
     void run() {
         run_worker_threads(
             run_.memory.os(), run_.places, [this](std::uint32_t w) { work(w); },
             run_.result.notices);
+        pump_.end();
         rethrow_failure();
         say_how_it_ended();
         run_.output.finish();
@@ -98,7 +102,23 @@ class ConservativeRun {
         barrier_.arrive_and_wait();  // every group exists, or somebody failed
         if (w == 0 && run_.plan.config.protect_shared) shared_.begin();
         barrier_.arrive_and_wait();
+        if (w == 0 && !rank_.broken()) has_groups_.store(true, std::memory_order_release);
         guarded(w, [&] { workers_[w]->start(); });
+        barrier_.arrive_and_wait();  // worker 0 looks after the network from now on
+        if (w == 0) pump_.end();
+    }
+
+    // Thread: the pump's.
+    void pump() noexcept {
+        try {
+            // Pairs with the release in set_up(): the groups are whole.
+            if (has_groups_.load(std::memory_order_acquire))
+                rank_.net_step();
+            else
+                rank_.receive_early();
+        } catch (...) {
+            rank_.fail({});
+        }
     }
 
     void turn_until_finished(WindowWorker& worker) {
@@ -179,6 +199,8 @@ class ConservativeRun {
     SharedArena::ReadOnly shared_;  // ends before LPs are destroyed
     std::vector<WorkerTally> tallies_;
     std::barrier<> barrier_;
+    std::atomic<bool> has_groups_{false};
+    SetupPump pump_;
     HandlerWatch watch_;
 };
 

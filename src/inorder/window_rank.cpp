@@ -20,6 +20,11 @@ void WindowRank::net_step() {
     if (role.owns_lock()) step();
 }
 
+void WindowRank::receive_early() {
+    const std::unique_lock role(net_role_, std::try_to_lock);
+    if (role.owns_lock()) exchange_.receive_early();
+}
+
 void WindowRank::begin_reduction() {
     const std::lock_guard role(net_role_);
     step();

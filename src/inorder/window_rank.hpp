@@ -34,6 +34,8 @@ class WindowRank {
     RunHistory& history() noexcept { return history_; }  // the first worker's
     int stop_signal() const noexcept { return stop_signal_.load(std::memory_order_relaxed); }
 
+    // While groups are built: what has come waits for them.
+    void receive_early();
     // Thread: any worker, between events. Moves batches and the reduction on, unless another does.
     void net_step();
     // Thread: the last to arrive at the round, for which nobody else may look any more.

@@ -38,7 +38,9 @@
 #include "main/standard_streams.hpp"
 #include "mpi/session.hpp"
 #include "numa/image/metered_thread.hpp"
+#include "numa/os/kernel_pages.hpp"
 #include "numa/os/modules.hpp"
+#include "numa/os/os.hpp"
 #include "numa/region/shared_arena.hpp"
 #include "options/command_line.hpp"
 #include "options/idle_options.hpp"
@@ -160,6 +162,14 @@ Failure current_failure() {
     }
 }
 
+// All that lays out and moves pages takes them to be of one size.
+void check_kernel_pages(const Config& config) {
+    if (config.memory == MemoryMode::libc || kernel_page_bytes() == page_bytes) return;
+    throw MachineError(fmt::format(
+        "this kernel has pages of {} bytes; legal: one with pages of {} bytes, or --memory libc",
+        kernel_page_bytes(), page_bytes));
+}
+
 // Which of several ranks says it.
 std::string of_rank(const RankGroup& ranks, const std::string& line) {
     return ranks.ranks() == 1 ? line : fmt::format("rank {}: {}", index(ranks.rank()), line);
@@ -219,6 +229,7 @@ class RankRun {
         announce_program();
         const MeteredThread metered;
         int code = agreed([&] {
+            ranks_.check();
             call_hook(model_, ModelHook::options, 0, [&] { table_.emplace(settings_, model_); });
             read_command_line(arguments_, *table_, settings_);
             if (!asks_for_text() && ranks_.is_first())
@@ -296,6 +307,7 @@ class RankRun {
                       [&] { setup_ = model_.setup(); });
         }
         check_setup(model_, setup_, settings_, ranks_.ranks());
+        check_kernel_pages(settings_.config);
         // Files are read for it, and only these runs need it.
         const bool is_long = settings_.config.save.on() || !settings_.restart_directory.empty();
         find_saved_run(settings_,

@@ -26,6 +26,9 @@ class RankGroup {
     virtual std::uint32_t ranks() const noexcept = 0;
     bool is_first() const noexcept { return index(rank()) == 0; }
 
+    // Not collective. Throws MachineError where this rank cannot run an event loop together with others.
+    virtual void check() const {}
+
     // The name of the machine this rank runs on; equal for ranks on the same one.
     virtual std::string host() const = 0;
 

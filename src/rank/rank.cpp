@@ -70,6 +70,11 @@ Group& Rank::make_group(std::uint32_t g) {
     return *groups_[g];
 }
 
+void Rank::receive_early() {
+    const std::unique_lock role(net_role_, std::try_to_lock);
+    if (role.owns_lock()) exchange_.receive_early();
+}
+
 void Rank::net_step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
     if (!net_role_.try_lock()) return;
     if (const std::uint64_t sent = exchange_.send(); sent > 0) trace.mark(TraceKind::send, sent);

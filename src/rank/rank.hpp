@@ -91,6 +91,9 @@ class Rank {
         rebinding_.begin_anew(now, groups_);
     }
 
+    // While groups are built: takes in what has come, for the first net_step().
+    void receive_early();
+
     // Thread: any worker, between events. Takes the net role if it is free and moves what there is
     // to move: batches out and in, the GVT round. `trace` is the calling thread's, begun at `now`.
     void net_step(GvtRounds::Clock::time_point now, TraceTurn& trace);
@@ -98,7 +101,7 @@ class Rank {
     // Hands a closed batch for another rank to the net role.
     void send_batch(RankId destination, const MailBuffer& batch);
 
-    // Nobody moves anything between ranks while it is held. Requires: no worker runs.
+    // Nobody moves anything between ranks while it is held: main threads may speak. Requires: no worker runs.
     std::unique_lock<SpinLock> hold_network() { return std::unique_lock(net_role_); }
 
     // Puts wire events into the bottom halves of their groups. Requires: this rank owns them.

@@ -16,6 +16,7 @@
 #include "checkpoint/saved_run.hpp"
 #include "engine/engines.hpp"
 #include "engine/handler_watch.hpp"
+#include "engine/setup_pump.hpp"
 #include "engine/worker_start.hpp"
 #include "numa/region/shared_arena.hpp"
 #include "rank/rank.hpp"
@@ -168,6 +169,7 @@ class TimeWarpRun {
                      run.result.notices),
           net_thread_(rank),
           barrier_(static_cast<std::ptrdiff_t>(run.plan.workers)),
+          pump_(run.plan.ranks > 1, [this] { pump(); }),
           tallies_(run.plan.workers),
           workers_(make_workers(rank)),
           saver_(run, rank, workers_, barrier_),
@@ -178,6 +180,7 @@ class TimeWarpRun {
 
     void run() {
         execute();
+        pump_.end();
         net_thread_.end();
         rank_.rethrow_failure();
         placement_.finish(run_.result.numa, run_.result.notices);
@@ -230,12 +233,33 @@ class TimeWarpRun {
         if (w == 0 && run_.plan.config.protect_shared) shared_.begin();
         barrier_.arrive_and_wait();  // handlers may run
         if (w == 0) {
-            guarded([&] { begin_output(run_); });
+            guarded([&] {
+                const auto network = rank_.hold_network();
+                begin_output(run_);
+            });
             guarded([&] { net_thread_.begin(); });
             guarded([&] { placement_.begin(memory_of_groups(rank_), rank_.seats()); });
         }
+        if (w == 0 && !rank_.failed()) has_groups_.store(true, std::memory_order_release);
         if (!run_.plan.config.restart_from) guarded([&] { workers_[w]->start(); });
-        barrier_.arrive_and_wait();
+        barrier_
+            .arrive_and_wait();  // worker 0 looks after the network from now on, or the net thread
+        if (w == 0) pump_.end();
+    }
+
+    // Thread: the pump's.
+    void pump() noexcept {
+        try {
+            TraceTrack none(0);
+            TraceTurn turn(none);
+            // Pairs with the release in set_up(): the groups are whole.
+            if (has_groups_.load(std::memory_order_acquire))
+                rank_.net_step(GvtRounds::Clock::now(), turn);
+            else
+                rank_.receive_early();
+        } catch (...) {
+            rank_.fail(std::current_exception());
+        }
     }
 
     // Each worker builds its own groups, whose pages are then born beside it. The baseline does not know
@@ -367,6 +391,8 @@ class TimeWarpRun {
     PlacementWatch placement_;
     NetThread net_thread_;
     std::barrier<> barrier_;
+    std::atomic<bool> has_groups_{false};
+    SetupPump pump_;
     std::vector<WorkerTally> tallies_;
     Workers workers_;
     RunSaver saver_;

@@ -133,21 +133,35 @@ class SteppedRun {
         for (const auto& worker : workers_) worker->finalize();
     }
 
+    // The same, when one rank builds its LPs only after all others have started theirs, and meanwhile takes
+    // in what these send, as the pump of a rank does. Returns whether all of that had come by then.
+    bool set_up_with_slow_rank(std::uint32_t slow) {
+        is_set_up_ = true;
+        const auto is_slow = [&](const auto& worker) {
+            return (&worker - workers_.data()) / machine_.workers == slow;
+        };
+        for (const auto& worker : workers_)
+            if (!is_slow(worker)) build(*worker, nullptr);
+        for (const auto& worker : workers_)
+            if (!is_slow(worker)) worker->start(now_);
+        for (int tick = 0; tick < 10'000; ++tick) {
+            network_.tick();
+            for (std::uint32_t r = 0; r < ranks_.size(); ++r)
+                r == slow ? ranks_[r]->receive_early() : ranks_[r]->net_step(now_, no_trace_);
+        }
+        const bool all_came = network_.idle();
+        for (const auto& worker : workers_)
+            if (is_slow(worker)) build(*worker, nullptr);
+        for (const auto& worker : workers_)
+            if (is_slow(worker)) worker->start(now_);
+        return all_came;
+    }
+
     // Instead of run(), for a test that has a schedule of its own: builds and starts all LPs.
     void set_up() {
         is_set_up_ = true;
         const SavedRun* const saved = plan_.config.restart_from.get();
-        for (const auto& worker : workers_) {
-            worker->adopt_thread();
-            if (saved != nullptr) {
-                worker->read_groups(*saved);
-            } else {
-                worker->build_groups();
-                for (const Group* group : worker->groups())
-                    for (std::uint32_t i = 0; i < group->count; ++i)
-                        group->lps[i].sequence = machine_.first_sequence;
-            }
-        }
+        for (const auto& worker : workers_) build(*worker, saved);
         if (saved != nullptr) return;
         for (const auto& worker : workers_) worker->start(now_);
     }
@@ -305,6 +319,18 @@ class SteppedRun {
     static constexpr std::uint64_t steps_between_memory_draws = 300;
     static constexpr std::uint64_t steps_between_walks = 509;
 
+    void build(Worker& worker, const SavedRun* saved) {
+        worker.adopt_thread();
+        if (saved != nullptr) {
+            worker.read_groups(*saved);
+            return;
+        }
+        worker.build_groups();
+        for (const Group* group : worker.groups())
+            for (std::uint32_t i = 0; i < group->count; ++i)
+                group->lps[i].sequence = machine_.first_sequence;
+    }
+
     // A turn of some worker, then perhaps a tick of the network. Now and then one worker has the
     // machine to itself, as if the others were descheduled.
     void step() {
@@ -344,6 +370,8 @@ class SteppedRun {
     Workers workers_;
     GvtRounds::Clock::time_point now_ = GvtRounds::Clock::now();
     bool have_moved_ = false;  // groups, between ranks, in the pause under way
+    TraceTrack no_track_{0};
+    TraceTurn no_trace_{no_track_};
     bool is_set_up_ = false;
     std::uint64_t steps_ = 0;
     std::size_t favoured_ = 0;

@@ -62,5 +62,28 @@ TEST_CASE("mail to other ranks goes out while LPs start") {
     CHECK(run.balance() == 0);
 }
 
+TEST_CASE("a rank that is slow to set up takes in what the others send, and loses none of it") {
+    EagerModel model;
+    const Setup setup = model.setup();
+    Config config;
+    config.lps_per_group = 16;
+    config.state_saving_interval = 1;
+    config.gvt_interval_ms = 1e9;
+    config.gvt_interval_events = 0;
+    std::string digests[2];
+    for (const bool slow : {false, true}) {
+        SteppedRun::Machine machine;
+        machine.ranks = 3;
+        SteppedRun run(setup, config, machine, 1);
+        if (slow) CHECK(run.set_up_with_slow_rank(1));
+        run.run();
+        CHECK(run.balance() == 0);
+        CHECK(run.counters()[Counter::committed_events] ==
+              EagerProcess::lps * EagerProcess::events);
+        digests[slow] = run.digest();
+    }
+    CHECK(digests[0] == digests[1]);
+}
+
 }  // namespace
 }  // namespace nw::test

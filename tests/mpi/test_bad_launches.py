@@ -56,6 +56,28 @@ other.chmod(0o755)
 refused("two builds of a model", 2, ["rank 1 has program"],
         ranks.part(1, "phold"), ["-np", 1, other])
 
+# Machines that are unlike. MPI may allow more than is asked for, and then nothing shows.
+def on_other_machine(which, setting):
+    return ["-np", 2, script(f"other_machine_{which}",
+                             f'case $OMPI_COMM_WORLD_RANK in {which}) export {setting} '
+                             f'LD_PRELOAD={ranks.bin}/other_machine.so;; esac\n'
+                             f'exec {ranks.bin}/phold --until 1')]
+
+
+for which, says in [("1", "numawarp: rank 1: "), ("*", "numawarp: this MPI ")]:
+    refused(f"a thread level, rank {which}", 4, [says, "MPI_THREAD_SERIALIZED"],
+            *[on_other_machine(which, "NUMAWARP_TEST_THREAD_LEVEL=funneled")])
+for which, says in [("1", "numawarp: rank 1: "), ("*", "numawarp: this kernel ")]:
+    refused(f"pages of the kernel, rank {which}", 4, [says, "pages of 65536 bytes"],
+            *[on_other_machine(which, "NUMAWARP_TEST_PAGE_BYTES=65536")])
+
+# The places of all workers are shown before the run.
+ended = ranks.launch(ranks.part(2, "phold", "--until", 1, "--workers", 2, "--verbose"))
+ranks.expect(ended.exit_code == 0 and len(ended.ours) == 2
+             and all(line.startswith(f"numawarp: rank {r}") and ": 2 workers, (core, node): (" in line
+                     for r, line in enumerate(ended.ours)),
+             f"--verbose: {ended.ours}")
+
 # A folder that one rank cannot make.
 (ranks.work / "file").touch()
 folder_by_rank = script("folder_by_rank", 'case $OMPI_COMM_WORLD_RANK in 1) folder=file/out;; '

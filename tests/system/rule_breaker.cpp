@@ -26,13 +26,17 @@ class Process final : public nw::LogicalProcess {
             std::this_thread::sleep_for(std::chrono::milliseconds(300));
             throw std::runtime_error("the model's own words");
         }
-        // A rank that takes no mail for a while.
+        // A rank that is slow to set up.
         if (*breach == "start" && lp == nw::LpId{0})
             std::this_thread::sleep_for(std::chrono::seconds(20));
+        if (*breach == "none" && lp == nw::LpId{0})
+            std::this_thread::sleep_for(std::chrono::seconds(3));
     }
 
     void on_start(nw::Context& context) override {
         if (*breach_ == "start") fail_amid_sending(context);
+        if (*breach_ == "none")
+            context.schedule(nw::LpId{0}, 1, 0, std::array<char, large_payload>{});
         context.schedule(context.self(), 1, 0);
         if (*breach_ == "constructor") context.schedule(last, 1, 0);
     }
@@ -80,9 +84,9 @@ class RuleBreaker final : public nw::Model {
     void options(nw::Options& options) override {
         options.add_choice("breach", breach_,
                            {"past", "nan", "infinite", "lookahead", "lp", "payload", "columns",
-                            "exception", "null", "division", "constructor", "start"},
+                            "exception", "null", "division", "constructor", "start", "none"},
                            "the rule that LP 1 breaks at time 3, or the last one in its "
-                           "constructor or on_start()");
+                           "constructor or on_start(); none: LP 0 is slow to build");
     }
 
     nw::Setup setup() override {
@@ -90,7 +94,7 @@ class RuleBreaker final : public nw::Model {
         setup.lps = lps;
         setup.until = 100;
         setup.lookahead = lookahead;
-        setup.payload_bytes_max = breach_ == "start" ? large_payload : 8;
+        setup.payload_bytes_max = breach_ == "start" || breach_ == "none" ? large_payload : 8;
         setup.process = nw::process<Process>(const_cast<const std::string*>(&breach_));
         setup.outputs = {{"pairs", {"a", "b"}}};
         return setup;

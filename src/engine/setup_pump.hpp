@@ -1,0 +1,36 @@
+// A thread that looks after the network while the workers of a rank build and start their LPs: constructors and
+// on_start() may take long, and what other ranks send meanwhile would lie in MPI, and hold up a rank that
+// sends much.
+#pragma once
+
+#include <chrono>
+#include <stop_token>
+#include <thread>
+
+namespace nw {
+
+class SetupPump {
+  public:
+    // step() moves what there is to move and does not throw.
+    template <class Step>
+    SetupPump(bool is_wanted, Step step) {
+        if (!is_wanted) return;
+        thread_ = std::jthread([step](const std::stop_token& stop) {
+            constexpr std::chrono::microseconds between_steps{200};
+            while (!stop.stop_requested()) {
+                step();
+                std::this_thread::sleep_for(between_steps);
+            }
+        });
+    }
+
+    void end() {
+        thread_.request_stop();
+        if (thread_.joinable()) thread_.join();
+    }
+
+  private:
+    std::jthread thread_;
+};
+
+}  // namespace nw
