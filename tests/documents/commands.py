@@ -21,6 +21,7 @@ from programs import CHECKOUT, Programs
 ELSEWHERE = [
     (r"\./jobs/run paper-numa\b.*", "system_paper_numa"),
     (r"\./jobs/run paper-state-saving\b.*", "system_paper_state_saving"),
+    (r"\./jobs/run paper-bwap\b.*", "system_paper_bwap"),
     (r"\./jobs/run cost-model\b.*", "system_cost_model"),
     (r"\./jobs/run meter\b.*", "guest_meter"),
     (r"tests/checks/gvt_model .*", "check_gvt_model"),

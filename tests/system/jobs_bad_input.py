@@ -23,6 +23,7 @@ for arguments, fragments in [
         (["--ranks", 2, "bench"], ["--ranks", "model"]), (["--print", "bench"], ["--print", "model"]),
         (["--ranks", 2, "paper-numa"], ["--ranks", "model"]),
         (["--ranks", 2, "paper-state-saving"], ["--ranks", "model"]),
+        (["--ranks", 2, "paper-bwap"], ["--ranks", "model"]),
         (["--ranks", 2, "cost-model"], ["--ranks", "model"]),
         (["--ranks", 2, "machine"], ["--ranks", "model"]), (["machine", "a", "b"], ["machine", "FILE"]),
         (["machine", "--quick"], ["machine", "FILE"]),

@@ -1,0 +1,87 @@
+"""./jobs/run paper-bwap: the tables of "Bandwidth-Aware Page Placement in NUMA Systems" (Gureya et al.,
+IPDPS 2020) in our terms: how fast memory is read with each placement of pages, for 1 to 8 worker nodes, on two
+published machines or on yours. By the paper's model (model.py), which nobody has to run anything for.
+
+It writes paper-bwap.json, paper-bwap.svg, paper-bwap.png and paper-bwap.md into a folder."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))
+NODES_MAX = 16
+MODEL = ("The model: a worker reads from all nodes at once, from each the share of the pages that lies there; speed is "
+         "the least of bandwidth over share over all workers and nodes, in MB/s a worker. A node reads its own memory no "
+         "slower than its fastest link, where that is unknown.")
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        self.exit(2, f"numawarp: paper-bwap: {message}; see ./jobs/run paper-bwap --help\n")
+
+
+def is_machine(machine):
+    bw = machine.get("bw") if isinstance(machine, dict) else None
+    if not isinstance(bw, list) or not 1 < len(bw) <= NODES_MAX:
+        return False
+    return all(isinstance(row, list) and len(row) == len(bw)
+               and all(isinstance(value, int | float) and not isinstance(value, bool)
+                       and (value > 0 or value == 0 and a == b) for b, value in enumerate(row))
+               for a, row in enumerate(bw))
+
+
+def machines_of(text):
+    """{name: machine} of FILE or FILE#NAME."""
+    file, _, name = text.partition("#")
+    legal = ("legal: a machine as of ./jobs/run machine, 2 to 16 nodes, every bandwidth above 0 but those on "
+             "the diagonal, or FILE#NAME")
+    try:
+        content = json.loads(Path(file).read_text())
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "no JSON"
+        raise argparse.ArgumentTypeError(f"{file}: {reason}; {legal}") from None
+    found = content
+    if isinstance(content, dict) and "bw" in content:
+        found = {Path(file).stem: content}
+    if name:
+        found = {name: found.get(name)} if isinstance(found, dict) else {}
+    elif isinstance(found, dict):
+        found = {key: value for key, value in found.items() if isinstance(value, dict)}
+    if not found or not isinstance(found, dict) or not all(map(is_machine, found.values())):
+        raise argparse.ArgumentTypeError(f"{text}: {legal}")
+    return found
+
+
+def arguments():
+    parser = Parser(prog="./jobs/run paper-bwap", description=__doc__, allow_abbrev=False,
+                    formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--machine", type=machines_of, metavar="FILE[#NAME]",
+                        default=str(HERE / "machines.json"),
+                        help="machines to predict for; without it two published ones")
+    parser.add_argument("--output", type=Path, default=Path("results"), metavar="DIR",
+                        help="where to write to (results)")
+    return parser.parse_args()
+
+
+def main():
+    given = arguments()
+    # Only now, so that --help needs no package.
+    import plot
+    from model import table
+    from page import page
+
+    result = {"schema": "numawarp.paper-bwap/1", "model": MODEL,
+              "machines": {name: {"source": machine.get("source") or "a machine of yours",
+                                  "rows": table(machine["bw"])}
+                           for name, machine in given.machine.items()}}
+    given.output.mkdir(parents=True, exist_ok=True)
+    (given.output / "paper-bwap.json").write_text(json.dumps(result, indent=1) + "\n")
+    text = page(result)
+    (given.output / "paper-bwap.md").write_text(text)
+    plot.draw(given.output / "paper-bwap", result)
+    print(text, end="")
+
+
+main()

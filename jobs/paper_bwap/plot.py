@@ -1,0 +1,36 @@
+"""The figure: speed over the number of worker nodes, each placement's median over all sets of nodes, with the
+least and the most of BWAP and of what most systems do."""
+
+from lib.plotting import pyplot
+
+from model import PLACEMENTS
+
+COLOURS = dict(zip(PLACEMENTS, ("#999999", "#e69f00", "#56b4e9", "#009e73", "#d55e00", "#000000"), strict=True))
+
+
+def draw(file, result):
+    machines = result["machines"]
+    figure, panels = pyplot.subplots(1, len(machines), figsize=(4.8 * len(machines), 4), sharey=True,
+                                     squeeze=False)
+    for axes, (name, machine) in zip(panels[0], machines.items(), strict=True):
+        counts = [row["worker_nodes"] for row in machine["rows"]]
+        for placement in PLACEMENTS:
+            speeds = [row["mb_s"][placement] for row in machine["rows"]]
+            axes.plot(counts, [speed["median"] / 1000 for speed in speeds], marker=".",
+                      linestyle=":" if placement == "local" else "-", color=COLOURS[placement],
+                      label=placement)
+            if placement in ("BWAP", "uniform workers"):
+                axes.fill_between(counts, [speed["least"] / 1000 for speed in speeds],
+                                  [speed["most"] / 1000 for speed in speeds],
+                                  color=COLOURS[placement], alpha=0.15, linewidth=0)
+        axes.set(title=name, xlabel="worker nodes", xticks=counts)
+    panels[0][0].set_ylim(bottom=0)
+    panels[0][0].set_ylabel("GB/s a worker, by the model")
+    panels[0][0].legend(fontsize=7, frameon=False)
+    figure.tight_layout(rect=(0, 0.05, 1, 1))
+    figure.text(0.01, 0.015, "A model, not a measurement: the worst of bandwidth over share. Medians over all sets "
+                "of nodes; shaded: all of them.", fontsize=7, color="#444444")
+    for suffix in ("svg", "png"):
+        figure.savefig(file.with_suffix("." + suffix), dpi=120,
+                       metadata={"Date": None} if suffix == "svg" else None)
+    pyplot.close(figure)
