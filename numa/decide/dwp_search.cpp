@@ -21,28 +21,21 @@ bool DwpSearch::go_to(std::size_t step) noexcept {
     const bool changes = dwp_at(step) != dwp();
     step_ = step;
     was_worse_ = false;
-    warm_ = false;
+    median_.restart();
     return changes;
 }
 
 bool DwpSearch::feed(double speed) {
     if (done_) return false;
-    if (!warm_) {
-        warm_ = true;
-        return false;
-    }
-    speeds_[measured_++] = speed;
-    if (measured_ < windows) return false;
-    measured_ = 0;
-    const auto middle = speeds_.begin() + windows / 2;
-    std::nth_element(speeds_.begin(), middle, speeds_.end());
-    if (*middle < best_ * (1 - worse_share)) {
+    const std::optional<double> median = median_.feed(speed);
+    if (!median) return false;
+    if (*median < best_ * (1 - worse_share)) {
         done_ = was_worse_;
         was_worse_ = true;
         return done_ && go_to(best_step_);
     }
-    if (*middle >= best_) {
-        best_ = *middle;
+    if (*median >= best_) {
+        best_ = *median;
         best_step_ = step_;
     }
     done_ = dwp() >= 1;

@@ -5,13 +5,13 @@
 // needs no counter of the machine's.
 //
 // A state machine: who feeds it brings the pages to where dwp() wants them, measures windows of equal
-// length, and feeds their figures. Of the windows after a step the first is discarded, because caches
-// and the rest of the pages are still on their way, and the median of the others counts. A step that is
-// worse than the best one is measured again before it is taken back.
+// length, and feeds their figures. A step that is worse than the best one is measured again before it is
+// taken back.
 #pragma once
 
-#include <array>
 #include <cstddef>
+
+#include "numa/decide/window_median.hpp"
 
 namespace nw {
 
@@ -19,7 +19,6 @@ class DwpSearch {
   public:
     static constexpr double step_share = 0.1;     // of all pages
     static constexpr double worse_share = 0.001;  // than the best: as good as noise
-    static constexpr std::size_t windows = 5;     // of a measure
 
     // The share of the pages that canonical weights give to the workers' nodes, in (0, 1].
     explicit DwpSearch(double worker_share);
@@ -40,9 +39,7 @@ class DwpSearch {
     double best_ = 0;
     bool was_worse_ = false;  // at this step, once
     bool done_ = false;
-    bool warm_ = false;
-    std::size_t measured_ = 0;
-    std::array<double, windows> speeds_{};  // [0, measured_)
+    WindowMedian median_;
 };
 
 }  // namespace nw

@@ -101,7 +101,8 @@ KnownMachine machine_from_firmware(Os& os, const std::vector<NodeId>& nodes) {
     return {nodes, BandwidthMatrix(rows),
             !by_firmware  ? "distances between nodes"
             : by_distance ? "firmware (HMAT), and distances between nodes"
-                          : "firmware (HMAT)"};
+                          : "firmware (HMAT)",
+            by_firmware};
 }
 
 json rounded(const Rows& rows) {

@@ -18,8 +18,9 @@ namespace nw {
 
 struct KnownMachine {
     std::vector<NodeId> nodes;  // rows and columns of
-    BandwidthMatrix bandwidth;  // MB/s; from distances alone they are only in proportion
+    BandwidthMatrix bandwidth;  // MB/s, or in proportion to that
     std::string source;         // for people: "measured on 2026-02-28", "distances between nodes"
+    bool is_mb_s = true;        // false: distances alone are known
 };
 
 // `file`: empty, or FILE or FILE#NAME. Throws SetupError of one line if such a file is not as it must be

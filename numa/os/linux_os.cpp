@@ -214,6 +214,8 @@ class LinuxOs final : public Os {
 
     std::vector<Cpu> allowed_cpus() override { return read_machine().cpus; }
 
+    std::vector<int> thread_cpus() override { return bound_cpu_numbers(); }
+
     NodeId node_of_cpu(int cpu) noexcept override {
         const int node = has_numa() ? numa_node_of_cpu(cpu) : 0;
         return NodeId{std::max(node, 0)};

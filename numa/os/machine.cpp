@@ -31,7 +31,8 @@ bool is_this_machine(const LoadedTopology& topology) {
     return topology == nullptr || hwloc_topology_is_thissystem(topology.get()) != 0;
 }
 
-// What `taskset`, mpirun or a control group leave to this process, without CPUs that are offline.
+}  // namespace
+
 std::vector<int> bound_cpu_numbers() {
     std::vector<int> numbers;
     // A machine may have more CPUs than cpu_set_t has bits.
@@ -49,6 +50,8 @@ std::vector<int> bound_cpu_numbers() {
     }
     return numbers;
 }
+
+namespace {
 
 std::vector<int> cpu_numbers(const LoadedTopology& topology) {
     std::vector<int> numbers;

@@ -49,6 +49,9 @@ struct Machine {
 
 Machine read_machine();
 
+// What `taskset`, mpirun or a control group leave to the calling thread, without CPUs that are offline.
+std::vector<int> bound_cpu_numbers();
+
 // The model's name, or "unknown".
 std::string cpu_name();
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -33,26 +34,41 @@ struct Plan {
 class AsymPolicy final : public PlacementPolicy {
   public:
     AsymPolicy(Os& os, const PolicyInputs& inputs)
-        : os_(os), machine_(known_machine(os, inputs.machine_file)), places_(inputs.places) {}
+        : topology_(os), machine_(known_machine(os, inputs.machine_file)), places_(inputs.places) {}
 
     NodeId node_of(const void*, NodeId home) const noexcept override { return home; }
 
-    double period_seconds() const noexcept override { return 1; }
-    bool wants_homes() const noexcept override { return true; }
+    // On one node there is nothing to choose.
+    bool moves_pages() const noexcept override { return machine_.nodes.size() > 1; }
+    bool wants_homes() const noexcept override { return moves_pages(); }
+    double period_seconds() const noexcept override { return moves_pages() ? 1 : 0; }
+
+    void on_cpus(const Topology& topology, const std::vector<Place>& places) override {
+        topology_ = topology;
+        places_ = places;
+        moved_at_ = -1;
+        moves_.push_back(fmt::format("CPUs were taken away or given back: on nodes {}",
+                                     fmt::join(numbers_of(places_), " ")));
+    }
 
     PlacementOrders on_period(const PlacementPeriod& period) override {
         budget_.elapsed_seconds = period.seconds;
         if (moved_at_ >= 0 && !has_settled(period)) return fetch_if_slow(period);
         const std::vector<NodeId> candidates = nodes_for_workers();
-        if (candidates.size() < 2) return {};
+        if (candidates.size() < 2) {
+            stays_ = "no choice: CPUs for these workers may be used on one node only";
+            return {};
+        }
         const std::vector<std::size_t> used = used_nodes(candidates);
         if (used.empty()) return {};
         const Plan plan = decide(candidates, used, period);
         if (plan.to == used) {
             stays_ = plan.worth;
+            put_off_at_ = -1;
             return {};
         }
         if (!budget_.allows(plan.bytes)) {
+            if (put_off_at_ < 0) put_off_at_ = period.seconds;
             stays_ = fmt::format(
                 "{}; it stays: {:.2f} GB would take {:.2f} s, and {:.0f} % of {:.1f} s "
                 "may be spent, {:.2f} s of which are",
@@ -92,9 +108,11 @@ class AsymPolicy final : public PlacementPolicy {
             budget_.seconds_per_gb = 1e9 * seconds / static_cast<double>(bytes);
     }
 
+    // Of the pages whose workers were moved.
     double remote_share(const PlacementPeriod& period) const {
         double bytes = 0, remote = 0;
         for (const auto& [node, home] : period.homes) {
+            if (!moved_to_.contains(node)) continue;
             bytes += static_cast<double>(home.bytes);
             remote += static_cast<double>(home.bytes) * home.remote_share;
         }
@@ -120,17 +138,16 @@ class AsymPolicy final : public PlacementPolicy {
         return {.seats = false, .fetch = true};
     }
 
-    // Nodes with memory that have CPUs for as many workers as any node has now. The cpuset may have changed.
+    // Nodes with memory that have CPUs for as many workers as any node has now.
     std::vector<NodeId> nodes_for_workers() {
         std::map<NodeId, std::size_t> workers;
         for (const Place& place : places_) ++workers[place.node];
         std::size_t most = 0;
         for (const auto& [node, count] : workers) most = std::max(most, count);
-        const Topology topology(os_);
         seats_.clear();
         std::vector<NodeId> nodes;
         for (const NodeId node : machine_.nodes) {
-            seats_[node] = topology.places_on(node);
+            seats_[node] = topology_.places_on(node);
             if (seats_[node].size() >= most) nodes.push_back(node);
         }
         return nodes;
@@ -222,14 +239,21 @@ class AsymPolicy final : public PlacementPolicy {
             to[candidates[used[i]]] = candidates[plan.to[i]];
         const std::vector<int> before = numbers_of(places_);
         std::map<NodeId, std::size_t> given;
+        moved_to_.clear();
         for (Place& place : places_) {
             const NodeId node = to.at(place.node);
-            if (node != place.node) place = seats_[node][given[node]++];
+            if (node == place.node) continue;
+            place = seats_[node][given[node]++];
+            moved_to_.insert(node);
         }
         moves_.push_back(fmt::format("at {:.1f} s from nodes {} to {}, {:.2f} GB, {}",
                                      period.seconds, fmt::join(before, " "),
                                      fmt::join(numbers_of(places_), " "),
                                      static_cast<double>(plan.bytes) / 1e9, plan.worth));
+        if (put_off_at_ >= 0)
+            moves_.back() +=
+                fmt::format(", put off by {:.1f} s for its cost", period.seconds - put_off_at_);
+        put_off_at_ = -1;
         stays_.clear();
         moved_at_ = period.seconds;
         seconds_before_ = period.migration_seconds;
@@ -237,14 +261,16 @@ class AsymPolicy final : public PlacementPolicy {
         fetched_ = false;
     }
 
-    Os& os_;
+    Topology topology_;
     const KnownMachine machine_;
     std::vector<Place> places_;  // by worker
     std::map<NodeId, std::vector<Place>> seats_;
     MigrationBudget budget_;
     double seconds_before_ = 0;  // pagemigd's, when pages were last set off; likewise
     std::uint64_t bytes_before_ = 0;
-    double moved_at_ = -1;  // seconds; < 0: nothing is on its way
+    std::set<NodeId> moved_to_;
+    double moved_at_ = -1;    // seconds; < 0: nothing is on its way
+    double put_off_at_ = -1;  // the same: nothing is
     bool fetched_ = false;
     std::vector<std::string> moves_;  // what was done, in words
     std::string stays_;               // why nothing was done last

@@ -12,13 +12,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <numawarp/ids.hpp>
 
+#include "numa/decide/page_map.hpp"
 #include "numa/os/os.hpp"
-#include "numa/place/page_map.hpp"
 #include "numa/place/topology.hpp"
 #include "numa/region/memory_options.hpp"
 
@@ -32,9 +33,12 @@ struct HomeMemory {
 
 // What a policy learns of a period.
 struct PlacementPeriod {
-    double seconds = 0;                        // since the event loop began, at the period's end
-    std::uint64_t committed_events = 0;        // in the period, on all ranks
-    double cpu_seconds = 0;                    // of this process, in the period
+    double seconds = 0;                  // since the event loop began, at the period's end
+    std::uint64_t committed_events = 0;  // in the period, on all ranks
+    double cpu_seconds = 0;              // of this process, in the period
+    // Cache lines that workers of this process got from memory in it; none: the machine does not count them.
+    std::optional<double> missed_mb_s;
+    // Of the ranks that the policy decides for:
     std::vector<std::vector<double>> traffic;  // in it: bytes of mail from worker (row) to worker
     std::map<NodeId, HomeMemory> homes;        // at its end
     std::uint64_t migrated_bytes = 0;          // so far, by pagemigd
@@ -59,6 +63,8 @@ class PlacementPolicy {
     // Whether pages should be on other nodes than their workers', so that they must be looked for without
     // anybody having asked for a move. Thread: any.
     virtual bool spreads() const noexcept { return false; }
+    // Whether pages will have to move although no group changes its worker.
+    virtual bool moves_pages() const noexcept { return spreads(); }
     // How often node_of() has changed its mind. Thread: any.
     virtual std::uint32_t changes() const noexcept { return 0; }
     // Whether the kernel is to place new pages of [address, address + bytes) otherwise than by first
@@ -67,12 +73,16 @@ class PlacementPolicy {
 
     // --- told; Thread: one, from here on ---
 
+    // The process may use other CPUs than before, and workers have been put there.
+    virtual void on_cpus(const Topology&, const std::vector<Place>&) {}
     // How long a period is; 0: it learns nothing.
     virtual double period_seconds() const noexcept { return 0; }
-    // Whether it asks for PlacementPeriod::homes, which takes a look at the pages.
+    // Whether it asks for PlacementPeriod::homes, which takes a look at the pages, and for missed_mb_s, which
+    // takes a counter for each worker. The latter is asked before the workers start.
     virtual bool wants_homes() const noexcept { return false; }
+    virtual bool wants_misses() const noexcept { return false; }
     virtual PlacementOrders on_period(const PlacementPeriod&) { return {}; }
-    // By worker, where on_period() has ordered seats.
+    // By worker, where on_period() has ordered seats; of all ranks that it decides for.
     virtual std::vector<Place> worker_places() const { return {}; }
 
     // For people: what it went by and what it did; empty: nothing that a user does not expect.
@@ -89,7 +99,7 @@ struct PolicyInputs {
     PlaceMode mode = PlaceMode::local;
     std::string machine_file;  // --machine
     HugePages huge_pages = HugePages::automatic;
-    std::vector<Place> places;  // by worker
+    std::vector<Place> places;  // by worker; of all ranks that it decides for
     SlotGrid slots;             // of the region
 };
 

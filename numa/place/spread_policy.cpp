@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "numa/decide/dwp_search.hpp"
+#include "numa/decide/page_map.hpp"
 #include "numa/measure/known_machine.hpp"
-#include "numa/place/page_map.hpp"
 
 namespace nw {
 namespace {

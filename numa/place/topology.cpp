@@ -85,6 +85,29 @@ std::vector<Place> Topology::place_workers(std::size_t workers) const {
     return places;
 }
 
+std::vector<Place> Topology::place_again(std::vector<Place> places) const {
+    std::vector<std::size_t> workers(order_.size());  // by place in order_
+    std::vector<Place*> homeless;
+    for (Place& place : places) {
+        const auto found = std::find(order_.begin(), order_.end(), place);
+        if (found == order_.end())
+            homeless.push_back(&place);
+        else
+            ++workers[static_cast<std::size_t>(found - order_.begin())];
+    }
+    for (Place* const place : homeless) {
+        std::size_t best = 0;
+        const auto cost = [&](std::size_t i) {
+            return std::pair(workers[i], order_[i].node != place->node);
+        };
+        for (std::size_t i = 1; i < order_.size(); ++i)
+            if (cost(i) < cost(best)) best = i;
+        *place = order_[best];
+        ++workers[best];
+    }
+    return places;
+}
+
 std::vector<Place> Topology::places_on(NodeId node) const {
     std::vector<Place> places;
     std::copy_if(order_.begin(), order_.end(), std::back_inserter(places),

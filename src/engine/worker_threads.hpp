@@ -16,6 +16,8 @@ struct WorkerPlaces {
     bool pin = true;
     bool local_memory = true;  // bound workers take memory from their own nodes
     bool share_cpus = false;   // a worker that waits gives its CPU to another thread of the run
+    std::vector<std::uint32_t> sharers{};  // as in RankPlaces (plan/rank_places.hpp)
+    std::vector<Place> host_places{};
 };
 
 // Runs body(w) on thread w for each place and joins them. Before body, the thread is bound to its

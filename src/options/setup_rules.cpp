@@ -133,9 +133,10 @@ void check_choices(const Model& model, const Setup& setup, const Config& config,
         demand_one_of("rollback", *config.rollback, legal, with_model);
     }
     if (ranks > 1)
-        demand_one_of("place", config.place,
-                      {PlaceMode::local, PlaceMode::interleave, PlaceMode::weighted},
-                      fmt::format("on {} ranks", ranks));
+        demand_one_of(
+            "place", config.place,
+            {PlaceMode::local, PlaceMode::interleave, PlaceMode::weighted, PlaceMode::asymsched},
+            fmt::format("on {} ranks", ranks));
     if (ranks > 1)
         demand_one_of("engine", config.engine, {EngineKind::conservative, EngineKind::timewarp},
                       fmt::format("on {} ranks", ranks));

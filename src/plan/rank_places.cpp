@@ -24,14 +24,15 @@ std::string cores_of(RankGroup& ranks, const Topology& topology) {
 
 RankPlaces choose_places(RankGroup& ranks, const Topology& topology, std::uint32_t workers_wanted) {
     const std::string own = cores_of(ranks, topology);
-    std::uint32_t sharers = 0, number = 0;
+    RankPlaces chosen;
+    std::uint32_t number = 0;
     const std::vector<std::string> cores = ranks.share(own);
     for (std::uint32_t r = 0; r < cores.size(); ++r) {
         if (cores[r] != own) continue;
         if (r < index(ranks.rank())) ++number;
-        ++sharers;
+        chosen.sharers.push_back(r);
     }
-    RankPlaces chosen;
+    const std::size_t sharers = chosen.sharers.size();
     chosen.workers = workers_wanted;
     if (workers_wanted == 0) {
         const std::size_t mine = std::clamp<std::size_t>(topology.core_count() / sharers, 1,
@@ -42,7 +43,8 @@ RankPlaces choose_places(RankGroup& ranks, const Topology& topology, std::uint32
                 std::min(chosen.workers, static_cast<std::uint32_t>(std::stoul(theirs)));
     }
     chosen.spare_core = topology.core_count() >= std::size_t{chosen.workers + 1} * sharers;
-    const std::vector<Place> all = topology.place_workers(std::size_t{chosen.workers} * sharers);
+    const std::vector<Place>& all = chosen.host_places =
+        topology.place_workers(std::size_t{chosen.workers} * sharers);
     std::set<int> cpus;
     for (const Place& place : all) cpus.insert(place.cpu);
     chosen.share_cpus = cpus.size() < all.size();

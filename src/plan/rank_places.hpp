@@ -14,8 +14,11 @@ namespace nw {
 struct RankPlaces {
     std::uint32_t workers = 1;  // in every rank alike
     std::vector<Place> places;  // by worker
-    bool share_cpus = false;    // more workers, of all ranks here, than CPUs
-    bool spare_core = false;    // a core, for each rank, that no worker is placed on
+    std::vector<std::uint32_t>
+        sharers;                     // ranks that run on these cores, in order: this one, at least
+    std::vector<Place> host_places;  // of all workers of these
+    bool share_cpus = false;         // more workers, of all ranks here, than CPUs
+    bool spare_core = false;         // a core, for each rank, that no worker is placed on
 };
 
 // Collective. `workers_wanted` 0: one a core of this rank's share, and everywhere as many as the rank

@@ -29,7 +29,7 @@ WindowControl window_of(const RunPlan& plan) {
 
 Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, OutputWriter& output,
            LiveProgress& progress, const std::atomic<int>& stop_signal,
-           const std::vector<NodeId>& worker_nodes)
+           const std::vector<NodeId>& worker_nodes, const SharedSeats& shared_seats)
     : plan_(plan),
       transport_(transport),
       exchange_(transport),
@@ -44,7 +44,8 @@ Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, Outp
       owners_(plan.partition.groups()),
       ready_lists_(plan.workers),
       sleepers_(plan.workers),
-      seats_(worker_nodes.empty() ? std::vector<NodeId>(plan.workers) : worker_nodes),
+      seats_(worker_nodes.empty() ? std::vector<NodeId>(plan.workers) : worker_nodes,
+             transport.rank(), shared_seats),
       handed_over_(plan.workers),
       rebinding_(plan.config.rebind_seconds, plan.config.check_rebind, plan.config.seed,
                  plan.moves_between_ranks(), seats_),

@@ -55,10 +55,11 @@ struct Handover {
 
 class Rank {
   public:
-    // `worker_nodes`: the NUMA node of each worker; none given: all on node 0.
+    // `worker_nodes`: the NUMA node of each worker; none given: all on node 0. `shared_seats`: what this
+    // rank has in common with others of its host.
     Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, OutputWriter& output,
          LiveProgress& progress, const std::atomic<int>& stop_signal,
-         const std::vector<NodeId>& worker_nodes = {});
+         const std::vector<NodeId>& worker_nodes = {}, const SharedSeats& shared_seats = {});
     ~Rank();
     Rank(const Rank&) = delete;
     Rank& operator=(const Rank&) = delete;

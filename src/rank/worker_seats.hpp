@@ -1,32 +1,107 @@
-// Where the workers of a rank sit, what placement wants of them while the run goes on, and what they tell
-// it: bytes of mail from each to each. Placement (timewarp/placement_watch.hpp) gives orders, and each worker
-// carries them out between two turns (worker/relocation.hpp): it binds itself to its new CPU and asks for
-// its groups' pages, or fetches them itself.
+// Where workers sit, what placement wants of them while the run goes on, and what they tell it: bytes of
+// mail from each to each. Placement (timewarp/placement_watch.hpp) gives orders, and each worker carries
+// them out between two turns (worker/relocation.hpp): it binds itself to its new CPU and asks for its
+// groups' pages, or fetches them itself.
+//
+// Ranks that run on the same cores of a host may have one table of seats (SeatTable), in memory that they
+// share: then one of them gives orders to the workers of all. Seats are numbered over all of these ranks,
+// in their order; a rank's workers are numbered from 0, as everywhere.
 //
 // Thread: order() and fetch() one's, the rest any; a worker that sees a new number of orders sees what they
 // are.
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include <numawarp/ids.hpp>
 
+#include "plan/partition.hpp"
+
 namespace nw {
+
+// Zeroes are an empty table. All of it is lock-free, and so may lie in memory that processes share.
+class SeatTable {
+  public:
+    struct Seat {
+        std::atomic<NodeId> node;
+        std::atomic<NodeId> ordered_node;
+        std::atomic<int> cpu_and_1;  // 0: where it began
+        std::atomic<int> ordered_cpu_and_1;
+    };
+    struct alignas(64) Orders {
+        std::atomic<std::uint32_t> orders;
+        std::atomic<std::uint32_t> fetches;
+        std::atomic<bool> crowded;
+    };
+    static_assert(std::atomic<NodeId>::is_always_lock_free &&
+                  std::atomic<std::uint64_t>::is_always_lock_free);
+
+    static std::size_t bytes_for(std::uint32_t seats) noexcept {
+        return sizeof(Orders) + round_up(seats * sizeof(Seat)) +
+               seats * row(seats) * sizeof(std::uint64_t);
+    }
+    // Requires: bytes_for(seats) zeroes at `memory`, which begins a cache line, that outlive this.
+    SeatTable(void* memory, std::uint32_t seats) noexcept
+        : seats_(seats), begin_(static_cast<std::byte*>(memory)) {}
+
+    std::uint32_t seats() const noexcept { return seats_; }
+    Orders& orders() const noexcept { return *std::launder(reinterpret_cast<Orders*>(begin_)); }
+    Seat& seat(std::uint32_t s) const noexcept {
+        return std::launder(reinterpret_cast<Seat*>(begin_ + sizeof(Orders)))[s];
+    }
+    // Bytes of mail so far.
+    std::atomic<std::uint64_t>& mail(std::uint32_t from, std::uint32_t to) const noexcept {
+        std::byte* const rows = begin_ + sizeof(Orders) + round_up(seats_ * sizeof(Seat));
+        return std::launder(
+            reinterpret_cast<std::atomic<std::uint64_t>*>(rows))[from * row(seats_) + to];
+    }
+
+  private:
+    static std::size_t round_up(std::size_t bytes) noexcept { return (bytes + 63) / 64 * 64; }
+    // Rows of different workers share no cache line.
+    static std::size_t row(std::uint32_t seats) noexcept { return (seats + 7) / 8 * 8; }
+
+    std::uint32_t seats_;
+    std::byte* begin_;
+};
+
+// The ranks that have a table in common, by number and in order, and where it is.
+struct SharedSeats {
+    std::vector<std::uint32_t> ranks;
+    void* memory = nullptr;
+};
 
 class WorkerSeats {
   public:
-    explicit WorkerSeats(const std::vector<NodeId>& nodes)
-        : seats_(nodes.size()),
-          bytes_(std::make_unique<std::atomic<std::uint64_t>[]>(nodes.size() * row())) {
-        for (std::size_t w = 0; w < nodes.size(); ++w) seats_[w].node = nodes[w];
+    // nodes: of this rank's workers. With shared seats every rank of them has as many.
+    explicit WorkerSeats(const std::vector<NodeId>& nodes, RankId rank = RankId{0},
+                         const SharedSeats& shared = {})
+        : workers_(static_cast<std::uint32_t>(nodes.size())),
+          own_(shared.memory != nullptr ? nullptr : make_lines(workers_)),
+          table_(own_ != nullptr ? own_.get() : shared.memory,
+                 own_ != nullptr ? workers_
+                                 : workers_ * static_cast<std::uint32_t>(shared.ranks.size())),
+          miss_counters_(workers_) {
+        std::vector<std::uint32_t> ranks{index(rank)};
+        if (own_ == nullptr) ranks = shared.ranks;
+        for (std::uint32_t i = 0; i < ranks.size(); ++i) {
+            if (ranks[i] >= first_seats_.size()) first_seats_.resize(ranks[i] + 1, no_seat);
+            first_seats_[ranks[i]] = i * workers_;
+        }
+        first_ = first_seats_[index(rank)];
+        for (std::atomic<int>& handle : miss_counters_) handle.store(-1, std::memory_order_relaxed);
+        for (std::uint32_t w = 0; w < workers_; ++w)
+            seat(w).node.store(nodes[w], std::memory_order_relaxed);
     }
 
-    std::uint32_t workers() const noexcept { return static_cast<std::uint32_t>(seats_.size()); }
+    std::uint32_t workers() const noexcept { return workers_; }
     NodeId node_of(std::uint32_t w) const noexcept {
-        return seats_[w].node.load(std::memory_order_relaxed);
+        return seat(w).node.load(std::memory_order_relaxed);
     }
     std::vector<NodeId> nodes() const {
         std::vector<NodeId> nodes;
@@ -34,81 +109,114 @@ class WorkerSeats {
         return nodes;
     }
 
-    // --- Thread: placement's ---
+    // --- Thread: placement's, of one rank ---
 
+    std::uint32_t seats() const noexcept { return table_.seats(); }
+    // Whether this rank is the one that gives orders.
+    bool gives_orders() const noexcept { return first_ == 0; }
     // Takes effect with the next fetch() or publish().
-    void order(std::uint32_t w, int cpu, NodeId node) noexcept {
-        seats_[w].ordered_cpu.store(cpu, std::memory_order_relaxed);
-        seats_[w].ordered_node.store(node, std::memory_order_relaxed);
+    void order(std::uint32_t seat, int cpu, NodeId node) noexcept {
+        table_.seat(seat).ordered_cpu_and_1.store(cpu + 1, std::memory_order_relaxed);
+        table_.seat(seat).ordered_node.store(node, std::memory_order_relaxed);
     }
     // pairs with the acquire in orders()
-    void publish() noexcept { orders_.fetch_add(1, std::memory_order_release); }
+    void publish() noexcept { table_.orders().orders.fetch_add(1, std::memory_order_release); }
     // Every worker is to bring its groups' pages to its node itself, now.
     void fetch() noexcept {
-        fetches_.fetch_add(1, std::memory_order_relaxed);
+        table_.orders().fetches.fetch_add(1, std::memory_order_relaxed);
         publish();
     }
-    // The first refusal of the kernel to bind a worker anew: an errno value, 0 without one.
+    // Workers share CPUs now.
+    void set_crowded(bool crowded) noexcept {
+        table_.orders().crowded.store(crowded, std::memory_order_relaxed);
+    }
+    // The first refusal of the kernel to bind a worker of this rank anew: an errno value, 0 without one.
     int refusal() const noexcept { return refusal_.load(std::memory_order_relaxed); }
 
-    // bytes[a][b] of mail that worker a has sent to worker b so far.
+    // bytes[a][b] of mail that seat a has sent to seat b so far.
     std::vector<std::vector<double>> mail_bytes() const {
-        std::vector<std::vector<double>> bytes(workers(), std::vector<double>(workers()));
-        for (std::uint32_t a = 0; a < workers(); ++a)
-            for (std::uint32_t b = 0; b < workers(); ++b)
+        std::vector<std::vector<double>> bytes(seats(), std::vector<double>(seats()));
+        for (std::uint32_t a = 0; a < seats(); ++a)
+            for (std::uint32_t b = 0; b < seats(); ++b)
                 bytes[a][b] =
-                    static_cast<double>(bytes_[a * row() + b].load(std::memory_order_relaxed));
+                    static_cast<double>(table_.mail(a, b).load(std::memory_order_relaxed));
         return bytes;
     }
 
+    // −1: the machine does not count them, or nobody asked.
+    int miss_counter(std::uint32_t w) const noexcept {
+        return miss_counters_[w].load(std::memory_order_relaxed);
+    }
     std::uint64_t pages_fetched() const noexcept {
         return pages_fetched_.load(std::memory_order_relaxed);
     }
 
     // --- Thread: worker w's ---
 
-    std::uint32_t orders() const noexcept { return orders_.load(std::memory_order_acquire); }
-    std::uint32_t fetches() const noexcept { return fetches_.load(std::memory_order_relaxed); }
+    std::uint32_t orders() const noexcept {
+        return table_.orders().orders.load(std::memory_order_acquire);
+    }
+    std::uint32_t fetches() const noexcept {
+        return table_.orders().fetches.load(std::memory_order_relaxed);
+    }
+    bool crowded() const noexcept {
+        return table_.orders().crowded.load(std::memory_order_relaxed);
+    }
     int ordered_cpu(std::uint32_t w) const noexcept {  // −1: none yet
-        return seats_[w].ordered_cpu.load(std::memory_order_relaxed);
+        return seat(w).ordered_cpu_and_1.load(std::memory_order_relaxed) - 1;
     }
     int cpu_of(std::uint32_t w) const noexcept {  // −1: where it began
-        return seats_[w].cpu.load(std::memory_order_relaxed);
+        return seat(w).cpu_and_1.load(std::memory_order_relaxed) - 1;
     }
     // The worker sits where it was ordered to.
     void take_seat(std::uint32_t w) noexcept {
-        seats_[w].cpu.store(ordered_cpu(w), std::memory_order_relaxed);
-        seats_[w].node.store(seats_[w].ordered_node.load(std::memory_order_relaxed),
-                             std::memory_order_relaxed);
+        seat(w).cpu_and_1.store(ordered_cpu(w) + 1, std::memory_order_relaxed);
+        seat(w).node.store(seat(w).ordered_node.load(std::memory_order_relaxed),
+                           std::memory_order_relaxed);
     }
     void refuse(int error) noexcept {
         int none = 0;
         refusal_.compare_exchange_strong(none, error, std::memory_order_relaxed);
     }
+    // A counter of the kernel's for the worker's misses, by its handle.
+    void set_miss_counter(std::uint32_t w, int handle) noexcept {
+        miss_counters_[w].store(handle, std::memory_order_relaxed);
+    }
     void count_fetched(std::uint64_t pages) noexcept {
         pages_fetched_.fetch_add(pages, std::memory_order_relaxed);
     }
-    // Only worker `from` writes its row.
-    void count_mail(std::uint32_t from, std::uint32_t to, std::size_t bytes) noexcept {
-        std::atomic<std::uint64_t>& sum = bytes_[from * row() + to];
+    // To a worker of this rank, or of another one: what goes to ranks elsewhere is not counted. Only
+    // worker `from` writes its row.
+    void count_mail(std::uint32_t from, Partition::Owner to, std::size_t bytes) noexcept {
+        if (to.rank >= first_seats_.size() || first_seats_[to.rank] == no_seat) return;
+        std::atomic<std::uint64_t>& sum =
+            table_.mail(first_ + from, first_seats_[to.rank] + to.worker);
         sum.store(sum.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
     }
 
   private:
-    struct Seat {
-        std::atomic<NodeId> node{NodeId{0}};
-        std::atomic<int> cpu{-1};
-        std::atomic<NodeId> ordered_node{NodeId{0}};
-        std::atomic<int> ordered_cpu{-1};
+    static constexpr std::uint32_t no_seat = UINT32_MAX;
+
+    struct FreeLines {
+        void operator()(std::byte* lines) const noexcept {
+            ::operator delete[](lines, std::align_val_t{64});
+        }
     };
+    using Lines = std::unique_ptr<std::byte[], FreeLines>;
+    static Lines make_lines(std::uint32_t seats) {
+        const std::size_t bytes = SeatTable::bytes_for(seats);
+        Lines lines(new (std::align_val_t{64}) std::byte[bytes]{});
+        return lines;
+    }
 
-    // Rows of different workers share no cache line, wherever the table begins.
-    std::size_t row() const noexcept { return (seats_.size() + 15) / 8 * 8; }
+    SeatTable::Seat& seat(std::uint32_t w) const noexcept { return table_.seat(first_ + w); }
 
-    std::vector<Seat> seats_;
-    std::unique_ptr<std::atomic<std::uint64_t>[]> bytes_;
-    std::atomic<std::uint32_t> orders_{0};
-    std::atomic<std::uint32_t> fetches_{0};
+    std::uint32_t workers_;
+    Lines own_;  // null: the table is shared
+    SeatTable table_;
+    std::vector<std::uint32_t> first_seats_;  // by rank; no_seat: none in this table
+    std::uint32_t first_ = 0;                 // this rank's first seat
+    std::vector<std::atomic<int>> miss_counters_;
     std::atomic<int> refusal_{0};
     std::atomic<std::uint64_t> pages_fetched_{0};
 };

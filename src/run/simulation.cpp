@@ -6,11 +6,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/check.hpp"
 #include "base/number_text.hpp"
@@ -214,6 +216,22 @@ Simulation::Simulation(const Setup& setup, const Config& config, RankGroup& rank
       where_(choose_places(ranks, topology_,
                            config.engine == EngineKind::sequential ? 1 : config.workers)) {}
 
+namespace {
+
+void say_which_cpus_are_gone(const std::vector<int>& before, const std::vector<int>& after,
+                             std::vector<std::string>& notices) {
+    std::vector<int> gone;
+    std::set_difference(before.begin(), before.end(), after.begin(), after.end(),
+                        std::back_inserter(gone));
+    if (gone.empty()) return;
+    notices.push_back(fmt::format(
+        "{} of {} CPUs were taken from the process while it ran: {}; its workers went on "
+        "with the others",
+        gone.size(), before.size(), fmt::join(gone, " ")));
+}
+
+}  // namespace
+
 void Simulation::plan() {
     const SavedRun* const saved = config_.restart_from.get();
     plan_.emplace(setup_, config_, ranks_.ranks(), where_.workers,
@@ -230,7 +248,9 @@ void Simulation::run_events(Model& model, std::uint64_t memory_cap, LiveProgress
     const WorkerPlaces places{.places = where_.places,
                               .pin = config_.pin,
                               .local_memory = config_.memory == MemoryMode::numa,
-                              .share_cpus = where_.share_cpus || crowded_by_net};
+                              .share_cpus = where_.share_cpus || crowded_by_net,
+                              .sharers = where_.sharers,
+                              .host_places = where_.host_places};
     if (crowded_by_net)
         result.notices.push_back(
             "--net-thread: every core has a worker; legal, but slower than --net-thread off or "
@@ -263,6 +283,7 @@ RunResult Simulation::run(Model& model, LiveProgress& progress,
     RunResult result;
     result.numa.nodes = topology_.nodes();
     const std::uint64_t memory_cap = memory_cap_of(config_, os);
+    const std::vector<int> cpus = os.thread_cpus();
     try {
         run_events(model, memory_cap, progress, stop_signal, result);
     } catch (const std::bad_alloc&) {
@@ -282,6 +303,7 @@ RunResult Simulation::run(Model& model, LiveProgress& progress,
     result.nodes = static_cast<std::uint32_t>(topology_.node_count());
     result.resident_peak_bytes = os.memory().resident_peak;
     add_notices(result, config_, memory_cap);
+    say_which_cpus_are_gone(cpus, os.thread_cpus(), result.notices);
     result.setup_seconds = progress.since_begin.seconds_after(whole_);
     gather_results(ranks_, result);
     if (config_.restart_from) {

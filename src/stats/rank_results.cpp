@@ -120,6 +120,12 @@ struct Receive {
                 texts.push_back(fmt::format("rank {}: {}", rank, text));
     }
 
+    void operator()(const auto&, combine::Once, std::string& text) {
+        const auto other = next<std::string>();
+        if (other.empty() || other == text) return;
+        text += fmt::format("{}rank {}: {}", text.empty() ? "" : "; ", rank, other);
+    }
+
     template <class T>
     T next() {
         T other{};

@@ -155,7 +155,7 @@ void visit_figures(Visitor&& visit, Result& result) {
         Sum{}, result.numa.pages_shared);
     visit(FigureInfo{"placed", "text", "numa",
                      "what --place went by and did, in words; empty with --place local"},
-          First{}, result.numa.placed);
+          Once{}, result.numa.placed);
     auto& migration = result.numa.pagemigd.figures;
     visit(FigureInfo{"pages_moved", "pages", "numa", "pages that the daemon took to another node"},
           Sum{}, migration.pages_moved);

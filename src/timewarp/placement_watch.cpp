@@ -5,6 +5,7 @@
 #include <cstring>
 #include <ctime>
 #include <new>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -25,6 +26,11 @@ constexpr std::chrono::milliseconds wake_up_interval{100};
 constexpr double sample_seconds = 1;
 constexpr double sample_seconds_least = 0.01;
 
+// How often the rank that decides for this one is told: soon after workers have changed their seats.
+constexpr double tell_seconds = 0.25;
+
+constexpr double cache_line_bytes = 64;
+
 double process_cpu_seconds() noexcept {
     timespec now{};
     ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -40,6 +46,12 @@ bool pages_can_be_remote(const WorkerPlaces& where, const std::vector<NodeInfo>&
     return where.pin && with_memory > 1;
 }
 
+// The workers whose nodes the policy looks at: asymsched's are those of all ranks on the same cores.
+const std::vector<Place>& decided_for(const Config& config, const WorkerPlaces& where) {
+    return config.place == PlaceMode::asymsched && !where.host_places.empty() ? where.host_places
+                                                                              : where.places;
+}
+
 // Segments that come from libc are placed by nobody.
 std::unique_ptr<PlacementPolicy> policy_for(MemorySource& memory, const Config& config,
                                             const WorkerPlaces& where) {
@@ -50,7 +62,7 @@ std::unique_ptr<PlacementPolicy> policy_for(MemorySource& memory, const Config& 
         {.mode = config.place,
          .machine_file = config.machine_file,
          .huge_pages = memory.huge_pages(),
-         .places = where.places,
+         .places = decided_for(config, where),
          .slots = {region.base(), static_cast<unsigned>(std::countr_zero(region.slot_bytes()))}});
 }
 
@@ -58,7 +70,7 @@ PagemigdOptions daemon_to_start(const Config& config, const WorkerPlaces& where,
                                 const PlacementPolicy& policy) {
     PagemigdOptions options = config.pagemigd;
     if (config.memory == MemoryMode::libc ||
-        (options.automatic && !spans_nodes(where) && !policy.spreads()))
+        (options.automatic && !spans_nodes(where) && !policy.moves_pages()))
         options.threads = 0;
     return options;
 }
@@ -66,16 +78,20 @@ PagemigdOptions daemon_to_start(const Config& config, const WorkerPlaces& where,
 }  // namespace
 
 PlacementWatch::PlacementWatch(MemorySource& memory, const Config& config,
-                               const WorkerPlaces& where, LiveProgress& progress,
+                               const WorkerPlaces& where, HostSeats& host, LiveProgress& progress,
                                const std::vector<NodeInfo>& nodes,
                                std::vector<std::string>& notices)
     : os_(memory.os()),
+      host_(host),
       progress_(progress),
       nodes_(nodes),
       policy_(policy_for(memory, config, where)),
       daemon_(os_, daemon_to_start(config, where, *policy_), *policy_),
+      pin_(where.pin),
       watched_(pages_can_be_remote(where, nodes) || daemon_.threads() > 0),
       period_seconds_(daemon_.threads() > 0 ? config.pagemigd.period_seconds : sample_seconds),
+      cpus_(os_.thread_cpus()),
+      places_(decided_for(config, where)),
       history_(std::max(period_seconds_, sample_seconds_least)) {
     if (const Region* region = memory.region()) {
         const Status status = policy_->post_for_new_pages(
@@ -146,7 +162,7 @@ void PlacementWatch::finish(NumaReport& report, std::vector<std::string>& notice
             fmt::format("placement is unknown: the kernel does not say where pages are ({})",
                         std::strerror(last_->status)));
     report.pages_shared = pages_shared_;
-    report.placed = policy_->report();
+    if (seats_ == nullptr || seats_->gives_orders()) report.placed = policy_->report();
     if (seats_ != nullptr && seats_->refusal() != 0)
         notices.push_back(
             fmt::format("workers stay where they are: the kernel does not bind them anew ({})",
@@ -177,6 +193,7 @@ void PlacementWatch::run() {
         lock.unlock();
         try {
             answer_requests();
+            look_at_cpus();
             if (history_.is_due(seconds())) sample();
             end_period();
         } catch (const std::bad_alloc&) {
@@ -203,37 +220,97 @@ void PlacementWatch::sample() {
     if (placement.status == 0) history_.add(sample_of(placement, figures));
 }
 
+// A control group or a user may have taken CPUs from the process, or given some back.
+void PlacementWatch::look_at_cpus() {
+    std::vector<int> cpus = os_.thread_cpus();
+    if (cpus == cpus_) return;
+    cpus_ = std::move(cpus);
+    if (!pin_ || !seats_->gives_orders()) return;
+    const Topology topology(os_);
+    places_ = topology.place_again(places_);
+    policy_->on_cpus(topology, places_);
+    give_seats();
+}
+
+void PlacementWatch::give_seats() {
+    std::set<int> cpus;
+    for (std::uint32_t s = 0; s < places_.size(); ++s) {
+        seats_->order(s, places_[s].cpu, places_[s].node);
+        cpus.insert(places_[s].cpu);
+    }
+    seats_->set_crowded(cpus.size() < places_.size());
+    seats_->publish();
+}
+
+// To the rank that decides for this one.
+void PlacementWatch::tell_host() {
+    if (!host_.is_shared() || (told_at_ >= 0 && seconds() - told_at_ < tell_seconds)) return;
+    const MigrationFigures figures = daemon_.figures();
+    host_.tell(
+        {look(pages_a_sample).memory_by_home(), figures.pages_moved * page_bytes, figures.busy_ns});
+    told_at_ = seconds();
+}
+
 // Tells the policy of the period, if it is over, and passes on what it orders.
 void PlacementWatch::end_period() {
+    tell_host();
     const double length = policy_->period_seconds();
-    if (length == 0 || seconds() - period_begun_ < length) return;
+    if (length == 0 || !seats_->gives_orders() || seconds() - period_begun_ < length) return;
+    if (host_.is_shared() && !host_.told()) return;
+    const PlacementOrders orders = policy_->on_period(period());
+    if (orders.seats) {
+        places_ = policy_->worker_places();
+        give_seats();
+    }
+    if (orders.fetch) seats_->fetch();
+}
+
+// What was done since it was last called.
+PlacementPeriod PlacementWatch::period() {
     PlacementPeriod period;
     period.has_caught_up = daemon_.has_caught_up();
-    const MigrationFigures figures = daemon_.figures();
-    period.migrated_bytes = figures.pages_moved * page_bytes;
-    period.migration_seconds = static_cast<double>(figures.busy_ns) / 1e9;
+    RankPages pages;
+    if (host_.is_shared()) {
+        pages = *host_.told();
+    } else {
+        const MigrationFigures figures = daemon_.figures();
+        pages = {{}, figures.pages_moved * page_bytes, figures.busy_ns};
+        if (policy_->wants_homes()) pages.homes = look(pages_a_sample).memory_by_home();
+    }
+    period.homes = pages.homes;
+    period.migrated_bytes = pages.migrated_bytes;
+    period.migration_seconds = static_cast<double>(pages.migration_ns) / 1e9;
     const std::uint64_t committed = progress_.committed_events.load(std::memory_order_relaxed);
     const double cpu_seconds = process_cpu_seconds();
-    period.committed_events = committed - committed_then_;
-    period.cpu_seconds = cpu_seconds - cpu_seconds_then_;
+    period.committed_events = committed - std::exchange(committed_then_, committed);
+    period.cpu_seconds = cpu_seconds - std::exchange(cpu_seconds_then_, cpu_seconds);
     std::vector<std::vector<double>> mail = seats_->mail_bytes();
     period.traffic = mail;
     for (std::size_t a = 0; a < mail.size(); ++a)
         for (std::size_t b = 0; b < mail.size(); ++b) period.traffic[a][b] -= mail_then_[a][b];
-    if (policy_->wants_homes()) period.homes = look(pages_a_sample).memory_by_home();
-    period.seconds = seconds();
-    const PlacementOrders orders = policy_->on_period(period);
-    if (orders.seats) {
-        const std::vector<Place> places = policy_->worker_places();
-        for (std::uint32_t w = 0; w < places.size(); ++w)
-            seats_->order(w, places[w].cpu, places[w].node);
-        seats_->publish();
-    }
-    if (orders.fetch) seats_->fetch();
     mail_then_ = std::move(mail);
-    committed_then_ = committed;
-    cpu_seconds_then_ = cpu_seconds;
-    period_begun_ = period.seconds;
+    const double now = seconds();
+    const std::optional<double> missed = missed_bytes();
+    if (missed && missed_then_)
+        period.missed_mb_s = (*missed - *missed_then_) / 1e6 / (now - period_begun_);
+    missed_then_ = missed;
+    period.seconds = period_begun_ = now;
+    return period;
+}
+
+// What workers of this rank got from memory so far; nothing if that is not counted for each of them.
+std::optional<double> PlacementWatch::missed_bytes() const {
+    if (!policy_->wants_misses()) return std::nullopt;
+    double lines = 0;
+    for (std::uint32_t w = 0; w < seats_->workers(); ++w) {
+        CounterReading reading;
+        const int handle = seats_->miss_counter(w);
+        if (handle < 0 || os_.read_counter(handle, reading) != 0 || reading.ran_ns == 0)
+            return std::nullopt;
+        lines += static_cast<double>(reading.count) * static_cast<double>(reading.wanted_ns) /
+                 static_cast<double>(reading.ran_ns);
+    }
+    return lines * cache_line_bytes;
 }
 
 PlacementSample PlacementWatch::sample_of(const Placement& placement,

@@ -6,6 +6,9 @@
 // kernel. On one node, and without a daemon that was asked for, there is neither thread nor look:
 // everything is local there.
 //
+// Where ranks of a host share their seats, the policy of the first of them is told what all did, and orders
+// are for the workers of all; the watches of the others tell it of their pages.
+//
 //     main thread   constructor, finish
 //     one worker    begin, when every group exists; last_look, when nobody executes any more
 //     own thread    the rest, until the last look
@@ -28,6 +31,7 @@
 #include "stats/live_progress.hpp"
 #include "stats/numa_report.hpp"
 #include "stats/sample_history.hpp"
+#include "timewarp/host_seats.hpp"
 
 namespace nw {
 
@@ -37,12 +41,15 @@ class PlacementWatch {
     // be had becomes a notice.
     // Throws SetupError where the file of a machine is wrong.
     PlacementWatch(MemorySource& memory, const Config& config, const WorkerPlaces& where,
-                   LiveProgress& progress, const std::vector<NodeInfo>& nodes,
+                   HostSeats& host, LiveProgress& progress, const std::vector<NodeInfo>& nodes,
                    std::vector<std::string>& notices);
     ~PlacementWatch() { stop(); }
     PlacementWatch(const PlacementWatch&) = delete;
     PlacementWatch& operator=(const PlacementWatch&) = delete;
 
+    // Whether each worker is to leave a counter of its misses with its seat, from the event loop to the last
+    // look.
+    bool wants_misses() const noexcept { return thread_.joinable() && policy_->wants_misses(); }
     // Requires: the groups outlive finish(), and so do the seats.
     void begin(const std::vector<GroupMemory*>& groups, WorkerSeats& seats);
     // Groups come or go: from let_go() to take_up() nobody looks at any. Thread: one worker, when nobody
@@ -62,7 +69,12 @@ class PlacementWatch {
     void run();
     void answer_requests();
     void sample();
+    void look_at_cpus();
+    void give_seats();
+    void tell_host();
     void end_period();
+    PlacementPeriod period();
+    std::optional<double> missed_bytes() const;
     PlacementSample sample_of(const Placement& placement,
                               const MigrationFigures& figures) const noexcept;
     double seconds() const noexcept;
@@ -70,10 +82,12 @@ class PlacementWatch {
     std::string describe(const Placement& placement) const;
 
     Os& os_;
+    HostSeats& host_;
     LiveProgress& progress_;
     const std::vector<NodeInfo>& nodes_;
     const std::unique_ptr<PlacementPolicy> policy_;
     PageMigrationDaemon daemon_;
+    const bool pin_;
     bool watched_;  // whether anybody wants to know
     double period_seconds_;
 
@@ -82,9 +96,13 @@ class PlacementWatch {
     Clock::time_point start_;                 // written before begun_, read-only then
     WorkerSeats* seats_ = nullptr;            // the same
     std::uint32_t requests_answered_ = 0;
-    double period_begun_ = 0;  // seconds; and what had been counted then
+    std::vector<int> cpus_;      // that this process may use
+    std::vector<Place> places_;  // of all workers that the policy decides for
+    double told_at_ = -1;        // seconds
+    double period_begun_ = 0;    // seconds; and what had been counted then
     double cpu_seconds_then_ = 0;
     std::uint64_t committed_then_ = 0;
+    std::optional<double> missed_then_;
     std::vector<std::vector<double>> mail_then_;
     SampleHistory<PlacementSample> history_;  // the own thread's until that ends
     std::optional<Placement> last_;

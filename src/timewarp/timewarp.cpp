@@ -22,6 +22,7 @@
 #include "rank/rank.hpp"
 #include "stats/stopwatch.hpp"
 #include "timewarp/group_mover.hpp"
+#include "timewarp/host_seats.hpp"
 #include "timewarp/placement_watch.hpp"
 #include "timewarp/run_saver.hpp"
 #include "timewarp/worker.hpp"
@@ -39,13 +40,15 @@ constexpr std::uint32_t idle_turns_before_yield = 1000;
 constexpr std::uint32_t idle_turns_before_yield_shared = 8;
 
 void turn_until_still(Rank& rank, Worker& worker, bool share_cpus) {
-    const std::uint32_t patience =
-        share_cpus ? idle_turns_before_yield_shared : idle_turns_before_yield;
+    const auto patience = [&] {
+        return share_cpus || rank.seats().crowded() ? idle_turns_before_yield_shared
+                                                    : idle_turns_before_yield;
+    };
     std::uint32_t idle_turns = 0;
     while (!worker.finished() && !worker.paused() && !rank.failed()) {
         if (worker.turn()) {
             idle_turns = 0;
-        } else if (++idle_turns > patience) {
+        } else if (++idle_turns > patience()) {
             worker.rest();
         } else {
             spin_pause();
@@ -96,6 +99,26 @@ class NetThread {
     TraceTrack trace_;
     std::atomic<bool> begun_{false};
     std::jthread thread_;
+};
+
+// Of the calling worker, for whoever reads it by its handle, until placement is no longer watched.
+class MissCounter {
+  public:
+    MissCounter(Os& os, WorkerSeats& seats, std::uint32_t worker, bool on) : os_(os) {
+        if (!on || os.open_counter(HardwareCounter::last_level_misses, handle_) != 0) return;
+        is_open_ = true;
+        seats.set_miss_counter(worker, handle_);
+    }
+    ~MissCounter() {
+        if (is_open_) os_.close_counter(handle_);
+    }
+    MissCounter(const MissCounter&) = delete;
+    MissCounter& operator=(const MissCounter&) = delete;
+
+  private:
+    Os& os_;
+    int handle_ = -1;
+    bool is_open_ = false;
 };
 
 // A run that goes on cuts its tables only when no rank can refuse to go on any more.
@@ -162,11 +185,11 @@ std::vector<GroupMemory*> memory_of_groups(Rank& rank) {
 // One rank's workers, from their threads' first step to the last destructor.
 class TimeWarpRun {
   public:
-    TimeWarpRun(EngineRun& run, Rank& rank)
+    TimeWarpRun(EngineRun& run, Rank& rank, HostSeats& host)
         : run_(run),
           rank_(rank),
-          placement_(run.memory, run.plan.config, run.places, run.progress, run.result.numa.nodes,
-                     run.result.notices),
+          placement_(run.memory, run.plan.config, run.places, host, run.progress,
+                     run.result.numa.nodes, run.result.notices),
           net_thread_(rank),
           barrier_(static_cast<std::ptrdiff_t>(run.plan.workers)),
           pump_(run.plan.ranks > 1, [this] { pump(); }),
@@ -215,6 +238,8 @@ class TimeWarpRun {
             run_.memory.os(), run_.places,
             [&](std::uint32_t w) {
                 set_up(w);
+                const MissCounter misses(run_.memory.os(), rank_.seats(), w,
+                                         placement_.wants_misses());
                 event_loop(w);
                 meter_phase<MeterPhase::ending>();
                 finish(w);
@@ -406,11 +431,13 @@ class TimeWarpRun {
 void run_timewarp(EngineRun& run) {
     const std::unique_ptr<Transport> transport = run.ranks.open_transport(
         sizeof(WireEvent) + WireEvent::padded(run.plan.rules.payload_bytes_max));
+    const bool one_decides = run.ranks.ranks() > 1 && run.plan.config.place == PlaceMode::asymsched;
+    HostSeats host(run.ranks, one_decides, run.places, run.result.notices);
     std::optional<Rank> rank;
     try {
         rank.emplace(run.plan, *transport, run.memory, run.output, run.progress, run.stop_signal,
-                     nodes_of(run.places));
-        TimeWarpRun(run, *rank).run();
+                     nodes_of(run.places), host.seats());
+        TimeWarpRun(run, *rank, host).run();
     } catch (...) {
         if (run.ranks.ranks() > 1 && run.progress.failed) run.progress.failed();
         throw;

@@ -22,7 +22,10 @@ bool Outboxes::send(WireEvent wire, const std::byte* payload) {
     wire.epoch = core_.epochs.send({wire.time, wire.generation});
     const Partition::Owner owner =
         core_.rank.addressee(core_.plan.partition.position(wire.target).group);
-    if (owner.rank != core_.self.rank) return send_to_rank(owner.rank, wire, payload);
+    if (owner.rank != core_.self.rank) {
+        core_.rank.seats().count_mail(core_.self.worker, owner, wire.bytes());
+        return send_to_rank(owner.rank, wire, payload);
+    }
     ++core_.counters[Counter::events_crossed];
     to_workers_[owner.worker].append(wire, payload);
     return false;
@@ -52,7 +55,8 @@ void Outboxes::flush(bool everything) {
     for (std::uint32_t w = 0; w < to_workers_.size(); ++w) {
         MailBuffer& outbox = to_workers_[w];
         if (outbox.empty()) continue;
-        core_.rank.seats().count_mail(core_.self.worker, w, outbox.size());
+        const auto to = static_cast<std::uint16_t>(w);
+        core_.rank.seats().count_mail(core_.self.worker, {core_.self.rank, to}, outbox.size());
         core_.rank.deliver(outbox.data(), outbox.size());
         outbox.clear();
     }

@@ -19,11 +19,14 @@ void Relocation::carry_out() {
     WorkerSeats& seats = core_.rank.seats();
     const std::uint32_t self = core_.self.worker;
     const int cpu = seats.ordered_cpu(self);
-    if (cpu >= 0 && cpu != seats.cpu_of(self)) {
+    if (cpu >= 0) {
+        // Also to the one that it has: before Linux 6.2, a cpuset that changes unbinds all threads in it.
         if (const Status status = core_.rank.os().bind_thread(cpu); status != 0) {
             seats.refuse(status);
             return;
         }
+    }
+    if (cpu >= 0 && cpu != seats.cpu_of(self)) {
         seats.take_seat(self);
         for (Group* group : core_.groups) group->memory.request_migration(seats.node_of(self));
     }

@@ -210,7 +210,18 @@ Status FakeOs::advise_huge(void* address, std::size_t bytes, bool on) noexcept {
         {Call::advise_huge, address, bytes, on ? 1 : 0, planned_fault(Call::advise_huge)});
 }
 
+void FakeOs::set_allowed_cpus(std::vector<int> cpus) {
+    const std::lock_guard lock(mutex_);
+    allowed_ = std::move(cpus);
+}
+
+std::vector<int> FakeOs::thread_cpus() {
+    const std::lock_guard lock(mutex_);
+    return allowed_;
+}
+
 std::vector<Cpu> FakeOs::allowed_cpus() {
+    const std::lock_guard lock(mutex_);
     std::vector<Cpu> cpus;
     for (const int cpu : allowed_) cpus.push_back({cpu, cpu / threads_per_core_, node_of_cpu(cpu)});
     return cpus;

@@ -55,7 +55,8 @@ class FakeOs : public Os {
     // Reservations above this fail with ENOMEM, as under `ulimit -v`.
     void set_reserve_bytes_max(std::size_t bytes) { reserve_bytes_max_ = bytes; }
     void set_mappings_max(std::size_t mappings) { mappings_max_ = mappings; }
-    void set_allowed_cpus(std::vector<int> cpus) { allowed_ = std::move(cpus); }
+    // At any time.
+    void set_allowed_cpus(std::vector<int> cpus);
     void set_free_bytes(NodeId node, std::uint64_t bytes);
     // One node more, with memory and without CPUs. The distance to every node is 20 by default.
     NodeId add_memory_only_node(std::uint64_t free_bytes);
@@ -105,6 +106,7 @@ class FakeOs : public Os {
     Status advise_huge(void* address, std::size_t bytes, bool on) noexcept override;
     std::vector<Cpu> allowed_cpus() override;
     NodeId node_of_cpu(int cpu) noexcept override;
+    std::vector<int> thread_cpus() override;
     std::vector<NodeId> nodes() override;
     std::uint64_t free_bytes(NodeId node) noexcept override;
     std::uint64_t total_bytes(NodeId node) noexcept override;

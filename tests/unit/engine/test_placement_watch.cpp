@@ -27,6 +27,7 @@ struct WatchedMachine {
     WorkerSeats seats{{n0, n1}};
     std::vector<std::string> notices;
     NumaReport report;
+    HostSeats unshared;
 
     WatchedMachine() {
         groups[0].set_home(n0);
@@ -39,7 +40,8 @@ struct WatchedMachine {
     template <class During>
     void watch(std::size_t workers, During during) {
         const WorkerPlaces where{topology.place_workers(workers), true, true};
-        PlacementWatch watch(groups.source(), config, where, progress, topology.nodes(), notices);
+        PlacementWatch watch(groups.source(), config, where, unshared, progress, topology.nodes(),
+                             notices);
         watch.begin(groups.all(), seats);
         during();
         watch.last_look();
@@ -80,7 +82,8 @@ TEST_CASE("PlacementWatch: on a machine with one node there is nothing to watch"
     const WorkerPlaces where{topology.place_workers(2), true, true};
     MemorySource memory(os, MemoryMode::numa, 1);
     WorkerSeats seats({n0, n0});
-    PlacementWatch watch(memory, Config{}, where, progress, topology.nodes(), notices);
+    HostSeats unshared;
+    PlacementWatch watch(memory, Config{}, where, unshared, progress, topology.nodes(), notices);
     watch.begin({}, seats);
     CHECK_FALSE(progress.placement_watched);
     watch.last_look();
@@ -167,10 +170,12 @@ TEST_CASE("PlacementWatch: what the policy orders comes to the seats, and a refu
     LiveProgress progress;
     WorkerSeats seats({n0, n1});
     std::vector<std::string> notices;
-    PlacementWatch watch(groups.source(), config, where, progress, topology.nodes(), notices);
+    HostSeats unshared;
+    PlacementWatch watch(groups.source(), config, where, unshared, progress, topology.nodes(),
+                         notices);
     watch.begin(groups.all(), seats);
     for (int i = 0; i < 3000 && seats.orders() == 0; ++i) {
-        seats.count_mail(0, 1, 6400);
+        seats.count_mail(0, {0, 1}, 6400);
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     REQUIRE(seats.orders() == 1);
@@ -186,4 +191,24 @@ TEST_CASE("PlacementWatch: what the policy orders comes to the seats, and a refu
           std::vector<std::string>{
               "workers stay where they are: the kernel does not bind them anew (Operation "
               "not permitted)"});
+}
+
+TEST_CASE(
+    "PlacementWatch: workers whose CPUs are taken away get others, and the rest keep theirs") {
+    WatchedMachine machine;
+    machine.watch(2, [&machine] {
+        machine.os.set_allowed_cpus({0, 1});
+        for (int i = 0; i < 3000 && machine.seats.orders() == 0; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        CHECK(machine.seats.orders() == 1);
+        CHECK(machine.seats.ordered_cpu(0) == 0);
+        CHECK(machine.seats.ordered_cpu(1) == 1);
+        CHECK_FALSE(machine.seats.crowded());
+        machine.os.set_allowed_cpus({3});
+        for (int i = 0; i < 3000 && machine.seats.orders() == 1; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        CHECK(machine.seats.ordered_cpu(0) == 3);
+        CHECK(machine.seats.ordered_cpu(1) == 3);
+        CHECK(machine.seats.crowded());
+    });
 }

@@ -81,6 +81,8 @@ TEST_CASE("asymsched: with a budget too small it stays, and says so; later it mo
                                          "% of 5.9 s may be spent, 0.00 s of "
                                          "which are"));
     CHECK(run.next(0.2).seats);
+    CHECK(run.policy->report().find("P 120 of 120, put off by 0.2 s for its cost") !=
+          std::string::npos);
 }
 
 TEST_CASE(
@@ -103,7 +105,7 @@ TEST_CASE(
 TEST_CASE("asymsched: pages that do not follow are fetched once, after two seconds") {
     Run run({n0, n1});
     REQUIRE(run.next(1).seats);
-    run.period.homes = {{n0, {1'000'000'000, 0.95}}, {n2, {1'000'000'000, 0.95}}};
+    run.period.homes = {{n0, {1'000'000'000, 0}}, {n2, {1'000'000'000, 0.95}}};
     CHECK_FALSE(run.next(1).fetch);
     const PlacementOrders orders = run.next(1.1);
     CHECK(orders.fetch);
@@ -126,6 +128,7 @@ TEST_CASE("asymsched: while pages follow nothing else is decided") {
 TEST_CASE("asymsched: a node without room for the workers, or outside of the cpuset, is none") {
     Run run({n0, n1});
     run.os.set_allowed_cpus({0, 1, 2, 3, 4, 6, 7});  // node 2 has one CPU left
+    run.policy->on_cpus(Topology(run.os), {{0, n0}, {1, n0}, {2, n1}, {3, n1}});
     REQUIRE(run.next(1).seats);
     CHECK(run.policy->worker_places() == std::vector<Place>{{6, n3}, {7, n3}, {2, n1}, {3, n1}});
 }
@@ -145,4 +148,21 @@ TEST_CASE("asymsched: on a full machine the heaviest traffic gets the best links
     CHECK(std::set<int>(nodes.begin(), nodes.end()).size() == 4);
     run.period.homes.clear();
     CHECK_FALSE(run.next(3).seats);
+}
+
+TEST_CASE("asymsched: a process that may use one node only has nothing to choose, and says so") {
+    Run run({n0, n1});
+    run.os.set_allowed_cpus({0, 1});
+    run.policy->on_cpus(Topology(run.os), {{0, n0}, {1, n0}, {0, n0}, {1, n0}});
+    CHECK_FALSE(run.next(1).seats);
+    CHECK(run.policy->report().find("no choice: CPUs for these workers") != std::string::npos);
+}
+
+TEST_CASE("asymsched: where the machine has one node it asks for nothing") {
+    FakeOs os{1, 2};
+    const auto policy = make_policy(
+        os, {.mode = PlaceMode::asymsched, .machine_file = "", .places = {{0, n0}}, .slots = {}});
+    CHECK(policy->period_seconds() == 0);
+    CHECK_FALSE(policy->wants_homes());
+    CHECK_FALSE(policy->moves_pages());
 }

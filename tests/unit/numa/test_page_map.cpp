@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
+#include "numa/decide/page_map.hpp"
 #include "numa/place/migration_share.hpp"
-#include "numa/place/page_map.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/unit/numa/fake_groups.hpp"

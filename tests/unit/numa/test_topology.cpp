@@ -188,6 +188,20 @@ TEST_CASE("Machine: a CPU belongs to its narrowest node, and other nodes have no
     CHECK(cpus_of_node.size() == 2);
 }
 
+TEST_CASE("Topology: who has lost a CPU goes where the fewest are, on its own node if it can") {
+    constexpr NodeId n0{0}, n1{1};
+    FakeOs os(2, 3);
+    const std::vector<Place> before = Topology(os).place_workers(5);
+    CHECK(before == std::vector<Place>{{0, n0}, {1, n0}, {2, n0}, {3, n1}, {4, n1}});
+    CHECK(Topology(os).place_again(before) == before);
+    os.set_allowed_cpus({0, 1, 3, 5});
+    CHECK(Topology(os).place_again(before) ==
+          std::vector<Place>{{0, n0}, {1, n0}, {5, n1}, {3, n1}, {3, n1}});
+    os.set_allowed_cpus({0, 1, 2});
+    CHECK(Topology(os).place_again(before) ==
+          std::vector<Place>{{0, n0}, {1, n0}, {2, n0}, {0, n0}, {1, n0}});
+}
+
 TEST_CASE("Machine: without a description there is this one") {
     const PretendedMachine pretended("HWLOC_XMLFILE", "/nonexistent/machine.xml");
     const Machine machine = read_machine();

@@ -1,4 +1,4 @@
-#include "numa/place/page_map.hpp"
+#include "numa/decide/page_map.hpp"
 
 #include <bit>
 #include <numeric>

@@ -1,0 +1,144 @@
+// Goal: two ranks of a host see each other's seats, mail and pages, in memory that they share as two processes
+// would: each maps it for itself. Each rank is a thread here, since they wait for each other.
+#include <array>
+#include <barrier>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/support/catch.hpp"
+#include "timewarp/host_seats.hpp"
+
+using namespace nw;
+
+namespace {
+
+constexpr NodeId n0{0}, n1{1}, n2{2};
+
+struct Table {
+    std::array<std::string, 2> said;
+    std::barrier<> barrier{2};
+};
+
+class ThreadRank final : public RankGroup {
+  public:
+    ThreadRank(std::uint32_t rank, Table& table, std::string lie)
+        : rank_(rank), table_(table), lie_(std::move(lie)) {}
+
+    RankId rank() const noexcept override { return RankId{rank_}; }
+    std::uint32_t ranks() const noexcept override { return 2; }
+    std::string host() const override { return "here"; }
+    std::vector<std::string> share(const std::string& own) override {
+        table_.said[rank_] = own.empty() || lie_.empty() ? own : lie_;
+        table_.barrier.arrive_and_wait();
+        std::vector<std::string> all(table_.said.begin(), table_.said.end());
+        table_.barrier.arrive_and_wait();
+        return all;
+    }
+    void send(RankId, const std::string&) override {}
+    std::string receive(RankId) override { return {}; }
+    std::unique_ptr<Transport> open_transport(std::size_t) override { return nullptr; }
+    void abort(int) noexcept override {}
+
+  private:
+    std::uint32_t rank_;
+    Table& table_;
+    std::string lie_;  // in the place of all that it says
+};
+
+// A host with two ranks of two workers: 0 on node 0, 1 on node 1.
+struct TwoRanks {
+    std::array<std::unique_ptr<HostSeats>, 2> host;
+    std::array<WorkerPlaces, 2> where;
+    std::array<std::vector<std::string>, 2> notices;
+
+    explicit TwoRanks(const std::string& lie = "", std::vector<std::uint32_t> sharers = {0, 1}) {
+        Table table;
+        std::vector<std::thread> threads;
+        for (std::uint32_t r = 0; r < 2; ++r) {
+            const std::array<std::vector<Place>, 2> places{
+                {{{0, n0}, {1, n0}}, {{2, n1}, {3, n1}}}};
+            where[r].places = places[r];
+            where[r].sharers = sharers.size() == 2 ? sharers : std::vector<std::uint32_t>{r};
+            where[r].host_places = places[r];
+            if (sharers.size() == 2) where[r].host_places = {{0, n0}, {1, n0}, {2, n1}, {3, n1}};
+            threads.emplace_back([&, r] {
+                ThreadRank ranks(r, table, lie);
+                host[r] = std::make_unique<HostSeats>(ranks, true, where[r], notices[r]);
+            });
+        }
+        for (std::thread& thread : threads) thread.join();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("HostSeats: one rank gives orders to the workers of both, and knows the mail of both") {
+    const TwoRanks ranks;
+    REQUIRE(ranks.host[0]->is_shared());
+    REQUIRE(ranks.host[1]->is_shared());
+    CHECK(ranks.host[0]->seats().memory != ranks.host[1]->seats().memory);
+    WorkerSeats first({n0, n0}, RankId{0}, ranks.host[0]->seats());
+    WorkerSeats second({n1, n1}, RankId{1}, ranks.host[1]->seats());
+    CHECK(first.gives_orders());
+    CHECK_FALSE(second.gives_orders());
+    CHECK(first.seats() == 4);
+
+    second.count_mail(1, {0, 0}, 100);
+    second.count_mail(1, {1, 0}, 7);
+    first.count_mail(0, {1, 1}, 30);
+    first.count_mail(0, {2, 1}, 1'000'000);  // to a rank elsewhere
+    using Rows = std::vector<std::vector<double>>;
+    CHECK(first.mail_bytes() == Rows{{0, 0, 0, 30}, {0, 0, 0, 0}, {0, 0, 0, 0}, {100, 0, 7, 0}});
+
+    first.order(3, 5, n2);
+    CHECK(second.orders() == 0);
+    first.fetch();
+    CHECK(second.orders() == 1);
+    CHECK(second.fetches() == 1);
+    CHECK(second.ordered_cpu(0) == -1);
+    CHECK(second.ordered_cpu(1) == 5);
+    CHECK(second.node_of(1) == n1);
+    second.take_seat(1);
+    CHECK(second.node_of(1) == n2);
+    CHECK(second.cpu_of(1) == 5);
+    CHECK(first.nodes() == std::vector<NodeId>{n0, n0});
+}
+
+TEST_CASE("HostSeats: what both know of their pages is summed when both have told") {
+    const TwoRanks ranks;
+    ranks.host[0]->tell({{{n0, {1000, 0.5}}}, 4096, 10});
+    CHECK_FALSE(ranks.host[0]->told());
+    ranks.host[1]->tell({{{n0, {3000, 0}}, {n1, {500, 1}}}, 8192, 20});
+    const std::optional<RankPages> told = ranks.host[0]->told();
+    REQUIRE(told);
+    CHECK(told->homes.size() == 2);
+    CHECK(told->homes.at(n0).bytes == 4000);
+    CHECK(told->homes.at(n0).remote_share == 0.125);
+    CHECK(told->homes.at(n1).remote_share == 1);
+    CHECK(told->migrated_bytes == 12288);
+    CHECK(told->migration_ns == 30);
+    ranks.host[1]->tell({{{n1, {500, 0}}}, 8192, 20});
+    CHECK(ranks.host[0]->told()->homes.at(n0).bytes == 1000);
+}
+
+TEST_CASE("HostSeats: ranks that cannot share memory are each placed by themselves, and say so") {
+    const TwoRanks ranks("/proc/self/exe");
+    for (std::size_t r = 0; r < 2; ++r) {
+        CHECK_FALSE(ranks.host[r]->is_shared());
+        REQUIRE(ranks.notices[r].size() == 1);
+        CHECK(ranks.notices[r][0].starts_with("each rank of this host is placed by itself"));
+        CHECK(ranks.where[r].host_places == ranks.where[r].places);
+        CHECK(ranks.where[r].sharers == std::vector<std::uint32_t>{static_cast<std::uint32_t>(r)});
+    }
+}
+
+TEST_CASE("HostSeats: ranks on different cores share nothing, which is nothing to be told") {
+    const TwoRanks ranks("", {0});
+    for (std::size_t r = 0; r < 2; ++r) {
+        CHECK_FALSE(ranks.host[r]->is_shared());
+        CHECK(ranks.notices[r].empty());
+    }
+}
