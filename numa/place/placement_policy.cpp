@@ -1,6 +1,7 @@
 #include "numa/place/placement_policy.hpp"
 
 #include "numa/place/asymsched_policy.hpp"
+#include "numa/place/auto_policy.hpp"
 #include "numa/place/spread_policy.hpp"
 
 namespace nw {
@@ -13,6 +14,8 @@ std::unique_ptr<PlacementPolicy> make_policy(Os& os, const PolicyInputs& inputs)
             return make_weighted_policy(os, inputs);
         case PlaceMode::asymsched:
             return make_asymsched_policy(os, inputs);
+        case PlaceMode::automatic:
+            return make_auto_policy(os, inputs);
         case PlaceMode::local:
             break;
     }

@@ -9,7 +9,7 @@ namespace nw {
 // with no placement (the baseline of "NUMA Time Warp", PADS 2015).
 enum class MemoryMode : std::uint8_t { numa, libc };
 // Where pages should be (place/placement_policy.hpp).
-enum class PlaceMode : std::uint8_t { local, interleave, weighted, asymsched };
+enum class PlaceMode : std::uint8_t { local, interleave, weighted, asymsched, automatic };
 enum class HugePages : std::uint8_t { automatic, on, off };
 
 // The page-migration daemon. Left to the engine: one thread and one second where workers run on more

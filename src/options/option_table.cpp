@@ -20,7 +20,8 @@ constexpr Word<MemoryMode> memory_words[] = {{"numa", MemoryMode::numa},
 constexpr Word<PlaceMode> place_words[] = {{"local", PlaceMode::local},
                                            {"interleave", PlaceMode::interleave},
                                            {"weighted", PlaceMode::weighted},
-                                           {"asymsched", PlaceMode::asymsched}};
+                                           {"asymsched", PlaceMode::asymsched},
+                                           {"auto", PlaceMode::automatic}};
 constexpr Word<HugePages> huge_page_words[] = {
     {"auto", HugePages::automatic}, {"on", HugePages::on}, {"off", HugePages::off}};
 constexpr Word<ProgressMode> progress_words[] = {
@@ -150,10 +151,12 @@ void add_memory(OptionBuilder& table, Config& config) {
                     "failed");
     table.add_words("check-heap", config.check_heap, switch_words,
                     "guards around every block that LPs allocate: find writes beyond them");
-    table.add_words("place", config.place, place_words,
-                    "pages on their worker's node, on all nodes evenly, or on all nodes by the "
-                    "bandwidth that workers have to them; asymsched: on their worker's node, and "
-                    "workers on the nodes whose links serve their traffic best");
+    table.add_words(
+        "place", config.place, place_words,
+        "pages on their worker's node, on all nodes evenly, or on all nodes by the "
+        "bandwidth that workers have to them; asymsched: on their worker's node, and "
+        "workers on the nodes whose links serve their traffic best; auto: weighted where "
+        "bandwidth is the limit of a run on some of the nodes, else local");
     table.add_text(
         "machine", "FILE", config.machine_file,
         "bandwidths between the machine's nodes, as JSON, or FILE#NAME for one of several "

@@ -111,8 +111,8 @@ void check_needs(const Settings& settings) {
         {"place", std::string(word_for(config.place)), config.place == PlaceMode::asymsched,
          config.pin, "--pin on"},
         {"machine", config.machine_file, !config.machine_file.empty(),
-         config.place == PlaceMode::weighted || config.place == PlaceMode::asymsched,
-         "--place weighted or asymsched"},
+         config.place != PlaceMode::local && config.place != PlaceMode::interleave,
+         "--place weighted, asymsched or auto"},
         {"check-rebind", fmt::format("{}", config.check_rebind), config.check_rebind > 0,
          config.rebind_seconds > 0, "--rebind SECONDS"},
     };

@@ -59,10 +59,9 @@ struct Config {
     double check_rebind = 0;     // share of groups moved at random at every such look, in [0, 1]
 };
 
-// Pages that are spread over nodes are small ones, unless the user wants it otherwise.
+// Pages that are spread over nodes, or may come to be, are small ones, unless the user wants it otherwise.
 inline HugePages huge_pages_of(const Config& config) noexcept {
-    const bool spread =
-        config.place == PlaceMode::interleave || config.place == PlaceMode::weighted;
+    const bool spread = config.place != PlaceMode::local && config.place != PlaceMode::asymsched;
     return spread && config.huge_pages == HugePages::automatic ? HugePages::off : config.huge_pages;
 }
 

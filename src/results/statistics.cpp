@@ -191,7 +191,7 @@ constexpr Field fields_after_figures[] = {
       "free_bytes (at the start; 0 and 0: no memory), distances (to each node of this array; 0: "
       "unknown)"},
      topology},
-    {{"place", "text", "numa", "--place: local, interleave, weighted or asymsched"},
+    {{"place", "text", "numa", "--place: local, interleave, weighted, asymsched or auto"},
      [](const RunFacts& facts) { return Json(nw::word_for(facts.settings.config.place)); }},
     {{"remote_page_share", "share", "numa",
       "pages that are not on the node of their group's worker at the end, as the kernel answers "

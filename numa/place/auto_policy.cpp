@@ -1,0 +1,121 @@
+#include "numa/place/auto_policy.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "numa/decide/placement_trial.hpp"
+#include "numa/decide/window_median.hpp"
+#include "numa/measure/known_machine.hpp"
+#include "numa/place/spread_policy.hpp"
+
+namespace nw {
+namespace {
+
+constexpr double window_seconds = 0.25;
+// Of what their nodes give, from which on workers are taken to wait for it.
+constexpr double limited_from = 0.5;
+
+class AutoPolicy final : public PlacementPolicy {
+  public:
+    AutoPolicy(Os& os, const PolicyInputs& inputs)
+        : machine_(known_machine(os, inputs.machine_file)),
+          weighted_(make_weighted_policy(os, inputs)) {
+        std::set<NodeId> used;
+        for (const Place& place : inputs.places) used.insert(place.node);
+        for (std::size_t i = 0; i < machine_.nodes.size(); ++i)
+            if (used.contains(machine_.nodes[i])) worker_mb_s_ += own_mb_s(i);
+        if (used.size() >= machine_.nodes.size())
+            why_ = machine_.nodes.size() < 2 ? "there is one node" : "workers have all nodes";
+        is_decided_ = !why_.empty();
+        wants_misses_ = !is_decided_ && machine_.is_mb_s;
+    }
+
+    NodeId node_of(const void* page, NodeId home) const noexcept override {
+        return spreads() ? weighted_->node_of(page, home) : home;
+    }
+    bool spreads() const noexcept override { return spread_.load(std::memory_order_relaxed); }
+    bool moves_pages() const noexcept override { return !is_decided_ || spreads(); }
+    std::uint32_t changes() const noexcept override {
+        return changes_.load(std::memory_order_relaxed) + weighted_->changes();
+    }
+
+    double period_seconds() const noexcept override {
+        if (!is_decided_) return window_seconds;
+        return spreads() ? weighted_->period_seconds() : 0;
+    }
+    bool wants_misses() const noexcept override { return wants_misses_; }
+
+    PlacementOrders on_period(const PlacementPeriod& period) override {
+        if (is_decided_) return weighted_->on_period(period);
+        if (!period.has_caught_up || period.cpu_seconds <= 0) return {};
+        if (period.missed_mb_s && wants_misses_)
+            decide_by_misses(*period.missed_mb_s);
+        else
+            decide_by_trial(static_cast<double>(period.committed_events) / period.cpu_seconds);
+        return {};
+    }
+
+    std::string report() const override {
+        if (!is_decided_) return "local when the run ended, which was too short to tell";
+        return spreads() ? fmt::format("weighted: {}; {}", why_, weighted_->report())
+                         : fmt::format("local: {}", why_);
+    }
+
+  private:
+    // A node reads its own memory no slower than its fastest link, where the table does not say.
+    double own_mb_s(std::size_t node) const {
+        double mb_s = machine_.bandwidth.at(node, node);
+        for (std::size_t m = 0; mb_s == 0 && m < machine_.nodes.size(); ++m)
+            mb_s = std::max(mb_s, machine_.bandwidth.at(node, m));
+        return mb_s;
+    }
+
+    void decide_by_misses(double missed_mb_s) {
+        const std::optional<double> median = missed_.feed(missed_mb_s);
+        if (!median) return;
+        is_decided_ = true;
+        why_ = fmt::format(
+            "misses of the last level read {:.2f} of {:.2f} GB/s that the workers' nodes give",
+            *median / 1e3, worker_mb_s_ / 1e3);
+        if (*median >= limited_from * worker_mb_s_) set_spread(true);
+    }
+
+    void decide_by_trial(double speed) {
+        if (trial_.feed(speed)) set_spread(trial_.side() == PlacementTrial::Side::spread);
+        if (!trial_.is_done()) return;
+        is_decided_ = true;
+        why_ = fmt::format(
+            "with pages on all nodes by weights, {:.3f} times as many events were committed a "
+            "second "
+            "of CPU time",
+            trial_.ratio());
+    }
+
+    void set_spread(bool spread) {
+        spread_.store(spread, std::memory_order_relaxed);
+        changes_.fetch_add(1, std::memory_order_relaxed);
+    }
+
+    const KnownMachine machine_;
+    const std::unique_ptr<PlacementPolicy> weighted_;
+    double worker_mb_s_ = 0;
+    WindowMedian missed_;
+    PlacementTrial trial_;
+    bool wants_misses_ = false;
+    bool is_decided_ = false;
+    std::string why_;
+    std::atomic<bool> spread_{false};
+    std::atomic<std::uint32_t> changes_{0};
+};
+
+}  // namespace
+
+std::unique_ptr<PlacementPolicy> make_auto_policy(Os& os, const PolicyInputs& inputs) {
+    return std::make_unique<AutoPolicy>(os, inputs);
+}
+
+}  // namespace nw

@@ -1,0 +1,150 @@
+// --place auto: what a trial finds, and when there is none.
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "numa/decide/placement_trial.hpp"
+#include "numa/place/placement_policy.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/fake_os.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+using namespace nw;
+
+namespace {
+
+constexpr NodeId n0{0}, n1{1}, n2{2};
+using Side = PlacementTrial::Side;
+
+// The sides that a trial has pages on, one after the other.
+std::vector<Side> sides_of(PlacementTrial& trial,
+                           const std::function<double(Side, std::size_t window)>& speed) {
+    std::vector<Side> sides{trial.side()};
+    for (std::size_t window = 0; !trial.is_done() && window < 1000; ++window) {
+        const bool changed = trial.feed(speed(trial.side(), window));
+        if (changed) sides.push_back(trial.side());
+    }
+    CHECK_FALSE(trial.feed(1e9));
+    return sides;
+}
+
+// A worker on node 0 of three, of which it gets 6, 3 and 1 GB/s.
+struct Run {
+    nw::test::TemporaryFolder folder;
+    std::string file = folder.path() + "/machine.json";
+    FakeOs os{3, 1};
+    std::unique_ptr<PlacementPolicy> policy;
+    PlacementPeriod period;
+
+    explicit Run(const std::vector<Place>& places, bool with_file = true) {
+        std::ofstream(file)
+            << R"({"bw": [[6000, 3000, 1000], [3000, 6000, 1000], [1000, 1000, 6000]]})";
+        policy = make_policy(os, {.mode = PlaceMode::automatic,
+                                  .machine_file = with_file ? file : "",
+                                  .huge_pages = HugePages::off,
+                                  .places = places,
+                                  .slots = {}});
+        period.cpu_seconds = 0.25;
+    }
+    // Until the policy asks for no more, with so many events in a window.
+    void run(std::uint64_t when_local, std::uint64_t when_spread) {
+        for (int i = 0; i < 1000 && policy->period_seconds() > 0; ++i) {
+            period.committed_events = policy->spreads() ? when_spread : when_local;
+            policy->on_period(period);
+        }
+    }
+};
+
+}  // namespace
+
+TEST_CASE("PlacementTrial: spread pages that are faster than local ones before and after stay") {
+    PlacementTrial trial;
+    CHECK(sides_of(trial, [](Side side, std::size_t) {
+              return side == Side::spread ? 103 : 100;
+          }) == std::vector<Side>{Side::local, Side::spread, Side::local, Side::spread});
+    CHECK(trial.side() == Side::spread);
+    CHECK(trial.ratio() == 1.03);
+}
+
+TEST_CASE("PlacementTrial: a run that becomes faster by itself is not taken for more bandwidth") {
+    PlacementTrial trial;
+    CHECK(sides_of(trial, [](Side, std::size_t window) { return 100 + window; }) ==
+          std::vector<Side>{Side::local, Side::spread, Side::local});
+    CHECK(trial.is_done());
+}
+
+TEST_CASE("PlacementTrial: what is no faster than noise goes back at once") {
+    PlacementTrial trial;
+    CHECK(sides_of(trial, [](Side side, std::size_t) {
+              return side == Side::spread ? 101 : 100;
+          }) == std::vector<Side>{Side::local, Side::spread, Side::local});
+    CHECK(trial.ratio() == 1.01);
+}
+
+TEST_CASE(
+    "auto: with workers on all nodes, or with one node, it stays local and asks for nothing") {
+    Run all({{0, n0}, {1, n1}, {2, n2}});
+    CHECK(all.policy->period_seconds() == 0);
+    CHECK_FALSE(all.policy->moves_pages());
+    CHECK_FALSE(all.policy->wants_misses());
+    CHECK(all.policy->report() == "local: workers have all nodes");
+    FakeOs one{1, 2};
+    const auto policy = make_policy(
+        one, {.mode = PlaceMode::automatic, .machine_file = "", .places = {{0, n0}}, .slots = {}});
+    CHECK(policy->period_seconds() == 0);
+    CHECK(policy->report() == "local: there is one node");
+}
+
+TEST_CASE("auto: where nothing is counted a trial decides, in windows with pages in place") {
+    Run slower({{0, n0}});
+    CHECK(slower.policy->moves_pages());
+    CHECK(slower.policy->report() == "local when the run ended, which was too short to tell");
+    slower.period.has_caught_up = false;
+    for (int i = 0; i < 100; ++i) slower.policy->on_period(slower.period);
+    CHECK(slower.policy->changes() == 0);
+    slower.period.has_caught_up = true;
+    slower.run(1000, 900);
+    CHECK(slower.policy->changes() == 2);
+    CHECK_FALSE(slower.policy->spreads());
+    CHECK(slower.policy->node_of(nullptr, n1) == n1);
+    CHECK(slower.policy->report() ==
+          "local: with pages on all nodes by weights, 0.900 times as many events were committed a "
+          "second of CPU time");
+
+    Run faster({{0, n0}});
+    faster.run(1000, 1100);
+    CHECK(faster.policy->spreads());
+    CHECK(faster.policy->changes() >= 3);
+    CHECK(faster.policy->report().starts_with(
+        "weighted: with pages on all nodes by weights, 1.100 times as many events"));
+    CHECK(faster.policy->report().find("pages on nodes 0 ") != std::string::npos);
+}
+
+TEST_CASE("auto: misses of the last level tell whether workers wait for their nodes") {
+    Run waits({{0, n0}});
+    CHECK(waits.policy->wants_misses());
+    waits.period.missed_mb_s = 3100;
+    for (int i = 0; i < 6; ++i) waits.policy->on_period(waits.period);
+    CHECK(waits.policy->spreads());
+    CHECK(waits.policy->report().starts_with(
+        "weighted: misses of the last level read 3.10 of 6.00 GB/s that the workers' nodes give; "
+        "pages on nodes 0 "));
+    Run does_not({{0, n0}});
+    does_not.period.missed_mb_s = 2900;
+    for (int i = 0; i < 6; ++i) does_not.policy->on_period(does_not.period);
+    CHECK(does_not.policy->period_seconds() == 0);
+    CHECK(does_not.policy->changes() == 0);
+    CHECK(does_not.policy->report() ==
+          "local: misses of the last level read 2.90 of 6.00 GB/s that the workers' nodes give");
+}
+
+TEST_CASE("auto: where bandwidths are known in proportion only, misses say nothing") {
+    Run run({{0, n0}}, false);
+    CHECK_FALSE(run.policy->wants_misses());
+    run.period.missed_mb_s = 1e9;
+    run.run(1000, 900);
+    CHECK_FALSE(run.policy->spreads());
+    CHECK(run.policy->report().find("0.900 times as many events") != std::string::npos);
+}
