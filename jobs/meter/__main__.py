@@ -28,6 +28,7 @@ def plugin(given, out):
     words = [str(given.programs / "meter_plugin.so"), f"out={out}",
              "cpus=" + ":".join(map(str, node_of_cpus(given.topology))),
              "memory=" + ":".join(str(node.mib << 20) for node in given.topology.nodes),
+             *([f"period={round(given.period * 1000)}"] if given.period else []),
              *MACHINES[given.caches].arguments()]
     return ",".join(word.replace(",", ",,") for word in words)
 
@@ -52,14 +53,18 @@ def main():
         if not Path(work, "counts").exists():
             return code
         machine = MACHINES[given.caches]
-        counted = counts.read(f"{work}/counts", node_of_cpus(given.topology), len(machine.caches))
+        periods = counts.read(f"{work}/counts", node_of_cpus(given.topology), len(machine.caches))
+    counted = counts.together(periods)
     estimate = Estimate(counted, machine, given.memory)
     file.write_text(json.dumps({
         "format": "numawarp meter 1", "command": given.command, "caches": given.caches,
         "nodes": [{"cpus": node.cpus, "mib": node.mib} for node in given.topology.nodes],
         "distances": given.topology.distances, "exit_code": code, "estimate": estimate.fields(),
-        **counted.fields()}) + "\n")
-    print("\n".join([*table.lines_of(counted), *estimate.lines()]), file=sys.stderr)
+        **counted.fields(),
+        **({"period_seconds": given.period, "periods": [one.fields() for one in periods]} if given.period else {})})
+        + "\n")
+    series = table.lines_of_periods(periods, given.period) if given.period else []
+    print("\n".join([*table.lines_of(counted), *series, *estimate.lines()]), file=sys.stderr)
     if given.against:
         other = Estimate(counts.Counts(given.against), machine, given.memory)
         print(estimate.line_against(other), file=sys.stderr)

@@ -8,6 +8,7 @@ A table goes to stderr, all counts as JSON to results/. docs/how-to/meter.md say
 Exit codes: those of ./jobs/run guest.
 """
 
+import argparse
 import json
 import sys
 from pathlib import Path
@@ -19,12 +20,24 @@ from meter.estimate import BadMachine, Memory, read_memory  # noqa: E402
 from meter.presets import MACHINES  # noqa: E402
 
 
+def period(text):
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0
+    if not 0.1 <= seconds <= 3600:
+        raise argparse.ArgumentTypeError(f"'{text}'; legal: seconds from 0.1 to 3600")
+    return seconds
+
+
 def arguments():
     parser = guest.Parser("meter", __doc__)
     parser.add_argument("--caches", metavar="NAME", choices=MACHINES, default="opteron6128",
                         help=f"of which machine: {', '.join(MACHINES)} (opteron6128)")
     parser.add_argument("--json", metavar="FILE", type=Path,
                         help="for the counts (results/meter-<date-time>.json)")
+    parser.add_argument("--period", metavar="SECONDS", type=period,
+                        help="also the counts of each such stretch of the event loop (from 0.1 to 3600)")
     parser.add_argument("--report", action="store_true",
                         help="also a page with pictures, beside --json, as .html")
     parser.add_argument("--programs", metavar="DIR", type=guest.folder, default=ROOT / "build/bin",

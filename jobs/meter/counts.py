@@ -13,20 +13,23 @@ KINDS = ["other heap", "state", "events", "history", "snapshots", "mail", "pendi
 Access = namedtuple("Access", "cpu cpu_node phase kind node store accesses l1 l2 l3 memory passed")
 TlbMisses = namedtuple("TlbMisses", "cpu phase kind first walks huge_accesses")
 Instructions = namedtuple("Instructions", "cpu phase count")
+# In the rows' first columns stands what is counted, in the others how often.
+TABLES = {"instructions": (Instructions, 2), "accesses": (Access, 6), "tlb": (TlbMisses, 3)}
 
 
 class Counts:
     def __init__(self, fields):
         self.api = fields["api"]
         self.committed = fields["committed_events"] or None
+        self.groups_moved = fields.get("groups_moved", 0)
         self.instructions = [Instructions(*row) for row in fields["instructions"]]
         self.accesses = [Access(*row) for row in fields["accesses"]]
         self.tlb = [TlbMisses(*row) for row in fields["tlb"]]
 
     def fields(self):
         """As JSON has them."""
-        return {"api": self.api, "committed_events": self.committed, "instructions_columns": Instructions._fields,
-                "instructions": self.instructions,
+        return {"api": self.api, "committed_events": self.committed, "groups_moved": self.groups_moved,
+                "instructions_columns": Instructions._fields, "instructions": self.instructions,
                 "accesses_columns": Access._fields, "accesses": self.accesses,
                 "tlb_columns": TlbMisses._fields, "tlb": self.tlb}
 
@@ -62,7 +65,7 @@ class Counts:
         if not any(row.phase in LOOP for row in self.instructions):
             return self
         fields = self.fields()
-        for name in ("instructions", "accesses", "tlb"):
+        for name in TABLES:
             fields[name] = [row for row in getattr(self, name) if row.phase in LOOP]
         return Counts(fields)
 
@@ -72,16 +75,43 @@ def _sum(rows, column, where):
                if all(getattr(row, name) == value for name, value in where.items()))
 
 
+def together(counts):
+    """The sum of several Counts, of periods of one run."""
+    fields = {"api": max((one.api for one in counts), default=0),
+              "committed_events": sum(one.committed or 0 for one in counts),
+              "groups_moved": sum(one.groups_moved for one in counts)}
+    for name, (_, keys) in TABLES.items():
+        sums = {}
+        for row in (row for one in counts for row in getattr(one, name)):
+            key, numbers = row[:keys], row[keys:]
+            sums[key] = [a + b for a, b in zip(sums.get(key, [0] * len(numbers)), numbers)]
+        fields[name] = [[*key, *numbers] for key, numbers in sums.items()]
+    return Counts(fields)
+
+
+def since_moved(periods):
+    """Of the periods after the first in which groups changed their worker; None if none did, or none came
+    after."""
+    moved = next((i for i, one in enumerate(periods) if one.groups_moved), len(periods))
+    return together(periods[moved + 1:]) if moved + 1 < len(periods) else None
+
+
 def read(file, node_of_cpu, levels):
-    """Counts of the plug-in's file; `levels`: how many caches the model has."""
-    fields = {"api": 0, "committed_events": 0, "instructions": [], "accesses": [], "tlb": []}
+    """The periods in the plug-in's file, each as Counts; `levels`: how many caches the model has."""
+    api, periods = 0, []
     for line in Path(file).read_text().splitlines():
         name, *numbers = line.split()
         numbers = list(map(int, numbers))
         if name == "version":
-            fields["api"] = numbers[0]
-        elif name == "committed":
-            fields["committed_events"] = numbers[0]
+            api = numbers[0]
+        elif name == "period":
+            number, committed, moved = numbers
+            if number == len(periods):
+                periods.append({"api": api, "committed_events": 0, "groups_moved": 0,
+                                **{table: [] for table in TABLES}})
+            fields = periods[number]
+            fields["committed_events"] += committed
+            fields["groups_moved"] += moved
         elif name == "instructions":
             fields["instructions"].append([numbers[0], PHASES[numbers[1]], numbers[2]])
         elif name == "tlb":
@@ -91,4 +121,4 @@ def read(file, node_of_cpu, levels):
             cpu, phase, kind, node, store, accesses, *misses, passed = numbers
             fields["accesses"].append([cpu, node_of_cpu[cpu], PHASES[phase], KINDS[kind], node,
                                        bool(store), accesses, *misses, misses[levels - 1] - passed, passed])
-    return Counts(fields)
+    return [Counts(fields) for fields in periods]

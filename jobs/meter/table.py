@@ -1,6 +1,6 @@
 """Counts as tables on the terminal."""
 
-from lib.number_text import count, percent, plain
+from lib.number_text import NONE, count, percent, plain
 
 from .counts import KINDS, PHASES
 
@@ -40,6 +40,24 @@ def lines_of(counts):
         yield ""
     yield f"instructions, {unit}: {figure(loop.sum_instructions())}" \
         + (f"; committed events: {count(counts.committed)}" if counts.committed else "")
+
+
+def lines_of_periods(periods, seconds):
+    """The event loop over time."""
+    per_event = any(one.committed for one in periods)
+
+    def figure(one, number):
+        if per_event:
+            return plain(round(number / one.committed, 2)) if one.committed else NONE
+        return count(number)
+
+    yield from columns([
+        ["period, " + ("per committed event" if per_event else "in all"), "events", "groups moved", "memory",
+         "local", "passed"],
+        *([f"{i * seconds:g} to {(i + 1) * seconds:g} s", count(one.committed or 0), count(one.groups_moved),
+           figure(one, one.sum("memory")), percent(one.local_share()), figure(one, one.sum("passed"))]
+          for i, one in enumerate(run.of_loop() for run in periods))])
+    yield ""
 
 
 def columns(rows):

@@ -51,8 +51,9 @@ enum class MeterMark : std::uint8_t {
     memory,   // value: the kind of %rsi bytes at %rdi, whole cache lines
     stack,    // this thread's stack is %rsi bytes at %rdi
     end,      // of this thread
-    commits,  // %rdi: so many events were committed
+    commits,  // %rdi: so many events this thread has committed so far
     begin,    // nothing was counted before
+    moved,    // %rdi: so many groups have just changed to this thread
 };
 inline constexpr std::uint32_t meter_signature = 0x4e57'0000;
 

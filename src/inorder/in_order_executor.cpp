@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/meter_marks.hpp"
 #include "engine/event_flow.hpp"
 #include "engine/handler_call.hpp"
 #include "engine/lp_lifetime.hpp"
@@ -136,6 +137,7 @@ std::uint64_t InOrderExecutor::run(VirtualTime horizon, std::uint64_t events_max
     }
     counters_[Counter::executed_events] += executed;
     counters_[Counter::committed_events] += executed;
+    meter_mark<MeterMark::commits>(counters_[Counter::committed_events], 0);
     return executed;
 }
 

@@ -354,8 +354,6 @@ class RankRun {
     int simulate_and_report(Simulation& simulation, LiveProgress& live) {
         RunResult result = run_with_progress(simulation, live);
         meter_phase<MeterPhase::ending>();
-        if (ranks_.is_first())
-            meter_mark<MeterMark::commits>(result.totals[Counter::committed_events], 0);
         for (std::string& notice :
              idle_notices(settings_, *table_, RunFacts{model_, settings_, *table_, result}.shape()))
             result.notices.push_back(std::move(notice));

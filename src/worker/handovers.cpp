@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/meter_marks.hpp"
 #include "lp/side_effects.hpp"
 #include "stats/live_progress.hpp"
 #include "worker/worker_core_inline.hpp"
@@ -105,6 +106,7 @@ void Handovers::take_over() {
         committer_.add_uncommitted(handover.uncommitted);
     }
     awaited_ -= static_cast<std::int64_t>(taken);
+    if (taken > 0) meter_mark<MeterMark::moved>(taken, 0);
     trace.mark(TraceKind::takeover, taken);
 }
 

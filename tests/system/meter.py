@@ -8,7 +8,7 @@ from programs import CHECKOUT
 from refusals import Refusals
 
 sys.path.insert(0, str(CHECKOUT / "jobs"))
-from meter.counts import Counts  # noqa: E402
+from meter.counts import Counts, read, since_moved, together  # noqa: E402
 from meter.estimate import Estimate, Memory  # noqa: E402
 from meter.page import page_of  # noqa: E402
 from meter.presets import Cache, Machine, Tlb  # noqa: E402
@@ -26,6 +26,8 @@ def machine(content):
 for arguments, fragments in [
         ([], ["meter", "TOPOLOGY"]), (["n5", "--", "true"], ["topology 'n5'", "n1"]), (["n2"], ["no command"]),
         (["n2", "--caches", "z80", "--", "true"], ["--caches", "z80", "opteron6128"]),
+        (["n2", "--period", "0", "--", "true"], ["--period", "'0'", "from 0.1"]),
+        (["n2", "--period", "soon", "--", "true"], ["--period", "'soon'", "from 0.1"]),
         (["n2", "--machine", "/nowhere", "--", "true"], ["--machine", "No such file", "legal"]),
         (["n2", "--against", "/nowhere", "--", "true"], ["--against", "No such file", "legal"])]:
     programs.refused(2, fragments, run, "meter", *arguments)
@@ -79,6 +81,32 @@ wide = Estimate(counts, small, Memory([[0, 10 ** 6], [10 ** 6, 0]]).completed(No
 expect("a wide link", wide.ns, (cpu0 + cpu2) / 10)
 programs.expect(f"{slow.ns / wide.ns:.3f} times as fast" in wide.line_against(slow), wide.line_against(slow))
 expect("the local share", counts.of_loop().local_share(), 40 / 55)
+
+# Two CPUs in three periods; the second CPU did nothing in the last. Groups move in the middle one.
+file = programs.file_with("""version 4
+period 0 5 0
+instructions 0 2 100
+access 0 2 1 0 0 10 9 8 7 1
+period 1 6 3
+access 0 2 1 0 0 20 9 8 7 2
+period 2 7 0
+access 0 2 1 1 0 40 9 8 7 3
+period 0 1 0
+instructions 1 2 100
+access 1 2 1 1 1 10 9 8 7 0
+period 1 2 1
+access 1 2 1 0 0 10 9 8 7 0
+""", "counts")
+periods = read(file, [0, 1], 3)
+programs.expect([(one.committed, one.groups_moved) for one in periods] == [(6, 0), (8, 4), (7, 0)],
+                "events and moves of three periods")
+whole, later = together(periods), since_moved(periods)
+programs.expect((whole.committed, whole.sum("accesses"), whole.sum_instructions()) == (21, 90, 200),
+                "the run is the sum of its periods")
+programs.expect([row[5:] for row in whole.accesses if row.cpu == 0 and row.node == 0]
+                == [(False, 30, 18, 16, 14, 11, 3)], "what is counted for the same is added")
+programs.expect((later.committed, later.sum("accesses"), later.local_share()) == (7, 40, 0), "after the move")
+programs.expect(since_moved(periods[:2]) is None and since_moved(periods[2:]) is None, "no move, or nothing after")
 
 page = page_of(counts, slow, ["a program", "--odd=<1>"], "n2", "xeon")
 for words in ("&lt;1&gt;", "73 %", "by kind of memory", "mail", "estimate"):

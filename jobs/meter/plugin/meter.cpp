@@ -1,7 +1,8 @@
 // The meter's plug-in for QEMU: counts the accesses of all programs in a guest by (phase, kind of memory,
-// CPU, node of the page, load or store), and what misses the caches and TLBs of a model.
+// CPU, node of the page, load or store), and what misses the caches and TLBs of a model, by periods of the
+// event loop if that is wanted.
 //
-// Arguments, from jobs/meter: out=FILE; cpus=N:N:… the node of each CPU; memory=BYTES:… of each node;
+// Arguments, from jobs/meter: out=FILE; period=MILLISECONDS; cpus=N:N:… the node of each CPU; memory=BYTES:… of each node;
 // l1, l2, l3=LINE_SHIFT:SETS:WAYS:SHARE, where SHARE is of how many neighbours in a node it is, 0 of all;
 // tlb1, tlb2=SETS:WAYS:SETS:WAYS:UNIFIED for small and huge pages. FILE gets a line for each figure.
 //
@@ -9,6 +10,7 @@
 // (accel=tcg,thread=multi; with one thread for all CPUs, QEMU names wrong ones).
 
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -27,6 +29,10 @@ namespace {
 
 constexpr std::size_t nodes_max = 16, cpus_max = 126, levels = 3;
 constexpr std::uint64_t kernel_half = std::uint64_t{1} << 47;
+// The last one takes all that comes later.
+constexpr std::uint64_t periods_max = 200;
+// Of a CPU between looks at the clock, so a period begins so late at most: about 10 ms.
+constexpr std::uint64_t instructions_a_look = 50'000;
 
 struct Cell {
     std::uint64_t accesses = 0, misses[levels] = {};
@@ -37,6 +43,7 @@ struct Counts {
     std::uint64_t instructions[meter_phases] = {};
     std::uint64_t tlb_misses[meter_phases][meter_kinds][2] = {};
     std::uint64_t huge_accesses[meter_phases][meter_kinds] = {};
+    std::uint64_t committed = 0, groups_moved = 0;
 };
 
 // A thread of the program, known by its stack. What runs on a CPU and has said nothing of a stack is the
@@ -45,6 +52,7 @@ struct Thread {
     std::uint64_t stack = 0, stack_end = 0;
     std::uint8_t phase = 0;
     std::uint8_t depth = 0;
+    std::uint64_t committed = 0;
     std::array<std::uint8_t, 8> outer{};
 
     bool has(std::uint64_t address) const { return address - stack < stack_end - stack; }
@@ -52,7 +60,9 @@ struct Thread {
 
 struct Cpu {
     unsigned number = 0;
-    Counts counts;
+    std::vector<std::unique_ptr<Counts>> periods;
+    Counts* counts = nullptr;  // of the present period
+    std::uint64_t instructions_since_look = 0;
     Thread own;
     Thread* thread = &own;
     std::optional<Tlb> tlb;
@@ -77,6 +87,7 @@ class Meter {
     void access(Cpu& cpu, qemu_plugin_meminfo_t info, std::uint64_t address, bool is_stack_pointer);
     void mark(Cpu& cpu, MeterMark mark, std::uint8_t value, std::uint64_t rdi, std::uint64_t rsi);
     bool is_counting() const { return counting_.load(std::memory_order_relaxed); }
+    void look_at_clock(Cpu& cpu);
     void write() const;
 
   private:
@@ -98,8 +109,11 @@ class Meter {
     std::unique_ptr<KindMap> kinds_ = std::make_unique<KindMap>();
     std::mutex threads_mutex_;
     std::vector<std::unique_ptr<Thread>> threads_;
+    void note_loop();
+
     std::atomic<bool> counting_{false};
-    std::atomic<std::uint64_t> committed_{0};
+    std::int64_t period_ns_ = 0;               // 0: all is one
+    std::atomic<std::int64_t> loop_begun_{0};  // by the host's clock; 0: not yet
 };
 Meter* Meter::the_one = nullptr;
 
@@ -114,7 +128,15 @@ std::vector<std::uint64_t> numbers(std::string_view text) {
     return found;
 }
 
+std::int64_t now_ns() {
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 bool Meter::set(std::string_view name, const std::vector<std::uint64_t>& values) {
+    if (name == "period") {
+        period_ns_ = values.empty() ? 0 : static_cast<std::int64_t>(values[0] * 1'000'000);
+        return period_ns_ > 0;
+    }
     if (name == "cpus") {
         node_of_cpu_.assign(values.begin(), values.end());
         return !values.empty() && values.size() <= cpus_max;
@@ -167,6 +189,8 @@ void Meter::make_caches() {
         cpus_.push_back(std::make_unique<Cpu>());
         cpus_.back()->number = number;
         cpus_.back()->tlb.emplace(tlb_);
+        cpus_.back()->periods.push_back(std::make_unique<Counts>());
+        cpus_.back()->counts = cpus_.back()->periods.back().get();
     }
     for (std::size_t level = 0; level < levels; ++level) {
         if (shapes_[level].sets == 0) continue;
@@ -232,15 +256,16 @@ void Meter::access(Cpu& cpu, qemu_plugin_meminfo_t info, std::uint64_t address,
     const std::uint8_t phase = cpu.thread->phase;
     const auto k = static_cast<std::size_t>(kind);
     const bool is_store = qemu_plugin_mem_is_store(info);
-    Cell& cell = cpu.counts.cells[phase][k][node_of(offset)][is_store];
+    Counts& counts = *cpu.counts;
+    Cell& cell = counts.cells[phase][k][node_of(offset)][is_store];
     ++cell.accesses;
 
     // A mapping of 2 MiB is the only one that leaves these bits as they are, but for one page in 512.
     const bool is_huge = ((address ^ offset) & ((1 << 21) - (1 << 12))) == 0;
-    cpu.counts.huge_accesses[phase][k] += is_huge;
+    counts.huge_accesses[phase][k] += is_huge;
     const TlbMisses missed = cpu.tlb->look_up(address, is_huge);
-    cpu.counts.tlb_misses[phase][k][0] += missed.first;
-    cpu.counts.tlb_misses[phase][k][1] += missed.walk;
+    counts.tlb_misses[phase][k][0] += missed.first;
+    counts.tlb_misses[phase][k][1] += missed.walk;
 
     // An access that reaches into the next line looks up both, if they are in one page.
     const std::uint64_t last = (std::uint64_t{1} << qemu_plugin_mem_size_shift(info)) - 1;
@@ -278,6 +303,7 @@ void Meter::mark(Cpu& cpu, MeterMark mark, std::uint8_t value, std::uint64_t rdi
         case MeterMark::phase:
             if (value < meter_phases) thread.phase = value;
             thread.depth = 0;
+            if (value >= static_cast<std::uint8_t>(MeterPhase::execute)) note_loop();
             break;
         case MeterMark::enter:
             if (thread.depth < thread.outer.size()) thread.outer[thread.depth++] = thread.phase;
@@ -311,42 +337,69 @@ void Meter::mark(Cpu& cpu, MeterMark mark, std::uint8_t value, std::uint64_t rdi
             cpu.thread = &cpu.own;
             break;
         case MeterMark::commits:
-            committed_.fetch_add(rdi, std::memory_order_relaxed);
+            cpu.counts->committed += rdi - thread.committed;
+            thread.committed = rdi;
             break;
+        case MeterMark::moved:
+            cpu.counts->groups_moved += cpu.rdi == nullptr ? 1 : rdi;
+            break;
+    }
+}
+
+void Meter::note_loop() {
+    std::int64_t before = 0;
+    if (period_ns_ != 0 && loop_begun_.load(std::memory_order_relaxed) == 0)
+        loop_begun_.compare_exchange_strong(before, now_ns(), std::memory_order_relaxed);
+}
+
+void Meter::look_at_clock(Cpu& cpu) {
+    cpu.instructions_since_look = 0;
+    const std::int64_t begun = loop_begun_.load(std::memory_order_relaxed);
+    if (begun == 0) return;
+    const auto period = static_cast<std::size_t>((now_ns() - begun) / period_ns_);
+    while (cpu.periods.size() <= std::min(period, periods_max - 1))
+        cpu.periods.push_back(std::make_unique<Counts>());
+    cpu.counts = cpu.periods.back().get();
+}
+
+void print(std::FILE* file, const char* name, std::initializer_list<std::uint64_t> values) {
+    std::fputs(name, file);
+    for (const std::uint64_t value : values)
+        std::fprintf(file, " %llu", static_cast<unsigned long long>(value));
+    std::fputc('\n', file);
+}
+
+void print(std::FILE* file, unsigned cpu, const Counts& counts) {
+    for (std::size_t phase = 0; phase < meter_phases; ++phase) {
+        if (counts.instructions[phase] != 0)
+            print(file, "instructions", {cpu, phase, counts.instructions[phase]});
+        for (std::size_t kind = 0; kind < meter_kinds; ++kind) {
+            const auto& tlb = counts.tlb_misses[phase][kind];
+            const std::uint64_t huge = counts.huge_accesses[phase][kind];
+            if (tlb[0] != 0 || huge != 0)
+                print(file, "tlb", {cpu, phase, kind, tlb[0], tlb[1], huge});
+            for (std::size_t node = 0; node < nodes_max; ++node) {
+                for (std::size_t store = 0; store < 2; ++store) {
+                    const Cell& cell = counts.cells[phase][kind][node][store];
+                    if (cell.accesses != 0)
+                        print(file, "access",
+                              {cpu, phase, kind, node, store, cell.accesses, cell.misses[0],
+                               cell.misses[1], cell.misses[2], cell.passed});
+                }
+            }
+        }
     }
 }
 
 void Meter::write() const {
     std::FILE* const file = std::fopen(out_.c_str(), "w");
     if (file == nullptr) return;
-    std::fprintf(file, "version %d\ncommitted %llu\n", api_version(),
-                 static_cast<unsigned long long>(committed_.load()));
-    const auto print = [file](const char* name, std::initializer_list<std::uint64_t> values) {
-        std::fputs(name, file);
-        for (const std::uint64_t value : values)
-            std::fprintf(file, " %llu", static_cast<unsigned long long>(value));
-        std::fputc('\n', file);
-    };
+    print(file, "version", {static_cast<std::uint64_t>(api_version())});
     for (const auto& cpu : cpus_) {
-        for (std::size_t phase = 0; phase < meter_phases; ++phase) {
-            const Counts& counts = cpu->counts;
-            if (counts.instructions[phase] != 0)
-                print("instructions", {cpu->number, phase, counts.instructions[phase]});
-            for (std::size_t kind = 0; kind < meter_kinds; ++kind) {
-                const auto& tlb = counts.tlb_misses[phase][kind];
-                if (tlb[0] != 0 || counts.huge_accesses[phase][kind] != 0)
-                    print("tlb", {cpu->number, phase, kind, tlb[0], tlb[1],
-                                  counts.huge_accesses[phase][kind]});
-                for (std::size_t node = 0; node < nodes_max; ++node) {
-                    for (std::size_t store = 0; store < 2; ++store) {
-                        const Cell& cell = counts.cells[phase][kind][node][store];
-                        if (cell.accesses != 0)
-                            print("access",
-                                  {cpu->number, phase, kind, node, store, cell.accesses,
-                                   cell.misses[0], cell.misses[1], cell.misses[2], cell.passed});
-                    }
-                }
-            }
+        for (std::size_t period = 0; period < cpu->periods.size(); ++period) {
+            const Counts& counts = *cpu->periods[period];
+            print(file, "period", {period, counts.committed, counts.groups_moved});
+            print(file, cpu->number, counts);
         }
     }
     std::fclose(file);
@@ -365,7 +418,10 @@ void on_block(unsigned number, void* instructions) {
     Meter& meter = *Meter::the_one;
     if (!meter.is_counting()) return;
     Cpu& cpu = meter.cpu(number);
-    cpu.counts.instructions[cpu.thread->phase] += reinterpret_cast<std::uintptr_t>(instructions);
+    const auto count = reinterpret_cast<std::uintptr_t>(instructions);
+    cpu.counts->instructions[cpu.thread->phase] += count;
+    cpu.instructions_since_look += count;
+    if (cpu.instructions_since_look > instructions_a_look) meter.look_at_clock(cpu);
 }
 
 std::uint64_t value_of(Cpu& cpu, qemu_plugin_register* handle) {
