@@ -3,7 +3,6 @@
 between two ends of it, so that what comes before and after does not count. cachegrind runs on this
 machine, the meter in a guest."""
 
-import json
 import shutil
 import subprocess
 import sys
@@ -11,9 +10,9 @@ import sys
 from programs import CHECKOUT, Programs
 
 sys.path.insert(0, str(CHECKOUT / "jobs"))
+from meter.call import UNAVAILABLE, metered  # noqa: E402
 from paper_state_saving.cachegrind import read_summary  # noqa: E402
 
-UNAVAILABLE = 77
 # QEMU loads 16 bytes in two accesses, and an instruction that adds to memory has two where cachegrind has one.
 TOLERANCES = {"instructions": 0.05, "accesses": 0.1, "l1": 0.05}
 UNTIL = (2, 12)
@@ -24,8 +23,9 @@ MODELS = {
     # One worker rolls nothing back.
     "timewarp": [*PHOLD, "--workers", 1, "--gvt-interval", "20000ev", "--keep-safe-events", "on"],
 }
-# In the words of cachegrind. With the two ways of some others, misses differ by a tenth from run to run of
-# the meter, as a process happens to get its addresses.
+# In the words of cachegrind. With the two ways of opteron6128 five runs of the meter had 652 to 917 thousand
+# misses (sequential, --until 12), and 709 thousand each with kernel.randomize_va_space=0: which addresses meet in
+# a set is drawn by the kernel.
 CACHES = {"xeon": "32768,8,64"}
 
 programs = Programs()
@@ -44,15 +44,12 @@ def by_cachegrind(caches, command):
 
 
 def by_meter(caches, command):
-    file = programs.work / "meter.json"
-    done = subprocess.run([sys.executable, CHECKOUT / "jobs/meter", "n1", "--caches", caches, "--programs",
-                           programs.bin, "--json", file, "--", *command], capture_output=True, text=True)
+    found, done = metered(programs.bin, "n1", command, ["--caches", caches])
     if done.returncode == UNAVAILABLE:
         print(done.stderr, end="")
         sys.exit(UNAVAILABLE)
     if done.returncode != 0:
         sys.exit(f"{command}: exit code {done.returncode}: {done.stderr}")
-    found = json.loads(file.read_text())
     rows = [dict(zip(found["accesses_columns"], row)) for row in found["accesses"]]
     return {"instructions": sum(row[-1] for row in found["instructions"]),
             **{name: sum(row[name] for row in rows) for name in ("accesses", "l1")}}

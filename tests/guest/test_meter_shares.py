@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""What placement is for, counted: with `--memory numa` nearly all accesses to memory are local, with libc
+clearly fewer; after half of the groups have changed their worker pages follow with the daemon, and without it
+stay remote. The runs are those of the page in docs/results (jobs/meter/shares.py)."""
+
+import sys
+
+from programs import CHECKOUT, Programs
+
+sys.path.insert(0, str(CHECKOUT / "jobs"))
+from meter import shares  # noqa: E402
+from meter.call import UNAVAILABLE  # noqa: E402
+
+programs = Programs()
+
+
+def check_placement(topology, model):
+    numa, libc = (shares.share(programs.bin, topology, model, memory) for memory in ("numa", "libc"))
+    what = f"{topology}, {model}"
+    programs.expect(numa.local >= 0.95, f"{what}: {numa.local:.3f} of accesses to memory are local, "
+                                        f"{numa.without_mail:.3f} without mail")
+    programs.expect(libc.local < numa.local - 0.05, f"{what}: with libc {libc.local:.3f} are")
+
+
+def check_rebinding(topology):
+    runs = {daemon: shares.series(programs.bin, topology, daemon) for daemon in shares.DAEMONS}
+    for daemon, run in runs.items():
+        what = f"{topology}, pagemigd {daemon}"
+        moved = next((i for i, (groups, _) in enumerate(run) if groups), len(run))
+        before, after = [share for _, share in run[:moved]], shares.after_move(run)
+        programs.expect(moved > 1 and len(after) >= shares.PERIODS_AFTER,
+                        f"{what}: {moved} periods before groups moved, {len(after)} after")
+        if not before or not after:
+            continue
+        programs.expect(min(before[-2:]) >= 0.95, f"{what}: before groups moved {before[-1]:.3f} are local")
+        if daemon == "off":
+            programs.expect(max(after) < 0.8, f"{what}: after it at most {max(after):.3f} are local")
+        else:
+            programs.expect(after[-1] >= 0.95, f"{what}: at the end {after[-1]:.3f} are local")
+
+
+try:
+    for name in shares.TOPOLOGIES:
+        for model in shares.MODELS:
+            check_placement(name, model)
+        check_rebinding(name)
+except shares.NoGuest as reason:
+    print(reason)
+    sys.exit(UNAVAILABLE)
+programs.leave()
