@@ -13,8 +13,9 @@ sys.path.insert(0, str(CHECKOUT / "jobs"))
 from meter.call import UNAVAILABLE, metered  # noqa: E402
 from paper_state_saving.cachegrind import read_summary  # noqa: E402
 
-# QEMU loads 16 bytes in two accesses, and an instruction that adds to memory has two where cachegrind has one.
-TOLERANCES = {"instructions": 0.05, "accesses": 0.1, "l1": 0.05}
+# QEMU loads 16 bytes in two accesses, and an instruction that adds to memory has two where cachegrind has one:
+# on 10.0.2 there are 4 and 7 % more accesses, on 7.2 8 and 14 %.
+TOLERANCES = {"instructions": 0.05, "accesses": 0.16, "l1": 0.05}
 UNTIL = (2, 12)
 # No other thread: cachegrind has one cache for all.
 PHOLD = ["phold", "--lps", 1024, "--events-per-lp", 8, "--state", 1024, "--watchdog", "off", "--quiet"]
