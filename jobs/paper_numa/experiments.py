@@ -118,10 +118,14 @@ def scaled(daemons, cores):
     return max(1, round(daemons * cores / PAPER_CORES))
 
 
+def daemons_of(cores):
+    return sorted({scaled(daemons, cores) for daemons in PAPER_DAEMONS})
+
+
 def new_plan(options, machine):
     """A plan for this machine. options: those of the command line; None is "as usual"."""
     cores = machine["cores"]
-    daemons = sorted({scaled(daemons, cores) for daemons in PAPER_DAEMONS})
+    daemons = daemons_of(cores)
     periods, balanced_period, runs, rebind = PAPER_PERIODS, 1, 5, 2
     until = {"balanced": BALANCED_UNTIL_A_CORE * cores,
              "unbalanced": UNBALANCED_UNTIL_A_CORE * cores}

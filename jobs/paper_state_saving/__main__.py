@@ -60,4 +60,4 @@ def read_options(arguments):
 
 SERIES = Series(name="paper-state-saving", program="pcs", plan=Plan, new_plan=new_plan,
                 columns=COLUMNS, run_once=run_once, warnings=warnings, results=results, page=page)
-sys.exit(main(SERIES, read_options))
+sys.exit(main(lambda words: (SERIES, read_options(words))))

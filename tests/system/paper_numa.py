@@ -115,6 +115,8 @@ for fragment, arguments in [("cores", ["--resume", gaps]),
                             ("plan.json", ["--resume", programs.work / "absent"]),
                             ("--resume", ["--output", series]),
                             ("--resume", ["--resume", series, "--until", 5]),
+                            ("topology 'n5'", ["--meter", "n5"]),
+                            ("--resume goes", ["--meter", "n4", "--resume", series]),
                             ("--runs", ["--runs", 0]), ("--rebind", ["--rebind", "never"]),
                             ("--until", ["--until", "nan"])]:
     done = paper_numa(*arguments)
@@ -122,5 +124,9 @@ for fragment, arguments in [("cores", ["--resume", gaps]),
                     and len(done.stderr.splitlines()) == 1,
                     f"{' '.join(map(str, arguments[:1]))}: exit code {done.returncode}, "
                     f"{done.stderr.strip()}")
+
+done = subprocess.run(command("--meter", traffic=failing), capture_output=True, text=True)
+programs.expect(done.returncode == 4 and "meter_plugin.so" in done.stderr and len(done.stderr.splitlines()) == 1,
+                f"--meter without a plug-in: exit code {done.returncode}, {done.stderr.strip()}")
 
 programs.leave()

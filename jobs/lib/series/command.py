@@ -38,6 +38,10 @@ class Series:
     results: typing.Callable  # plan, records -> what summary.json has beside what all series have
     page: typing.Callable  # summary -> text of summary.md
 
+    def folder_name(self):
+        """NAME may have an option in it."""
+        return self.name.replace(" --", "-")
+
 
 class Parser(argparse.ArgumentParser):
     def error(self, message):
@@ -80,9 +84,9 @@ def parser_of(name, description, program):
 
 def parsed(parser, arguments):
     options = parser.parse_args(arguments)
-    free = ("runs", "resume", "programs", "quick")
+    free = ("runs", "resume", "programs")
     fixed = [value for name, value in vars(options).items() if name not in free]
-    if options.resume and (options.quick or any(value is not None for value in fixed)):
+    if options.resume and any(value is not None and value is not False for value in fixed):
         raise Refused("--resume goes with --runs only: all else stays as the series has it")
     return options
 
@@ -104,7 +108,7 @@ def started_plan(series, options, machine):
     folder = options.output
     if folder is None:
         now = datetime.datetime.now().strftime("%Y-%m-%d-%H%M%S")
-        folder = ROOT / "results" / f"{series.name}-{now}"
+        folder = ROOT / "results" / f"{series.folder_name()}-{now}"
     if (folder / "plan.json").exists():
         raise Refused(f"--output {folder}: has a series already; --resume goes on with it")
     plan = series.new_plan(options, machine)
@@ -120,7 +124,7 @@ def write_results(series, folder, plan, records):
     if records.good():
         date = max(row["ended"] for row in records.good())[:10]
     settings = dataclasses.asdict(plan)
-    summary = {"schema": f"numawarp.{series.name}/1", "date": date,
+    summary = {"schema": f"numawarp.{series.folder_name()}/1", "date": date,
                "machine": settings.pop("machine"), "settings": settings,
                "warnings": series.warnings(plan, records),
                "digests": {row["workload"]: row["digest"] for row in records.good()},
@@ -157,11 +161,11 @@ def run_series(series, options):
     return write_results(series, folder, plan, records)
 
 
-def main(series, read_options):
-    """The exit code."""
+def main(read):
+    """The exit code. read: a command line -> a series, and options."""
     raise_on_signals()
     try:
-        return run_series(series, read_options(sys.argv[1:]))
+        return run_series(*read(sys.argv[1:]))
     except Interrupted as interrupted:
         return interrupted.exit_code
     except (Refused, DigestConflict, ProgramFailed) as error:

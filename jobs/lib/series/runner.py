@@ -1,5 +1,6 @@
 """Runs what a plan still lacks, one run at a time, and says how long it will take."""
 
+import contextlib
 import datetime
 import json
 import os
@@ -119,12 +120,12 @@ class Running:
                     json.loads(self._stats_file.read_text()) if code == 0 else {})
 
 
-def run_programs(commands, on_tick, at_once=1):
-    """Their Outcome; `at_once` of them run at a time. Raises ProgramFailed if one refuses its options,
-    as it would every time."""
+def run_programs(commands, on_tick, at_once=1, folder=None):
+    """Their Outcome; `at_once` of them run at a time. `folder`: for their statistics, if one of ours will not do.
+    Raises ProgramFailed if one refuses its options, as it would every time."""
     start, load = monotonic(), os.getloadavg()[0]
     waiting, running, results = list(enumerate(commands)), {}, {}
-    with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
+    with contextlib.nullcontext(folder) if folder else tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
         try:
             while waiting or running:
                 while waiting and len(running) < at_once:

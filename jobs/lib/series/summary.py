@@ -13,11 +13,15 @@ def spread(values):
             "runs": len(values)}
 
 
-def speed_up(records, before, after):
-    """Of `after` over `before`, from runs of the same round: what slows the machine down for a
+def ratio(records, before, after, column):
+    """Of `before` over `after`, from runs of the same round: what slows the machine down for a
     while slows both."""
-    slow, fast = records.of(before), records.of(after)
+    slow, fast = records.of(before, column), records.of(after, column)
     return spread(slow[run] / fast[run] for run in sorted(slow.keys() & fast.keys()))
+
+
+def speed_up(records, before, after):
+    return ratio(records, before, after, "wall_seconds")
 
 
 def warnings_about_runs(plan, records):

@@ -1,0 +1,132 @@
+"""./jobs/run paper-numa --meter: the runs of figures 6 to 9 in a guest with several nodes, where the meter
+counts which accesses to memory are local. Emulated speed says nothing, so there are shares and estimates
+here, and no times. Loads shift by force: half of the groups, drawn at random, change their worker every
+`rebind` seconds, and what is shown of figures 7 to 9 was counted after they first did."""
+
+import dataclasses
+import json
+import tempfile
+from pathlib import Path
+
+import topology
+from experiments import PAPER_CORES, PAPER_PERIODS, Plan, Variant, daemons_of, scaled
+from lib.series.runner import common_row, run_programs
+from lib.series.summary import ratio, spread, warnings_about_runs
+from meter.call import job
+from meter.counts import Counts, since_moved, together
+from meter.estimate import Estimate, Memory
+from meter.presets import MACHINES
+
+COLUMNS = ["daemons", "period_s", "rebind_s", "groups_moved", "pages_moved", "local_share", "memory_an_event",
+           "passed_an_event", "estimate_ns", "qemu_api"]
+CACHES = "opteron6128"  # the paper's
+# Virtual seconds: 49,001 events unbalanced, 5,754 to 15,228 balanced. 36,789 of unbalanced traffic took 40 s on n4
+# with the boot (libc, a host with other work), so the load shifts twice or more in a run.
+UNTIL = {"balanced": 3600, "unbalanced": 600}
+REBIND, SHARE_MOVED = 12, 0.5
+PERIODS_BETWEEN = 8  # in which the meter counts, from one shift to the next
+QUICK = {"until": {"balanced": 600, "unbalanced": 200}, "rebind": 0.25, "periods": (0.1,)}
+
+
+@dataclasses.dataclass(frozen=True)
+class Metered(Variant):
+    def arguments(self, workers, seed):
+        words = super().arguments(workers, seed)
+        return [*words, "--check-rebind", SHARE_MOVED] if self.rebind else words
+
+
+@dataclasses.dataclass
+class MeterPlan(Plan):
+    topology: str
+
+    def balanced(self):
+        return self._parallel(super().balanced())
+
+    def unbalanced(self):
+        return self._parallel(super().unbalanced())
+
+    def _parallel(self, variants):
+        """Without the sequential run, of which no CPU is on another node."""
+        return [Metered(**vars(variant)) for variant in variants if variant.memory]
+
+
+def new_plan(options, machine):
+    workers = sum(node.cpus for node in topology.parse(options.meter).nodes)
+    quick = QUICK if options.quick else {}
+    daemons = daemons_of(workers)
+    until = quick.get("until", UNTIL)
+    return MeterPlan(
+        workers=workers, seed=1 if options.seed is None else options.seed, runs=options.runs or 1,
+        quick=options.quick, experiments=[options.only] if options.only else ["balanced", "unbalanced"],
+        until=until if options.until is None else dict.fromkeys(until, options.until),
+        rebind=quick.get("rebind", REBIND) if options.rebind is None else options.rebind,
+        daemons=daemons[-1:] if options.quick else daemons, periods=list(quick.get("periods", PAPER_PERIODS)),
+        balanced_daemons=scaled(PAPER_CORES, workers), balanced_period=1, machine=machine,
+        topology=options.meter)
+
+
+def run_once(traffic, plan, variant, run, on_tick):
+    """(the row for runs.csv, the message if the run failed)."""
+    period = max(0.1, plan.rebind / PERIODS_BETWEEN)
+    with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
+        file = Path(folder) / "meter.json"
+        command = [*job(traffic.parent, plan.topology, file), "--caches", CACHES, "--period", period,
+                   "--rw", folder, "--timeout", 3600, "--", traffic,
+                   *variant.arguments(plan.workers, plan.seed)]
+        outcome = run_programs([command], on_tick, folder=Path(folder))
+        found = json.loads(file.read_text()) if outcome.code == 0 else None
+    numa = outcome.stats[0].get("numa", {})
+    return {**common_row(plan, variant, run, outcome, plan.workers, variant.workload.until),
+            "daemons": variant.daemons, "period_s": variant.period, "rebind_s": variant.rebind,
+            **{name: numa.get(name, "") for name in ("groups_moved", "pages_moved")},
+            **(counted(found, bool(variant.rebind)) if found else {})}, outcome.message
+
+
+def counted(found, after_move):
+    """The columns that come from the meter's JSON; empty where groups never changed and should have."""
+    periods = [Counts(fields) for fields in found["periods"]]
+    counts = since_moved(periods) if after_move else together(periods)
+    if counts is None:
+        return {}
+    loop = counts.of_loop()
+    memory = Memory().completed(found["distances"], len(found["nodes"]))
+    estimate = Estimate(counts, MACHINES[found["caches"]], memory)
+    known = counts.committed
+    return {"qemu_api": counts.api, "local_share": loop.local_share(),
+            "memory_an_event": known and loop.sum("memory") / known,
+            "passed_an_event": known and loop.sum("passed") / known, "estimate_ns": known and estimate.ns}
+
+
+# --- What they come to -------------------------------------------------------------------------------
+
+def results(plan, records):
+    variants = {variant.key: variant for variant in plan.variants()}
+    found = {"metered": [{"workload": workload, "variant": name,
+                          **{column: spread(records.of(variant, column).values())
+                             for column in ("local_share", "memory_an_event", "passed_an_event",
+                                            "estimate_ns", "groups_moved", "pages_moved")}}
+                         for (workload, name), variant in variants.items()]}
+    if "unbalanced" in plan.experiments:
+        shares, gains = {}, {"numa": {}, "libc": {}}
+        for daemons in plan.daemons:
+            for surface in (shares, *gains.values()):
+                surface[daemons] = {}
+            for period in plan.periods:
+                variant = variants["unbalanced", f"numa {daemons}@{period:g}"]
+                shares[daemons][period] = spread(records.of(variant, "local_share").values())
+                for base, surface in gains.items():
+                    surface[daemons][period] = ratio(records, variants["unbalanced", base], variant,
+                                                     "estimate_ns")
+        found |= {"figure_7": shares, "figure_8": gains["numa"], "figure_9": gains["libc"]}
+    return found
+
+
+def warnings(plan, records):
+    found = ["Counted in an emulated machine, with a model of its caches; what stands in nanoseconds, and ratios "
+             "of these, are estimates and not measured.", *warnings_about_runs(plan, records)]
+    unmoved = {" ".join(variant.key) for variant in plan.variants()
+               if variant.rebind and records.of(variant) and not records.of(variant, "local_share")}
+    if unmoved:
+        found.append(f"Over before groups had changed their worker: {', '.join(sorted(unmoved))}. A larger "
+                     "--until helps, or a smaller --rebind.")
+    return found
