@@ -9,13 +9,13 @@
 namespace nw {
 namespace {
 
-// 2^64 divided by g and by g², where g³ = g + 1.
-constexpr std::uint64_t first_step = 0xC13F'A9A9'02A6'328F;
-constexpr std::uint64_t second_step = 0x91E1'0DA5'C79E'7B1D;
+// 2^64 times the fractions of the square roots of 29 and 11.
+constexpr std::uint64_t first_step = 0x629A'292A'367C'D507;
+constexpr std::uint64_t second_step = 0x510E'527F'ADE6'82D1;
 
-// 2^64 times the fractions of the golden ratio and of the square root of 2.
-constexpr std::uint64_t first_shift = 0x9E37'79B9'7F4A'7C15;
-constexpr std::uint64_t second_shift = 0x6A09'E667'F3BC'C908;
+// 2^64 times the fractions of the square root of 7 and of π.
+constexpr std::uint64_t first_shift = 0xA54F'F53A'5F1D'36F1;
+constexpr std::uint64_t second_shift = 0x243F'6A88'85A3'08D3;
 
 double fraction(std::uint64_t bits) noexcept { return static_cast<double>(bits >> 11) * 0x1p-53; }
 

@@ -100,6 +100,39 @@ TEST_CASE("PageMap: whichever pages are touched, their shares are the weights to
     }
 }
 
+TEST_CASE(
+    "PageMap: a thousand pages of one kind, at regular places, have the weights to one per cent") {
+    const std::vector<NodeId> nodes8{NodeId{0}, NodeId{1}, NodeId{2}, NodeId{3},
+                                     NodeId{4}, NodeId{5}, NodeId{6}, NodeId{7}};
+    const PageWeights weights8{0.128, 0.122, 0.122, 0.122, 0.122, 0.128, 0.128, 0.128};
+    constexpr std::uint64_t slot_pages = 1 << 18, slots = 18, pages_of_slot = 60;
+    const PageMap map(nodes8, weights8, 0b1111, page_bytes, {0, 18 + 12});
+    std::size_t cases = 0, off = 0;
+    for (const std::uint64_t stretch : {1U, 2U, 4U, 8U, 16U, 32U, 64U}) {
+        for (const std::uint64_t every :
+             {1U, 2U, 3U, 4U}) {  // stretches of the other kinds lie between
+            for (const double dwp : {0.0, 0.2, 0.4, 0.6, 1.0}) {
+                std::map<NodeId, double> share;
+                for (std::uint64_t i = 0; i < slots * pages_of_slot; ++i) {
+                    const std::uint64_t k = i % pages_of_slot;
+                    const std::uint64_t at = k / stretch * stretch * every + k % stretch;
+                    share[map.node_of(page(i / pages_of_slot * slot_pages + at), dwp)] +=
+                        1.0 / (slots * pages_of_slot);
+                }
+                const PageWeights expected = weights_at(weights8, 0b1111, dwp);
+                double worst = 0;
+                for (std::size_t n = 0; n < nodes8.size(); ++n)
+                    worst = std::max(worst, std::abs(share[nodes8[n]] - expected[n]));
+                ++cases;
+                off += worst > 0.01;
+                CHECK(worst < 0.02);
+            }
+        }
+    }
+    INFO(off << " of " << cases << " cases are more than a percentage point off");
+    CHECK(off <= cases / 20);
+}
+
 TEST_CASE("PageMap: growing proximity takes each page to a worker's node at most once") {
     const PageMap map(nodes4, weights4, workers4, page_bytes);
     for (std::uint64_t number = 1000; number < 3000; ++number) {
