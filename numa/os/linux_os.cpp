@@ -212,7 +212,15 @@ class LinuxOs final : public Os {
         return status_of(::madvise(address, bytes, on ? MADV_HUGEPAGE : MADV_NOHUGEPAGE));
     }
 
-    std::vector<Cpu> allowed_cpus() override { return read_machine().cpus; }
+    // hwloc takes tens of milliseconds, and is asked again only if there are CPUs that it has not named.
+    std::vector<Cpu> allowed_cpus() override {
+        const std::vector<int> numbers = bound_cpu_numbers();
+        std::vector<Cpu> cpus;
+        for (const Cpu& cpu : machine().cpus)
+            if (std::binary_search(numbers.begin(), numbers.end(), cpu.number)) cpus.push_back(cpu);
+        const bool is_known = machine().is_this && !cpus.empty() && cpus.size() == numbers.size();
+        return is_known ? cpus : read_machine().cpus;
+    }
 
     std::vector<int> thread_cpus() override { return bound_cpu_numbers(); }
 

@@ -171,6 +171,7 @@ double Machine::bandwidth(NodeId cpu, NodeId memory) const noexcept {
 Machine read_machine() {
     const LoadedTopology topology = load_topology();
     Machine machine;
+    machine.is_this = is_this_machine(topology);
     for (const int cpu : cpu_numbers(topology))
         machine.cpus.push_back({cpu, core_of(topology, cpu), node_of(topology, cpu)});
     read_nodes(topology, machine);
