@@ -212,3 +212,26 @@ TEST_CASE(
         CHECK(machine.seats.crowded());
     });
 }
+
+TEST_CASE("PlacementWatch: --place auto goes by the misses that workers' counters have counted") {
+    const nw::test::TemporaryFolder folder;
+    WatchedMachine machine;
+    machine.config.place = PlaceMode::automatic;
+    machine.config.machine_file = folder.path() + "/machine.json";
+    std::ofstream(machine.config.machine_file) << R"({"bw": [[6000, 1000], [1000, 6000]]})";
+    constexpr HardwareCounter misses = HardwareCounter::last_level_misses;
+    machine.os.set_reading(misses, {0, 1000, 500});  // for half of the time
+    machine.seats.set_miss_counter(0, static_cast<int>(misses));
+    machine.seats.set_miss_counter(1, static_cast<int>(misses));
+    machine.watch(1, [&machine] {
+        // Two for each period; the first has nothing before it, the next one is the warm-up.
+        std::uint64_t lines = 0;
+        for (int i = 0; i < 3000 && machine.os.count(FakeOs::Call::read_counter) < 2 * 9; ++i) {
+            machine.os.set_reading(misses, {lines += 10'000'000, 1000, 500});
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+    });
+    CHECK(machine.report.placed.starts_with("weighted: misses of the last level read "));
+    CHECK(machine.report.placed.find(" of 6.00 GB/s that the workers' nodes give") !=
+          std::string::npos);
+}
