@@ -28,7 +28,7 @@ struct Machine {
     std::vector<Cpu> cpus;    // in this process's cpuset, ordered by number; at least one
     std::vector<Node> nodes;  // with memory that this process may use, ordered; at least one
 
-    bool is_this = true;      // false: it was described to hwloc (HWLOC_XMLFILE)
+    bool is_this = true;  // false: it was described to hwloc (HWLOC_XMLFILE)
 
     // As firmware has it (SLIT): 10 from a node to itself, 20 to one twice as far; not always the
     // same both ways. 0: unknown.

@@ -5,6 +5,8 @@ their pages; the digest is the sequential one's."""
 
 import json
 import re
+import sys
+from pathlib import Path
 
 import guest
 from programs import Programs
@@ -15,7 +17,8 @@ MODEL = ["phold", "--lps", 1024, "--state", 4096, "--touch", 4096, "--lps-per-gr
 LONG = [*MODEL, "--until", 1e9, "--pagemigd", "1@0.25"]
 # Two workers begin on nodes 0 and 1; 0 and 2 have the best links.
 LINKS = [[0, 3000, 9000, 1000], [3000, 0, 2000, 8000], [9000, 1000, 0, 1000], [1000, 8000, 1000, 0]]
-SECONDS = 15
+SECONDS = 6
+AUTO_SECONDS = 15  # three measures, and pages that move
 SEARCH_SECONDS = 45  # until proximity has been found, in seven steps and perhaps one back
 
 
@@ -34,6 +37,10 @@ def expect_shares(what, result, expected, tolerance=0.01):
                     f"{[f'{share:.3f}' for share in expected]} are wanted")
 
 
+def interrupted(seconds, command="-"):
+    return [sys.executable, Path(__file__).resolve().parent / "interrupt_after.py", seconds, command]
+
+
 batch = guest.Batch(programs, "n4")
 machine = batch.folder / "machine.json"
 machine.write_text(json.dumps({"bw": LINKS}))
@@ -41,11 +48,22 @@ with_links = ["--machine", machine, "--workers", 2]
 batch.add("sequential", *MODEL, "--until", 30, "--engine", "sequential")
 for place in ("interleave", "weighted", "asymsched"):
     batch.add(f"{place}-whole", *MODEL, "--until", 30, "--workers", 2, "--place", place)
-batch.add("interleave", *LONG, "--place", "interleave", "--workers", 2, seconds=SECONDS)
+batch.add("interleave", *LONG, "--place", "interleave", "--workers", 2, through=interrupted(SECONDS))
 batch.add("weighted", *LONG, "--place", "weighted", *with_links, "--rebind", 3, "--check-rebind", 0.5,
-          seconds=SEARCH_SECONDS)
-batch.add("asymsched", *LONG, "--place", "asymsched", *with_links, seconds=SECONDS)
-results = batch.run()
+          through=interrupted(SEARCH_SECONDS))
+batch.add("asymsched", *LONG, "--place", "asymsched", *with_links, through=interrupted(SECONDS))
+# CPUs 0 to 3 are taken away, with nodes 0 and 1.
+group = "/sys/fs/cgroup/shrinking"
+batch.shell(f"mkdir {group}; echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control; echo 0-7 >{group}/cpuset.cpus")
+take_away = f"echo 4-7 >{group}/cpuset.cpus"
+for place in ("local", "asymsched"):
+    batch.shell(f"echo 0-7 >{group}/cpuset.cpus")
+    batch.add(f"{place}-shrunk", *LONG, "--place", place, "--workers", 2,
+              *(["--machine", machine] if place == "asymsched" else []),
+              through=["sh", "-c", f'echo $$ >{group}/cgroup.procs; exec "$@"', "sh", *interrupted(SECONDS, take_away)])
+batch.add("auto", *LONG, "--place", "auto", *with_links, through=interrupted(AUTO_SECONDS))
+batch.add("auto-full", *MODEL, "--until", 30, "--place", "auto", "--machine", machine, "--workers", 4)
+results = batch.run("--timeout", 900)
 
 sequential = results["sequential"]
 guest.expect_ended(programs, "sequential", sequential)
@@ -78,4 +96,26 @@ for kind in ("state", "engine"):
     remote = ((moved.numa.get("placement") or {}).get(kind) or {}).get("remote_share")
     programs.expect(remote is not None and remote < 0.01, f"asymsched: {remote} of {kind} is remote")
 
+# Nobody counts misses in the guest, and all its memory is equally near: whatever the trial finds, pages are so.
+tried = results["auto"]
+placed = tried.numa.get("placed", "")
+found = re.match(r"(local|weighted): with pages on all nodes by weights, (\d\.\d+) times as many events", placed)
+programs.expect(found is not None and (found[1] == "local" or float(found[2]) > 1.02), f"auto: {placed}")
+share = tried.numa.get("remote_page_share") or 0
+programs.expect(found is not None and (share < 0.05 if found[1] == "local" else share > 0.05),
+                f"auto: {share} of the pages are remote")
+programs.expect(results["auto-full"].numa.get("placed") == "local: workers have all nodes"
+                and results["auto-full"].stats.get("digest") == sequential.stats.get("digest"),
+                f"auto, workers on all nodes: {results['auto-full'].numa.get('placed')}")
+
+for place in ("local", "asymsched"):
+    shrunk = results[f"{place}-shrunk"]
+    guest.expect_ended(programs, f"{place}, CPUs taken away", shrunk, exit_code=130)
+    programs.expect(shrunk.notices == ["4 of 8 CPUs were taken from the process while it ran: 0 1 2 3; its workers went "
+                                       "on with the others"], f"{place}, CPUs taken away: notices {shrunk.notices}")
+    workers = [(worker["node"], worker["core"]) for worker in shrunk.stats.get("workers_detail", [])]
+    programs.expect(len(set(workers)) == 2 and all(core >= 4 for _, core in workers),
+                    f"{place}, CPUs taken away: workers on (node, core) {workers}, {shrunk.numa.get('placed')}")
+    share = shrunk.numa.get("remote_page_share")
+    programs.expect(share is not None and share < 0.05, f"{place}, CPUs taken away: {share} of the pages are remote")
 programs.leave()

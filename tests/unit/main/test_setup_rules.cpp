@@ -163,3 +163,19 @@ TEST_CASE("setup rules: a run must have an end") {
               s.process.has_end_condition = true;
           }) == "");
 }
+
+TEST_CASE(
+    "setup rules: on several ranks nobody tries placements, and a machine needs who asks for it") {
+    const auto placed = [](nw::PlaceMode place, const char* machine = "") {
+        return [=](nw::Setup&, nw::Config& c) {
+            c.place = place;
+            c.machine_file = machine;
+        };
+    };
+    CHECK(complaint(placed(nw::PlaceMode::automatic, "m.json")) == "");
+    CHECK(complaint(placed(nw::PlaceMode::automatic), {}, 2) ==
+          "--place auto: must be local, interleave, weighted or asymsched on 2 ranks");
+    CHECK(complaint(placed(nw::PlaceMode::asymsched, "m.json"), {}, 2) == "");
+    CHECK(complaint(placed(nw::PlaceMode::interleave, "m.json")) ==
+          "--machine m.json: needs --place weighted, asymsched or auto; must be left out here");
+}

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""--place on eight nodes of a core each, where a file says that the links differ. Four workers begin on nodes 0 to 3;
+0, 5, 6 and 7 have the best links, and only placements with all of these are admissible.
+
+asymsched moves there within three periods, pages follow, and the digest is the sequential one's; where pages do not
+follow, workers fetch them after two seconds; what costs more than may be spent is not done yet, and the report says so;
+two ranks of two workers do the same together. weighted: state pages have the shares of the weights to a percentage
+point, also when groups are rebound and where states grow; the search moves no page twice in a step, and there are few
+mappings. Figures are printed."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import guest
+from programs import Programs
+
+programs = Programs()
+
+MODEL = ["phold", "--lps", 1024, "--state", 4096, "--touch", 64, "--lps-per-group", 16, "--remote", 0.5]
+LONG = [*MODEL, "--until", 1e9]
+TRAFFIC = ["traffic", "--objects", 1024, "--until", 1e9]
+# 400 MiB and more: more than 0.1 s to move, and a twentieth of the time may be spent.
+HEAVY = ["phold", "--lps", 400, "--state", 1048576, "--touch", 64, "--lps-per-group", 16, "--remote", 0.5,
+         "--until", 1e9, "--rollback", "reverse"]
+BEST = [0, 5, 6, 7]
+NODES = 8
+LINKS = [[0 if a == b else 8000 - 100 * b if {a, b} <= set(BEST) else 2000 + 100 * a for b in range(NODES)]
+         for a in range(NODES)]
+WORKERS = ["--workers", 4]
+DAEMON = ["--pagemigd", "1@0.25"]
+PERIODS = 3
+SECONDS = 8
+RANKS_SECONDS = 40  # to set up MPI takes a while
+SEARCH_SECONDS = 45
+GROWTH_SECONDS = 30
+MAPPINGS_MAX = 500
+RANKS = ["mpirun", "--allow-run-as-root", "--bind-to", "none", "-np", 2]
+
+
+def count_mappings(name, after):
+    """In the shell that becomes the program: of the phold that runs by then."""
+    return f"{{ (sleep {after}; wc -l </proc/$(pidof -s phold)/maps >{name}.maps) & }}"
+
+
+def shares_of(result):
+    """Of the state's pages, by node."""
+    by_node = ((result.numa.get("placement") or {}).get("state") or {}).get("bytes_by_node", [])
+    return [of_node / max(1, sum(by_node)) for of_node in by_node]
+
+
+def wanted_shares(result):
+    return [float(share) / 100 for share in re.findall(r" \d+ ([\d.]+) %", result.numa.get("placed", ""))]
+
+
+def expect_shares(name, result):
+    shares, wanted = shares_of(result), wanted_shares(result)
+    off = max((abs(a - b) for a, b in zip(shares, wanted, strict=len(shares) == len(wanted))), default=1)
+    programs.expect(len(shares) == len(wanted) == NODES and off <= 0.01,
+                    f"{name}: state pages are at most {100 * off:.2f} percentage points off the weights, "
+                    f"{[f'{share:.3f}' for share in shares]}; {result.numa.get('placed')}")
+
+
+def expect_moved(name, result, periods=PERIODS):
+    placed = result.numa.get("placed", "")
+    found = re.match(r"at ([\d.]+) s from nodes 0 1 2 3 to 0 5 6 7", placed)
+    programs.expect(found is not None and float(found[1]) < periods + 1, f"{name}: moves within {periods} periods: {placed}")
+    nodes = sorted(worker["node"] for worker in result.stats.get("workers_detail", []))
+    programs.expect(nodes == BEST, f"{name}: the workers are on nodes {nodes}")
+    for kind in ("state", "engine"):
+        remote = ((result.numa.get("placement") or {}).get(kind) or {}).get("remote_share")
+        programs.expect(remote is not None and remote < 0.02, f"{name}: {remote} of {kind} is remote")
+
+
+batch = guest.Batch(programs, "n8")
+machine = batch.folder / "machine.json"
+machine.write_text(json.dumps({"bw": LINKS}))
+asymsched = ["--place", "asymsched", "--machine", machine]
+weighted = ["--place", "weighted", "--machine", machine]
+
+
+def interrupted(seconds):
+    return [sys.executable, Path(__file__).resolve().parent / "interrupt_after.py", seconds, "-"]
+
+
+# mpirun ends all ranks when the first of them has another exit code than 0.
+interrupted_ranks = ["sh", "-c", f'timeout --signal=INT {RANKS_SECONDS} "$@"; [ $? = 124 ]', "sh"]
+
+
+batch.add("sequential", *MODEL, "--until", 60, "--engine", "sequential")
+batch.add("whole", *MODEL, "--until", 60, *asymsched, *WORKERS, *DAEMON)
+batch.add("moved", *LONG, *asymsched, *WORKERS, *DAEMON, through=interrupted(SECONDS))
+batch.add("fetched", *LONG, *asymsched, *WORKERS, "--pagemigd", "off", "--rebind", "off", through=interrupted(SECONDS))
+batch.add("budget", *HEAVY, *asymsched, *WORKERS, *DAEMON, through=interrupted(SECONDS))
+batch.add("ranks-whole", *MODEL, "--until", 60, *asymsched, "--workers", 2, through=RANKS)
+batch.add("ranks", *LONG, *asymsched, "--workers", 2, *DAEMON, through=[*RANKS, *interrupted_ranks])
+batch.add("bound", *LONG, *asymsched, "--workers", 1, *DAEMON,
+          through=[*RANKS[:2], "--bind-to", "core", *RANKS[4:], *interrupted_ranks])
+batch.add("weighted", *LONG, *weighted, *WORKERS, *DAEMON, "--rebind", "off", through=interrupted(SEARCH_SECONDS),
+          before=count_mappings("weighted", 20))
+batch.add("rebound", *LONG, *weighted, *WORKERS, *DAEMON, "--rebind", 3, "--check-rebind", 0.5,
+          through=interrupted(GROWTH_SECONDS), before=count_mappings("rebound", 20))
+batch.add("grown", *TRAFFIC, *weighted, *WORKERS, *DAEMON, through=interrupted(GROWTH_SECONDS))
+results = batch.run("--timeout", 900)
+
+sequential = results["sequential"]
+guest.expect_ended(programs, "sequential", sequential)
+for name in ("whole", "ranks-whole"):
+    guest.expect_ended(programs, name, results[name])
+    programs.expect(results[name].stats.get("digest") == sequential.stats.get("digest"),
+                    f"{name}: digest {results[name].stats.get('digest')}")
+for name in ("moved", "fetched", "budget", "ranks", "bound", "weighted", "rebound", "grown"):
+    guest.expect_ended(programs, name, results[name], exit_code=0 if name in ("ranks", "bound") else 130)
+    programs.expect(not results[name].notices, f"{name}: notices {results[name].notices}")
+
+expect_moved("asymsched", results["moved"])
+expect_moved("without pagemigd", results["fetched"])
+programs.expect("pages fetched at a pause" in results["fetched"].numa.get("placed", ""),
+                f"without pagemigd: workers fetch their pages: {results['fetched'].numa.get('placed')}")
+placed = results["budget"].numa.get("placed", "")
+programs.expect(re.search(r"it stays: 0\.\d+ GB would take 0\.\d+ s, and 5 % of \d\.\d s may be spent|"
+                          r"to 0 5 6 7, 0\.\d+ GB, P \d+ of \d+, put off by \d+\.\d s for its cost", placed) is not None,
+                f"a budget too small: {placed}")
+
+expect_moved("two ranks", results["ranks"])
+programs.expect(results["ranks"].stats.get("ranks") == 2, f"two ranks: {results['ranks'].stats.get('ranks')}")
+placed = results["bound"].numa.get("placed", "")
+programs.expect("no choice" in placed and "rank 1: no choice" in placed, f"ranks bound to a core each: {placed}")
+
+for name in ("weighted", "rebound", "grown"):
+    expect_shares(name, results[name])
+for name in ("weighted", "rebound"):
+    file = batch.folder / f"{name}.maps"
+    mappings = int(file.read_text() or 0) if file.exists() else 0
+    programs.expect(0 < mappings < MAPPINGS_MAX, f"{name}: {mappings} mappings")
+moved = results["rebound"].numa.get("groups_moved", 0)
+programs.expect(moved > 0, f"rebound: {moved} groups were rebound")
+history = [row for row in results["grown"].stats.get("history", []) if row["resident_bytes"]]
+grown = history[-1]["resident_bytes"] / history[0]["resident_bytes"] if history else 0
+print(f"     grown: {grown:.2f} times the memory")
+
+# Pages are born beside their workers, a quarter on each of their nodes. Each goes once to where the weights want it,
+# and each step of the search then moves a tenth of all; at most one step is taken back.
+search = results["weighted"]
+placed = search.numa.get("placed", "")
+programs.expect("when the run ended" not in placed, f"weighted: the search has ended: {placed}")
+if wanted_shares(search):
+    bytes_of = {kind: (search.numa.get("placement") or {}).get(kind, {}).get("resident_bytes", 0)
+                for kind in ("state", "engine")}
+    pages = sum(bytes_of.values()) / 4096
+    lowest = [min(LINKS[w][m] for w in range(4) if w != m) for m in range(NODES)]
+    canonical = [value / sum(lowest) for value in lowest]
+    own = sum(canonical[:4])
+    at_first = 1 - sum(canonical[w] / 4 for w in range(4))
+    steps = sum(wanted_shares(search)[:4]) - own
+    moved = search.numa.get("pages_moved", 0) / pages
+    programs.expect(moved <= at_first + steps + 0.2 + 0.05,
+                    f"weighted: {moved:.3f} moves a page; {at_first:.3f} are elsewhere at first, {steps:.3f} are moved by "
+                    "steps, and 0.2 by one that is taken back")
+programs.leave()
