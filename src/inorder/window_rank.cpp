@@ -30,6 +30,11 @@ void WindowRank::begin_reduction() {
     step();
 }
 
+std::string WindowRank::waiting_for() {
+    const std::lock_guard role(net_role_);
+    return rounds_.waiting_for();
+}
+
 void WindowRank::step() {
     exchange_.send();
     exchange_.receive([this](std::span<const std::byte> batch) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <string>
 
 #include "base/spin_lock.hpp"
 #include "event/event_key.hpp"
@@ -40,6 +41,8 @@ class WindowRank {
     void net_step();
     // Thread: the last to arrive at the round, for which nobody else may look any more.
     void begin_reduction();
+    // What the window that is cut is waiting for.
+    std::string waiting_for();
     // Somebody must look after the network.
     bool may_sleep(std::uint32_t w) const noexcept { return w != 0 || world_.plan.ranks == 1; }
     // Until there is another result than that of window `seen`, or no use in waiting for it.

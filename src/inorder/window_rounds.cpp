@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include "base/check.hpp"
 
 namespace nw {
@@ -70,6 +72,23 @@ bool WindowRounds::step() {
     phase_ = Phase::gathering;
     done_.store(window + 1, std::memory_order_release);
     return true;
+}
+
+std::string WindowRounds::waiting_for() const {
+    switch (phase_) {
+        case Phase::gathering:
+            return fmt::format("{} of {} workers have come to its end",
+                               arrived_.load(std::memory_order_relaxed), workers());
+        case Phase::reducing:
+            return fmt::format(
+                "other ranks have not contributed; {} batches of this rank have not been taken",
+                transport_.sends_under_way());
+        case Phase::receiving:
+            break;
+    }
+    const std::uint32_t window = done_.load(std::memory_order_relaxed);
+    return fmt::format("{} of {} events that other ranks have sent here have come",
+                       received_[window % windows_open], expected_);
 }
 
 void WindowRounds::begin_reduce() {

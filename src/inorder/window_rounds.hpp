@@ -6,7 +6,7 @@
 // Events carry the window in which they were sent, modulo 2^32. While a rank waits for those of one window
 // others may have cut the next, and send those of the one after it; none gets any further.
 //
-// Thread: slot() and arrive() a worker's; step() and receive() the holder of the net role; done() and
+// Thread: slot() and arrive() a worker's; step(), receive() and waiting_for() the holder of the net role; done() and
 // result() any worker's.
 #pragma once
 
@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "inorder/window_sums.hpp"
@@ -40,6 +41,9 @@ class WindowRounds {
 
     // An event has come that was sent in that window.
     void receive(std::uint32_t window) noexcept { ++received_[window % windows_open]; }
+
+    // What the round that is not done is waiting for, in words.
+    std::string waiting_for() const;
 
     // Moves the round on as far as it goes without waiting. Returns whether there is a new result.
     bool step();

@@ -52,8 +52,19 @@ bool WindowWorker::turn(Clock::time_point now) {
         cut(now);
         worked = true;
     }
-    if (!worked && measures_) overlap_.on_idle(now);
+    if (!worked) note_idle(now);
     return worked;
+}
+
+void WindowWorker::note_idle(Clock::time_point now) {
+    if (measures_) overlap_.on_idle(now);
+    // A handler of this rank that does not return is named by the watch; it does not know of other ranks.
+    const std::chrono::duration<double> patience(rank_.plan().config.watchdog_seconds);
+    if (self_ != 0 || rank_.plan().ranks == 1 || patience.count() <= 0 || has_warned_) return;
+    if (now - waiting_since_ < patience || !rank_.progress().warn) return;
+    has_warned_ = true;
+    rank_.progress().warn(fmt::format("window {} is not done after {} s: {}", seen_ - first_window,
+                                      patience.count(), rank_.waiting_for()));
 }
 
 void WindowWorker::rest() {
@@ -135,6 +146,8 @@ void WindowWorker::cut(Clock::time_point now) {
     sums.stop = rank_.stop_signal();
     sums.dropped = executor_.dropped_beyond_end();
     ++cut_;
+    waiting_since_ = now;
+    has_warned_ = false;
     meter_phase<MeterPhase::gvt>();
     if (rank_.rounds().arrive()) rank_.begin_reduction();
 }

@@ -55,6 +55,7 @@ class WindowWorker {
     void begin_window(VirtualTime earliest, double overlap, Clock::time_point now);
     bool execute(Clock::time_point now);
     void cut(Clock::time_point now);
+    void note_idle(Clock::time_point now);
     void report(const WindowSums& sums, Clock::time_point now);
     bool has_cut() const noexcept { return cut_ != seen_; }
     bool is_first() const noexcept { return self_ == 0 && rank_.id() == 0; }
@@ -67,6 +68,8 @@ class WindowWorker {
 
     std::uint32_t cut_ = first_window;   // the window that is cut next
     std::uint32_t seen_ = first_window;  // the window whose result is learnt next
+    Clock::time_point waiting_since_{};  // for the result of the window that is cut
+    bool has_warned_ = false;            // of it
     VirtualTime reached_ = 0;            // everything before is executed
     VirtualTime cut_at_ = 0;
     VirtualTime horizon_ = 0;  // everything before may be executed

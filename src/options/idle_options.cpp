@@ -50,7 +50,7 @@ std::vector<IdleOption> idle_options(const Settings& settings, const RunShape& s
         idle.add(fmt::format("--engine {}", word_for(config.engine)),
                  {"rollback", "state-saving-interval", "gvt-interval", "window", "rebind",
                   "rebind-ranks", "check-rebind", "check-interrupt", "keep-safe-events",
-                  "net-thread", "watchdog", "pagemigd"});
+                  "net-thread", "pagemigd"});
     if (config.engine == EngineKind::sequential) idle.add("--engine sequential", {"workers"});
     if (time_warp && shape.rollback == Rollback::reverse)
         idle.add("rollback by reverse", {"state-saving-interval"});

@@ -54,7 +54,7 @@ void add_engine(OptionBuilder& table, Config& config) {
     table.add_words("net-thread", config.net_thread, switch_words,
                     "a thread of its own in each rank for what goes between ranks");
     table.add_number_or("watchdog", "SECONDS", "off", config.watchdog_seconds, legal_seconds,
-                        "say who is waited for when a computation of GVT takes longer");
+                        "say which handler, or which rank, is waited for when it takes longer");
     table.add_number_or("handler-timeout", "SECONDS", "off", config.handler_timeout_seconds,
                         legal_seconds,
                         "end the run when a handler that will not be undone takes longer");

@@ -65,12 +65,13 @@ for options in [["--net-thread", "on"], ["--engine", "conservative"]]:
                  f"{ended.seconds:.1f} s: {ended.ours}")
 
 # What is sent to a rank that is slow to set up does not lie there untaken.
-ended = ranks.launch(ranks.part(2, "rule_breaker", "--breach", "none", "--workers", 1,
-                                "--lps-per-group", 1, "--watchdog", 1))
-waiting = [line for line in ended.ours if line.startswith("numawarp: rank 1: GVT round 1 is not ")]
-ranks.expect(ended.exit_code == 0 and len(waiting) == 1
-             and waiting[0].endswith("and 0 batches of this rank have not been taken"),
-             f"a rank that is slow to set up: exit code {ended.exit_code}: {ended.ours}")
+for engine, what in [("timewarp", "GVT round 1"), ("conservative", "window 0")]:
+    ended = ranks.launch(ranks.part(2, "rule_breaker", "--breach", "none", "--workers", 1,
+                                    "--lps-per-group", 1, "--watchdog", 1, "--engine", engine))
+    waiting = [line for line in ended.ours if line.startswith(f"numawarp: rank 1: {what} is not ")]
+    ranks.expect(ended.exit_code == 0 and len(waiting) == 1
+                 and waiting[0].endswith(" 0 batches of this rank have not been taken"),
+                 f"a rank that is slow to set up, {engine}: exit code {ended.exit_code}: {ended.ours}")
 
 # A signal to any one rank.
 for engine, stop in [("timewarp", signal.SIGINT), ("timewarp", signal.SIGTERM),

@@ -120,7 +120,7 @@ for arguments, idle in [
         (["--engine", "sequential", "--state-saving-interval", 5], ["state-saving-interval"]),
         (["--engine", "sequential", "--rebind", 1, "--check-rebind", 0.5], ["rebind", "check-rebind"]),
         (["--engine", "sequential", "--net-thread", "on"], ["net-thread"]),
-        (["--engine", "sequential", "--watchdog", 5], ["watchdog"]),
+        (["--engine", "sequential", "--watchdog", 5], []),
         (["--engine", "sequential", "--pagemigd", "1@1"], ["pagemigd"]),
         (["--engine", "conservative", "--window", 1, "--rollback", "reverse"], ["window", "rollback"]),
         (["--rollback", "reverse", "--state-saving-interval", 5], ["state-saving-interval"]),

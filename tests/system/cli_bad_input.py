@@ -79,7 +79,7 @@ for option, value, legal in [
 for stray in ["", "-", "--", "---", "on", "=", "-5", b"\xff\xfe", "\n", "@file", "x" * 100_000]:
     refused(2, ["options begin with --" if not stray or str(stray)[0] not in "-" or stray in ("-", "--")
                 else "unknown option"], "phold", stray)
-for unknown in ["--", "-w", "--=", "--=2", "--work", "--workers2", "--Workers", "--workers ", "--no-pin",
+for unknown in ["--", "-w", "--=", "--=2", "--worke", "--workers2", "--Workers", "--workers ", "--no-pin",
                 "-workers", "--lps=4=", "--help=1", "--" + "y" * 100_000, b"--\xe4\xf6"]:
     refused(2, [""], "phold", unknown, "4")
 for option in ["--workers", "--until", "--engine", "--stats", "--output", "--config", "--lps", "--window"]:
