@@ -17,7 +17,7 @@ SURFACES = {number: ("speed-up", "speed-up of {} over " + base) for number, base
             ((7, "the sequential run"), (8, "NUMA without daemons"), (9, "libc"))}
 METERED_SURFACES = {
     7: ("local share", "local share of accesses to memory of {}"),
-    **{number: ("ratio of estimates", "estimated CPU time of an event, " + base + " over {}")
+    **{number: ("ratio of estimates", "estimates, " + base + " over {}")
        for number, base in ((8, "NUMA without daemons"), (9, "libc"))}}
 
 

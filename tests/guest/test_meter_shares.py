@@ -19,7 +19,8 @@ def check_placement(topology, model):
     what = f"{topology}, {model}"
     programs.expect(numa.local >= 0.95, f"{what}: {numa.local:.3f} of accesses to memory are local, "
                                         f"{numa.without_mail:.3f} without mail")
-    programs.expect(libc.local < numa.local - 0.05, f"{what}: with libc {libc.local:.3f} are")
+    # Measured were 7 to 15 times as many remote ones with traffic, and more than 100 times with PHOLD.
+    programs.expect(1 - libc.local > 3 * (1 - numa.local), f"{what}: with libc {libc.local:.3f} are")
 
 
 def check_rebinding(topology):
