@@ -8,6 +8,7 @@ namespace {
 
 constexpr double worth_moving = 0.9;  // of what the most loaded rank had to do
 constexpr double patience_most = 16;
+constexpr int run_per_pause = 9;
 
 // What all groups are to plan_moves() and draw_moves(): each with its rank for its worker.
 struct AllGroups {
@@ -71,9 +72,11 @@ bool RankBalance::is_due(const Contribution& sums, Clock::time_point now) noexce
                           static_cast<double>(sums.load);
 }
 
-void RankBalance::note_pause(bool groups_moved, Clock::time_point now) noexcept {
+void RankBalance::note_pause(bool groups_moved, Clock::duration took,
+                             Clock::time_point now) noexcept {
     patience_ = groups_moved || always_ ? 1 : std::min(2 * patience_, patience_most);
     look_after(patience_ + 0.5, now);
+    next_ = std::max(next_, now + (always_ ? 1 : run_per_pause) * took);
 }
 
 void RankBalance::look_after(double intervals, Clock::time_point now) noexcept {

@@ -24,8 +24,9 @@ class RankBalance {
 
     // With a round's sums: whether groups should move now.
     bool is_due(const Contribution& sums, Clock::time_point now) noexcept;
-    // A pause is over. One in vain makes the next come later.
-    void note_pause(bool groups_moved, Clock::time_point now) noexcept;
+    // A pause is over, that took so long. One in vain makes the next come later, and so does a long one: at
+    // most a tenth of the time is for pauses, or half of it where moves are drawn.
+    void note_pause(bool groups_moved, Clock::duration took, Clock::time_point now) noexcept;
 
   private:
     void look_after(double intervals, Clock::time_point now) noexcept;

@@ -1,6 +1,7 @@
 #include "timewarp/group_mover.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <utility>
 
@@ -244,10 +245,12 @@ void GroupMover::note() {
     if (map_) take_up_();
     map_.reset();
     rank_.measure_loads_anew(now);
-    rank_.balance().note_pause(groups_moved_ > 0, now);
+    const std::chrono::duration<double> took(watch_.wall_seconds());
+    rank_.balance().note_pause(groups_moved_ > 0,
+                               std::chrono::duration_cast<GvtRounds::Clock::duration>(took), now);
     BalanceReport& report = run_.result.balance;
     ++report.pauses;
-    report.seconds += watch_.wall_seconds();
+    report.seconds += took.count();
 }
 
 }  // namespace nw

@@ -302,7 +302,7 @@ class SteppedRun {
             worker_of(move.to).take_group(move.group, *parcels[0]);
         }
         for (const auto& rank : ranks_) rank->measure_loads_anew(now_);
-        ranks_[0]->balance().note_pause(!moves.empty(), now_);
+        ranks_[0]->balance().note_pause(!moves.empty(), {}, now_);
         if (!purpose.save) resume();
     }
 

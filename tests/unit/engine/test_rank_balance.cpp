@@ -102,7 +102,7 @@ TEST_CASE("RankBalance: drawn moves go to other ranks") {
 
 // Over `ms` milliseconds, asked every one of them: when it was due.
 std::vector<int> due_at(RankBalance& balance, std::uint64_t most, std::uint64_t sum, int ms,
-                        bool in_vain = false) {
+                        bool in_vain = false, milliseconds took = {}) {
     const RankBalance::Clock::time_point begin{std::chrono::hours(1)};
     Contribution sums;
     sums.load_most = most;
@@ -112,7 +112,7 @@ std::vector<int> due_at(RankBalance& balance, std::uint64_t most, std::uint64_t 
         const RankBalance::Clock::time_point now = begin + milliseconds(i);
         if (!balance.is_due(sums, now)) continue;
         due.push_back(i);
-        balance.note_pause(!in_vain, now);
+        balance.note_pause(!in_vain, took, now);
     }
     return due;
 }
@@ -128,6 +128,15 @@ TEST_CASE(
     CHECK(due_at(unbalanced, 100, 170, 500) == std::vector<int>{150, 300, 450});
     RankBalance drawn(0.1, true, 2);
     CHECK(due_at(drawn, 100, 200, 400) == std::vector<int>{150, 300});
+}
+
+TEST_CASE("RankBalance: long pauses are rare") {
+    RankBalance planned(0.1, false, 2);
+    CHECK(due_at(planned, 100, 100, 2000, false, milliseconds(100)) ==
+          std::vector<int>{150, 1050, 1950});
+    RankBalance drawn(0.1, true, 2);
+    CHECK(due_at(drawn, 100, 100, 1000, false, milliseconds(400)) ==
+          std::vector<int>{150, 550, 950});
 }
 
 TEST_CASE("RankBalance: pauses in vain become rare") {
