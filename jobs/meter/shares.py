@@ -84,15 +84,16 @@ def series(programs, topology, daemon):
         found = measured(programs, topology, (*MOVED, "--pagemigd", daemon), ("--period", PERIOD_SECONDS), stop)
         periods = [Counts(fields).of_loop() for fields in found["periods"][:-1]]
         run = [(one.groups_moved, one.local_share()) for one in periods]
-        if len(after_move(run)) >= PERIODS_AFTER:
+        if len(around_move(run)[1]) >= PERIODS_AFTER:
             break
     return run
 
 
-def after_move(run):
-    """The local shares in the periods after the one in which groups moved."""
+def around_move(run):
+    """The local shares in the periods before the one in which groups moved, and in those after it. On a host that
+    has no time for the guest nothing happens in some."""
     moved = next((i for i, (groups, _) in enumerate(run) if groups), len(run))
-    return [share for _, share in run[moved + 1:]]
+    return tuple([share for _, share in part if share is not None] for part in (run[:moved], run[moved + 1:]))
 
 
 # --- The page ----------------------------------------------------------------------------------------

@@ -27,10 +27,9 @@ def check_rebinding(topology):
     runs = {daemon: shares.series(programs.bin, topology, daemon) for daemon in shares.DAEMONS}
     for daemon, run in runs.items():
         what = f"{topology}, pagemigd {daemon}"
-        moved = next((i for i, (groups, _) in enumerate(run) if groups), len(run))
-        before, after = [share for _, share in run[:moved]], shares.after_move(run)
-        programs.expect(moved > 1 and len(after) >= shares.PERIODS_AFTER,
-                        f"{what}: {moved} periods before groups moved, {len(after)} after")
+        before, after = shares.around_move(run)
+        programs.expect(len(before) > 1 and len(after) >= shares.PERIODS_AFTER,
+                        f"{what}: {len(before)} periods before groups moved, {len(after)} after")
         if not before or not after:
             continue
         programs.expect(min(before[-2:]) >= 0.95, f"{what}: before groups moved {before[-1]:.3f} are local")
