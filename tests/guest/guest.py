@@ -68,7 +68,7 @@ class Batch:
         if seconds is not None:
             command[:0] = ["timeout", "--preserve-status", "--signal=INT", str(seconds)]
         else:
-            command[:0] = ["timeout", "--signal=KILL", "100"]
+            command[:0] = ["timeout", "--signal=KILL", "300"]
         self._names.append(name)
         self._lines.append(f"({before}; exec {shlex.join(command)}) 2>{name}.err; "
                            f"echo $? >{name}.code")

@@ -39,11 +39,6 @@ MAPPINGS_MAX = 500
 RANKS = ["mpirun", "--allow-run-as-root", "--bind-to", "none", "-np", 2]
 
 
-def count_mappings(name, after):
-    """In the shell that becomes the program: of the phold that runs by then."""
-    return f"{{ (sleep {after}; wc -l </proc/$(pidof -s phold)/maps >{name}.maps) & }}"
-
-
 def shares_of(result):
     """Of the state's pages, by node."""
     by_node = ((result.numa.get("placement") or {}).get("state") or {}).get("bytes_by_node", [])
@@ -84,6 +79,11 @@ def interrupted(seconds):
     return [sys.executable, Path(__file__).resolve().parent / "interrupt_after.py", seconds, "-"]
 
 
+def counted_and_interrupted(name, seconds):
+    """Mappings are counted when half of the time is over."""
+    return [*interrupted(seconds / 2)[:-1], f"wc -l </proc/$RUN/maps >{name}.maps"]
+
+
 # mpirun ends all ranks when the first of them has another exit code than 0.
 interrupted_ranks = ["sh", "-c", f'timeout --signal=INT {RANKS_SECONDS} "$@"; [ $? = 124 ]', "sh"]
 
@@ -97,10 +97,10 @@ batch.add("ranks-whole", *MODEL, "--until", 60, *asymsched, "--workers", 2, thro
 batch.add("ranks", *LONG, *asymsched, "--workers", 2, *DAEMON, through=[*RANKS, *interrupted_ranks])
 batch.add("bound", *LONG, *asymsched, "--workers", 1, *DAEMON,
           through=[*RANKS[:2], "--bind-to", "core", *RANKS[4:], *interrupted_ranks])
-batch.add("weighted", *LONG, *weighted, *WORKERS, *DAEMON, "--rebind", "off", through=interrupted(SEARCH_SECONDS),
-          before=count_mappings("weighted", 20))
+batch.add("weighted", *LONG, *weighted, *WORKERS, *DAEMON, "--rebind", "off",
+          through=counted_and_interrupted("weighted", SEARCH_SECONDS))
 batch.add("rebound", *LONG, *weighted, *WORKERS, *DAEMON, "--rebind", 3, "--check-rebind", 0.5,
-          through=interrupted(GROWTH_SECONDS), before=count_mappings("rebound", 20))
+          through=counted_and_interrupted("rebound", GROWTH_SECONDS))
 batch.add("grown", *TRAFFIC, *weighted, *WORKERS, *DAEMON, through=interrupted(GROWTH_SECONDS))
 results = batch.run("--timeout", 900)
 
