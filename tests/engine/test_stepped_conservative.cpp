@@ -160,8 +160,8 @@ class SteppedWindows {
     std::vector<std::unique_ptr<WindowRank>> ranks_;
     std::vector<std::unique_ptr<WindowWorker>> workers_;
     // The clock, by which it is decided how far windows and their reductions overlap. The first worker has it.
-    static constexpr std::chrono::nanoseconds event_takes_{5000};
-    const std::chrono::nanoseconds step_takes_;
+    static constexpr std::chrono::microseconds event_takes_{5000};
+    const std::chrono::microseconds step_takes_;
     WindowWorker::Clock::time_point now_{std::chrono::seconds(1)};
     std::uint64_t steps_ = 0;
     std::uint64_t steps_with_overlap_ = 0;

@@ -1,0 +1,55 @@
+// The overlap of windows with their reductions, by a clock of the test's.
+#include "inorder/window_overlap.hpp"
+
+#include "tests/support/catch.hpp"
+
+namespace nw::test {
+namespace {
+
+using std::chrono::microseconds;
+
+// The share after many windows that take `window` to execute, and wait `reduction` for each result.
+double share_of(microseconds window, microseconds reduction) {
+    WindowOverlap overlap;
+    WindowOverlap::Clock::time_point now{std::chrono::seconds(1)};
+    for (int i = 0; i < 100; ++i) {
+        now += window;
+        overlap.on_cut(now);
+        overlap.on_idle(now);
+        now += reduction;
+        overlap.on_idle(now);  // that it is idle is known already
+        overlap.on_result(now, 1);
+    }
+    return overlap.share();
+}
+
+TEST_CASE(
+    "WindowOverlap: what is left over takes longer than the reduction, and at most half of a "
+    "window") {
+    CHECK(share_of(microseconds(10'000), microseconds(1'000)) == Approx(0.15));
+    CHECK(share_of(microseconds(100'000), microseconds(1'000)) == Approx(0.015));
+    CHECK(share_of(microseconds(1'000), microseconds(500)) == WindowOverlap::share_max);
+}
+
+TEST_CASE("WindowOverlap: none where waiting costs less than more reductions do") {
+    CHECK(share_of(microseconds(1'000), microseconds(900)) == 0);
+    CHECK(share_of(microseconds(10), microseconds(2'000)) == 0);
+    CHECK(share_of(microseconds(1'000), microseconds(20)) == 0);
+    CHECK(WindowOverlap().share() == 0);
+}
+
+// With an overlap results come before the rest of the window is executed, and closer to one another.
+TEST_CASE("WindowOverlap: a window is as long with an overlap as without") {
+    WindowOverlap overlap;
+    WindowOverlap::Clock::time_point now{std::chrono::seconds(1)};
+    for (int i = 0; i < 200; ++i) {
+        now += microseconds(4'000);
+        overlap.on_cut(now);
+        now += microseconds(1'000);  // in which it executes
+        overlap.on_result(now, 0.5);
+    }
+    CHECK(overlap.share() == Approx(0.15));
+}
+
+}  // namespace
+}  // namespace nw::test
