@@ -43,7 +43,9 @@ for model, options in MODELS.items():
     reference = ranks.statistics_of(model, "--engine", "sequential", *options, *output)
     crossed = rolled_back = 0
     for count, workers in [(1, 2), (2, 1), (2, 2), (3, 1), (4, 2), (8, 1)]:
-        run = compare(model, options, reference, "timewarp", count, workers)
+        # Within the lookahead nothing is rolled back: one of them goes beyond it for certain.
+        window = ["--window", "off"] if (count, workers) == (4, 2) else []
+        run = compare(model, [*options, *window], reference, "timewarp", count, workers)
         crossed += run["mpi"]["events_sent"]
         rolled_back += run["rolled_back_events"]
     ranks.expect(crossed > 0 and rolled_back > 0,

@@ -114,7 +114,7 @@ def check_page(name, files, runs):
 
 phold = ["phold", "--lps", 512, "--until", 150]
 sequential = stats_file("sequential.json", *phold, "--engine", "sequential")
-timewarp = stats_file("timewarp.json", *phold, "--workers", 2, "--remote", 0.25)
+timewarp = stats_file("timewarp.json", *phold, "--workers", 2, "--remote", 0.25, "--window", "off")
 hot = stats_file("hot.json", *phold, "--workers", 2, "--hot-spot", 0.7, "--rebind", "off")
 conservative = stats_file("conservative.json", *phold, "--engine", "conservative", "--workers", 2)
 

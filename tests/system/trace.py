@@ -105,7 +105,7 @@ def traced(name, *arguments):
 # --- one rank, with rebinding ----------------------------------------------------------------------
 
 trace, stats, _ = traced("three workers", "--lps", 512, "--until", 300, "--remote", 0.5, "--workers", 3,
-                         "--rebind", 0.02, "--check-rebind", 0.3)
+                         "--window", "off", "--rebind", 0.02, "--check-rebind", 0.3)
 programs.expect(sorted(trace.names.values()) == ["GVT rounds", "worker 0", "worker 1", "worker 2"],
                 "there is a track for each worker and one for GVT rounds")
 sums = trace.sums
