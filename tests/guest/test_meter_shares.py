@@ -19,8 +19,10 @@ def check_placement(topology, model):
     what = f"{topology}, {model}"
     programs.expect(numa.local >= 0.95, f"{what}: {numa.local:.3f} of accesses to memory are local, "
                                         f"{numa.without_mail:.3f} without mail")
-    # Measured were 7 to 15 times as many remote ones with traffic, and more than 100 times with PHOLD.
-    programs.expect(1 - libc.local > 3 * (1 - numa.local), f"{what}: with libc {libc.local:.3f} are")
+    # Remote ones with libc, measured: more than 100 times as many with PHOLD. With traffic 2.4 to 15 times:
+    # its state is small, and on which nodes libc's share of it comes to lie is luck.
+    more = 10 if model.startswith("PHOLD") else 1.5
+    programs.expect(1 - libc.local > more * (1 - numa.local), f"{what}: with libc {libc.local:.3f} are")
 
 
 def check_rebinding(topology):
