@@ -22,8 +22,10 @@ from pathlib import Path
 OFF = ["--rebind", "off", "--pagemigd", "off"]
 ALL = ["--rebind", "1", "--pagemigd", "2@0.5"]
 OFTEN = ["--rebind", "0.05", "--pagemigd", "off"]
-SPOT = ["--lps", "4096", "--events-per-lp", "4", "--hot-spot", "0.6", "--hot-spot-period", "1600",
-        "--workers", "1", "--rebind", "0.05", "--lps-per-group", "32"]
+SPOT = ["--lps", "4096", "--events-per-lp", "4", "--hot-spot", "0.6", "--workers", "1", "--rebind", "0.05",
+        "--lps-per-group", "32"]
+WANDERS = ["--hot-spot-period", "1600"]
+STANDS = ["--hot-spot-period", "1000000"]
 TRACE = ["--trace", "FOLDER/trace.json"]  # a folder that goes away after the run
 STAY = ["--rebind-ranks", "off"]
 MOVE = ["--rebind-ranks", "on"]
@@ -43,10 +45,12 @@ CASES = {
          ["phold", "--lps", "4096", "--events-per-lp", "4", "--until", "1000", "--hot-spot", "0.6",
           "--hot-spot-period", "4000"], OFF, OFTEN, 1.05)]),
     "ranks": (5, [
-        ("hot spot, 0.5 µs an event",
-         ["phold", *SPOT, "--until", "400", "--work", "500"], STAY, MOVE, 1.3),
-        ("hot spot, 0.1 µs an event",
-         ["phold", *SPOT, "--until", "1600"], STAY, MOVE, 1.0),
+        ("hot spot that wanders",
+         ["phold", *SPOT, *WANDERS, "--until", "400", "--work", "500"], STAY, MOVE, 1.3),
+        ("hot spot that stands still",
+         ["phold", *SPOT, *STANDS, "--until", "400", "--work", "500"], STAY, MOVE, 1.3),
+        ("that wanders, short events",
+         ["phold", *SPOT, *WANDERS, "--until", "1600"], STAY, MOVE, 1.0),
         ("balanced traffic",
          ["traffic", "--objects", "1024", "--until", "14400", "--workers", "1", "--rebind", "0.05"],
          STAY, MOVE, 0.97)]),
