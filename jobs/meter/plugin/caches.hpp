@@ -18,10 +18,12 @@
 
 namespace nw::meter {
 
-// Of a line: how often copies of it became worthless, and the CPU that wrote it before this access.
+// Of a line: how often copies of it had become worthless before this access, and with it, and the CPU that had
+// written it before.
 struct Stamp {
     static constexpr unsigned nobody = ~0u;
 
+    std::uint32_t before;
     std::uint32_t changes;
     unsigned writer;
 };
@@ -35,14 +37,15 @@ class Stamps {
     Stamp touch(std::uint64_t address, unsigned cpu, bool is_store) {
         std::atomic<std::uint32_t>& word = words_[address >> line_shift];
         std::uint32_t now = word.load(std::memory_order_relaxed);
+        const std::uint32_t before = now >> count_shift;
         const std::uint32_t writer = now & cpu_mask;
         if (is_store && (now & (cpu_mask | read_bit)) != cpu + 1) {
-            now = ((now >> count_shift) + 1) << count_shift | (cpu + 1);
+            now = (before + 1) << count_shift | (cpu + 1);
             word.store(now, std::memory_order_relaxed);
         } else if (!is_store && writer != cpu + 1 && (now & read_bit) == 0) {
             word.fetch_or(read_bit, std::memory_order_relaxed);
         }
-        return {now >> count_shift, writer == 0 ? Stamp::nobody : writer - 1};
+        return {before, now >> count_shift, writer == 0 ? Stamp::nobody : writer - 1};
     }
 
   private:
@@ -102,15 +105,15 @@ class Cache {
           cpus_(std::move(cpus)),
           is_locked_(is_asked || std::count(cpus_.begin(), cpus_.end(), true) > 1) {}
 
-    // Whether a good copy was there; there is one now. The writer's own is good: had anybody written in
-    // between, it would not be the writer.
+    // Whether a good copy was there; there is one now. What is written was good before, if nobody else had written
+    // since it was read. The writer's own is good: had anybody written in between, it would not be the writer.
     bool look_up(std::uint64_t index_address, std::uint64_t address, Stamp stamp) {
         std::unique_lock lock(mutex_, std::defer_lock);
         if (is_locked_) lock.lock();
         const unsigned shift = sets_.shape().line_shift;
         return sets_.look_up(
             index_address >> shift, address >> shift, stamp.changes, [&](std::uint32_t was) {
-                return was == stamp.changes || (stamp.writer < cpus_.size() && cpus_[stamp.writer]);
+                return was == stamp.before || (stamp.writer < cpus_.size() && cpus_[stamp.writer]);
             });
     }
     // Whether there is a copy, good or not. For others than its cores, so it is asked of the last level, whose
