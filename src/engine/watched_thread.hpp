@@ -52,8 +52,9 @@ class AdoptedThread {
     void adopt(Runner& runner) {
         if (runner_ == &runner) return;
         leave();
-        runner_ = &runner;
+        runner_ = nullptr;
         runner.adopt_thread();
+        runner_ = &runner;
     }
 
   private:

@@ -37,14 +37,12 @@ class alignas(64) BottomHalf {
     // Thread: any. `size` bytes of wire events for LPs of this group; `owner` is the ready list of
     // the worker that owns the group now. Throws std::bad_alloc.
     void push(const std::byte* events, std::size_t size, ReadyList& owner) {
-        bool first = false;
-        {
-            const std::lock_guard writing(lock_);
-            live_.append(events, size, pages_);
-            first = !listed_;
-            listed_ = true;
-        }
-        if (first) owner.push(*this);
+        const std::lock_guard writing(lock_);
+        live_.append(events, size, pages_);
+        if (listed_) return;
+        listed_ = true;
+        // Before another writer can be told that this is listed: what it has pushed has then come.
+        owner.push(*this);
     }
 
     // Thread: the owner, after taking this from its ready list. The returned wire events are valid
@@ -94,7 +92,7 @@ class alignas(64) BottomHalf {
 
   private:
     SpinLock lock_;
-    bool listed_ = false;  // on (or on the way to) a ready list; under lock_
+    bool listed_ = false;  // on a ready list, or taken from one to be drained; under lock_
     std::uint32_t group_;
     SlotBuffer live_;  // under lock_
     MailPages& pages_;

@@ -15,7 +15,7 @@ enum class WireKind : std::uint8_t { event, anti_message };
 
 // payload_bytes of payload follow, padded to 8; an anti-message has none.
 struct WireEvent : EventHeader {
-    std::uint32_t epoch;  // the sender's GVT epoch when it was sent
+    std::uint32_t epoch;  // the sender's GVT epoch, or its window, when it was sent
     WireKind kind;
     std::uint8_t reserved[3];
 
@@ -31,6 +31,11 @@ struct WireEvent : EventHeader {
 
 static_assert(sizeof(WireEvent) == 40);
 static_assert(std::is_trivially_copyable_v<WireEvent>);
+
+// Of a batch for another rank: all in it were sent in one epoch, since the cut that closes it sends off what waits.
+inline std::uint32_t epoch_of_batch(const std::byte* bytes) noexcept {
+    return reinterpret_cast<const WireEvent*>(bytes)->epoch;
+}
 
 // Calls visit(const WireEvent&) for each event in [bytes, bytes + size).
 template <class Visit>

@@ -1,6 +1,6 @@
 // What a worker lays down at its cut and a rank hands to the reduction: everything that must be
 // known of all workers at one consistent cut. Combined by combine(), which is associative and
-// commutative, over workers first and over ranks then (`Transport::begin_reduce`).
+// commutative, over workers first and over ranks then (net/counted_reduction.hpp).
 #pragma once
 
 #include <algorithm>
@@ -44,8 +44,7 @@ struct Transit {
 inline constexpr std::uint32_t first_round = 0u - 32;
 
 struct Contribution {
-    EventBound m0;    // min of the smallest pending event and of what was sent this epoch
-    EventBound sent;  // of the second alone
+    EventBound m0;  // min of the smallest pending event and of what was sent this epoch
     // Epochs closed before this one: up to a certain one, and all after it. The newer become the
     // older once those are empty.
     Transit older;
@@ -74,19 +73,16 @@ struct Contribution {
     // GVT, once all workers' are combined: nothing below it can be executed or rolled back any more.
     EventBound gvt() const noexcept { return std::min(gvt_of_others(), put_aside); }
     // The same but for what was put aside. What was put aside below it is certain.
-    EventBound gvt_of_others() const noexcept { return std::min(m0, in_transit()); }
-    std::int64_t in_flight() const noexcept { return older.messages + newer.messages; }
-    // Min of what was sent before the cut and may not have been received.
-    EventBound in_transit() const noexcept {
-        EventBound bound = sent;
+    EventBound gvt_of_others() const noexcept {
+        EventBound bound = m0;
         for (const Transit& epochs : {older, newer})
             if (epochs.messages != 0) bound = std::min(bound, epochs.min);
         return bound;
     }
+    std::int64_t in_flight() const noexcept { return older.messages + newer.messages; }
 
     void combine(const Contribution& other) noexcept {
         m0 = std::min(m0, other.m0);
-        sent = std::min(sent, other.sent);
         older.combine(other.older);
         newer.combine(other.newer);
         put_aside = std::min(put_aside, other.put_aside);

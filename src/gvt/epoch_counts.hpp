@@ -59,7 +59,6 @@ class EpochCounts {
     void cut(const EventBound& smallest_pending, Contribution& out) {
         NW_CHECK(epoch_ == seen_);
         out.m0 = std::min(smallest_pending, current_.min);
-        out.sent = current_.min;
         out.older = older_;
         out.newer = newer_;
         closed_min_ = current_.min;

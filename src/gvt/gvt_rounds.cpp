@@ -3,17 +3,18 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
-#include "net/transport.hpp"
 
 namespace nw {
 
 GvtRounds::GvtRounds(Transport& transport, std::uint32_t workers, double interval_ms,
-                     WindowControl window)
+                     WindowControl window, bool arrivals)
     : transport_(transport),
       workers_(workers),
+      reduction_(transport, arrivals),
       interval_(static_cast<std::int64_t>(interval_ms * 1e6)),
       window_(window),
       slots_(workers) {
+    for (Slot& slot : slots_) static_cast<Part&>(slot) = reduction_.new_part();
     result_.window = window_.width();
     result_.generations = window_.generations();
 }
@@ -22,7 +23,7 @@ bool GvtRounds::is_due(Clock::time_point now) const noexcept {
     if (wanted_.load(std::memory_order_relaxed)) return true;
     const Clock::duration passed = now - last_done_;
     return passed >= interval_ ||
-           (suggested_.load(std::memory_order_relaxed) && passed >= 4 * reduction_);
+           (suggested_.load(std::memory_order_relaxed) && passed >= 4 * last_took_);
 }
 
 void GvtRounds::step(Clock::time_point now) {
@@ -35,20 +36,15 @@ void GvtRounds::step(Clock::time_point now) {
         opened_.store(done + 1, std::memory_order_release);  // pairs with the acquire in opened()
         return;
     }
-    if (!reducing_) {
+    if (!reduction_.is_under_way()) {
         if (!gathered()) return;
         arrived_.store(0, std::memory_order_relaxed);
-        Contribution own;
-        for (const Slot& slot : slots_) own.combine(slot.contribution);
-        transport_.begin_reduce(own);
-        reducing_ = true;
+        reduction_.begin(slots_);
         reducing_since_ = now;
     }
-    Contribution sums;
-    if (!transport_.poll_reduce(sums)) return;
-    reducing_ = false;
-    reduction_ = now - reducing_since_;
-    publish(sums, now);
+    if (!reduction_.poll(done)) return;  // the epoch that was cut
+    last_took_ = now - reducing_since_;
+    publish(reduction_.result(), now);
 }
 
 void GvtRounds::publish(const Contribution& sums, Clock::time_point now) {
@@ -73,7 +69,11 @@ std::string GvtRounds::overdue(Clock::time_point now, std::chrono::duration<doub
     overdue_round_ = opened;
     std::string text =
         fmt::format("GVT round {} is not done after {} s", opened - first_round, patience.count());
-    if (reducing_)
+    if (reduction_.is_receiving())
+        return text + fmt::format(": {} of {} batches that other ranks have sent here have come",
+                                  reduction_.received(done_.load(std::memory_order_relaxed)),
+                                  reduction_.expected());
+    if (reduction_.is_under_way())
         return text + fmt::format(
                           ": other ranks have not contributed; {} messages were in flight at the "
                           "last round, and {} batches of this rank have not been taken",

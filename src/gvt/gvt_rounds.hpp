@@ -15,10 +15,9 @@
 
 #include "gvt/contribution.hpp"
 #include "gvt/window_control.hpp"
+#include "net/counted_reduction.hpp"
 
 namespace nw {
-
-class Transport;
 
 // What a finished round says. Written by the holder of the net role before `done` is published, read
 // by workers after they saw `done`; stable until all of them have cut the next round.
@@ -35,8 +34,11 @@ class GvtRounds {
   public:
     using Clock = std::chrono::steady_clock;
 
-    GvtRounds(Transport& transport, std::uint32_t workers, double interval_ms,
-              WindowControl window);
+    using Part = CountedReduction<Contribution>::Part;
+
+    // `arrivals`: a result is known on a rank only when what was sent to it before the cuts has arrived.
+    GvtRounds(Transport& transport, std::uint32_t workers, double interval_ms, WindowControl window,
+              bool arrivals);
 
     // Thread: any worker.
     std::uint32_t opened() const noexcept { return opened_.load(std::memory_order_acquire); }
@@ -50,7 +52,7 @@ class GvtRounds {
     void suggest_round() noexcept { raise(suggested_); }
 
     // Thread: worker w, once a round, after it filled slot(w).
-    Contribution& slot(std::uint32_t worker) noexcept { return slots_[worker].contribution; }
+    Part& slot(std::uint32_t worker) noexcept { return slots_[worker]; }
     void arrive(std::uint32_t worker) noexcept {
         slots_[worker].arrivals.fetch_add(1, std::memory_order_relaxed);
         arrived_.fetch_add(1);
@@ -65,12 +67,15 @@ class GvtRounds {
     // Thread: the holder of the net role. Whether all workers have cut the round that is open and
     // step() will now reduce it: until then, none of them learns its result.
     bool gathered() const noexcept {
-        return !reducing_ && opened() != done_.load(std::memory_order_relaxed) &&
+        return !reduction_.is_under_way() && opened() != done_.load(std::memory_order_relaxed) &&
                arrived_.load(std::memory_order_acquire) == workers_;  // pairs with arrive()
     }
 
     // Thread: the holder of the net role. When the last round was opened.
     Clock::time_point opened_at() const noexcept { return opened_at_; }
+
+    // Thread: the holder of the net role. A batch has come that was sent in that epoch.
+    void receive(std::uint32_t epoch) noexcept { reduction_.receive(epoch); }
 
     // Thread: the holder of the net role. Cost: a few loads when nothing is due.
     void step(Clock::time_point now);
@@ -89,13 +94,13 @@ class GvtRounds {
     bool is_due(Clock::time_point now) const noexcept;
     void publish(const Contribution& sums, Clock::time_point now);
 
-    struct alignas(64) Slot {
-        Contribution contribution;
+    struct alignas(64) Slot : Part {
         std::atomic<std::uint32_t> arrivals{first_round};  // rounds this worker has cut
     };
 
     Transport& transport_;
     std::uint32_t workers_;
+    CountedReduction<Contribution> reduction_;  // the net role's
     std::chrono::nanoseconds interval_;
     WindowControl window_;
 
@@ -110,8 +115,7 @@ class GvtRounds {
     Clock::time_point last_done_ = Clock::now();
     Clock::time_point opened_at_ = Clock::now();
     Clock::time_point reducing_since_{};
-    Clock::duration reduction_{};  // how long the last one took
-    bool reducing_ = false;
+    Clock::duration last_took_{};                // the last reduction
     std::uint32_t overdue_round_ = first_round;  // the last that was complained about
 };
 

@@ -80,16 +80,20 @@ class ConservativeRun {
     }
 
     void work(std::uint32_t w) {
-        const AdoptedThread adopted(workers_[w]->executor());
+        AdoptedThread<InOrderExecutor> adopted;
+        guarded(w, [&] { adopted.adopt(workers_[w]->executor()); });
         set_up(w);
         const ThreadCounters counters(run_.memory.os(), run_.plan.config.hardware_counters);
         const Stopwatch stopwatch;
-        if (w == 0) rank_.history().begin(RunHistory::Clock::now());
-        if (w == 0) run_.progress.begin(0);
-        guarded(w, [&] { turn_until_finished(*workers_[w]); });
+        guarded(w, [&] {
+            if (w == 0) rank_.history().begin(RunHistory::Clock::now());
+            if (w == 0) run_.progress.begin(0);
+            turn_until_finished(*workers_[w]);
+        });
         meter_phase<MeterPhase::ending>();
         if (w == 0) run_.result.wall_seconds = stopwatch.wall_seconds();
         tallies_[w].busy_seconds = stopwatch.thread_cpu_seconds();
+        tallies_[w].asleep_seconds = workers_[w]->asleep_seconds();
         tallies_[w].hardware = counters.counts();
         guarded(w, [&] { workers_[w]->executor().hand_over_output(time_infinity); });
     }
@@ -105,6 +109,8 @@ class ConservativeRun {
         if (w == 0 && !rank_.broken()) has_groups_.store(true, std::memory_order_release);
         guarded(w, [&] { workers_[w]->start(); });
         barrier_.arrive_and_wait();  // worker 0 looks after the network from now on
+        // Other ranks may be setting up for long: a failure so early is not agreed upon with them.
+        if (rank_.failed() && run_.plan.ranks > 1) rank_.give_up();
         if (w == 0) pump_.end();
     }
 

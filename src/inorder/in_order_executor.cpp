@@ -215,12 +215,12 @@ void InOrderExecutor::append_for_rank(std::uint32_t rank, const WireEvent& wire)
     if (!to.mail.empty() && to.mail.size() + wire.bytes() > world_.exchange->batch_bytes())
         close_batch(rank);
     to.mail.append(wire, wire.payload());
-    ++to.in_window;
     ++to.events;
 }
 
 void InOrderExecutor::close_batch(std::uint32_t rank) {
     MailBuffer& mail = to_ranks_[rank].mail;
+    ++to_ranks_[rank].in_window;
     ++counters_[Counter::batches_sent];
     counters_[Counter::bytes_sent] += mail.size();
     world_.exchange->post(RankId{rank}, {mail.data(), mail.size()});
@@ -234,7 +234,7 @@ void InOrderExecutor::flush_mail() {
 }
 
 VirtualTime InOrderExecutor::cut(std::vector<std::uint32_t>& sent) {
-    for (std::uint32_t r = 0; r < to_ranks_.size(); ++r)
+    for (std::uint32_t r = 0; r < sent.size(); ++r)
         sent[r] = std::exchange(to_ranks_[r].in_window, 0);
     ++window_;
     return std::min(pending_.min_time(), std::exchange(sent_from_, time_infinity));
@@ -269,6 +269,7 @@ void InOrderExecutor::output(Context&, std::size_t table, std::span<const Output
 }
 
 void InOrderExecutor::hand_over_output(VirtualTime bound) {
+    if (!world_.output.wanted()) return;
     if (rows_.size() >= rows_worth_handing_over || bound == time_infinity) {
         world_.output.hand_over(self_.worker, rows_, bound);
     } else {

@@ -80,12 +80,12 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     // --memory-cap.
     void apply_memory_pressure(MemoryBudget::Clock::time_point now);
 
-    void
-    send_mail();  // to the bottom halves of other executors' groups, and in full batches to ranks
+    // To the bottom halves of other executors' groups, and in full batches to ranks.
+    void send_mail();
     void flush_mail();  // all of it
     void fetch_mail();  // from one's own
     // Here a window ends, after flush_mail(). Returns the min of what may still be executed here and of what
-    // was sent in the window; `sent`: events sent in it, by rank.
+    // was sent in the window; `sent`: batches sent in it, by rank.
     VirtualTime cut(std::vector<std::uint32_t>& sent);
     // Events to each other rank, added to `sums` by the rank's number.
     void add_sent_to(std::vector<std::uint64_t>& sums) const;
@@ -121,7 +121,7 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
 
     struct ToRank {
         MailBuffer mail;
-        std::uint32_t in_window = 0;  // events
+        std::uint32_t in_window = 0;  // batches
         std::uint64_t events = 0;
     };
 

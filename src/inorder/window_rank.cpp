@@ -38,10 +38,9 @@ std::string WindowRank::waiting_for() {
 void WindowRank::step() {
     exchange_.send();
     exchange_.receive([this](std::span<const std::byte> batch) {
-        for_each_wire_event(batch.data(), batch.size(), [this](const WireEvent& wire) {
-            rounds_.receive(wire.epoch);
-            world_.deliver(wire);
-        });
+        rounds_.receive(epoch_of_batch(batch.data()));
+        for_each_wire_event(batch.data(), batch.size(),
+                            [this](const WireEvent& wire) { world_.deliver(wire); });
     });
     if (rounds_.step()) call();
 }
@@ -67,10 +66,12 @@ void WindowRank::fail(const EventKey& at) {
     }
     {
         const std::lock_guard lock(failure_mutex_);
-        const bool outranks = models ? !broken() && before(at, failed_at_) : !broken();
+        // A bug of ours outranks what the model did.
+        const bool outranks = failure_is_models_ && (!models || before(at, failed_at_));
         if (failure_ == nullptr || outranks) {
             failure_ = std::current_exception();
             failed_at_ = at;
+            failure_is_models_ = models;
         }
         failed_.store(true, std::memory_order_release);
         if (!models) broken_.store(true, std::memory_order_release);

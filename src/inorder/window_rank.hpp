@@ -77,6 +77,7 @@ class WindowRank {
     std::mutex failure_mutex_;
     std::exception_ptr failure_;
     EventKey failed_at_;
+    bool failure_is_models_ = false;
 };
 
 }  // namespace nw

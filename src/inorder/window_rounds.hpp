@@ -1,34 +1,27 @@
 // A rank's half of the reduction after each window: gathers what its workers lay down at their cuts, has it
-// reduced over all ranks together with the number of events that each rank was sent, and makes the result
+// reduced over all ranks together with the number of batches that each rank was sent (net/counted_reduction.hpp), and makes the result
 // known as soon as those that were sent to this rank have arrived. So who learns it has everything that was
 // sent before anybody's cut.
 //
-// Events carry the window in which they were sent, modulo 2^32. While a rank waits for those of one window
-// others may have cut the next, and send those of the one after it; none gets any further.
+// Batches carry the window in which they were sent, modulo 2^32.
 //
 // Thread: slot() and arrive() a worker's; step(), receive() and waiting_for() the holder of the net role; done() and
 // result() any worker's.
 #pragma once
 
-#include <array>
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "inorder/window_sums.hpp"
-#include "net/transport.hpp"
+#include "net/counted_reduction.hpp"
 
 namespace nw {
 
 class WindowRounds {
   public:
-    struct Slot {
-        WindowSums sums;
-        std::vector<std::uint32_t> sent;  // events in this window, by rank
-    };
+    struct alignas(64) Slot : CountedReduction<WindowSums>::Part {};
 
     WindowRounds(Transport& transport, std::uint32_t workers, std::uint32_t first_window);
 
@@ -39,8 +32,8 @@ class WindowRounds {
         return arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == workers();
     }
 
-    // An event has come that was sent in that window.
-    void receive(std::uint32_t window) noexcept { ++received_[window % windows_open]; }
+    // A batch has come that was sent in that window.
+    void receive(std::uint32_t window) noexcept { reduction_.receive(window); }
 
     // What the round that is not done is waiting for, in words.
     std::string waiting_for() const;
@@ -56,24 +49,14 @@ class WindowRounds {
     const WindowSums& result() const noexcept { return result_; }
 
   private:
-    static constexpr std::uint32_t windows_open = 4;  // three, and a power of two: numbers wrap
-    enum class Phase : std::uint8_t { gathering, reducing, receiving };
-
     std::uint32_t workers() const noexcept { return static_cast<std::uint32_t>(slots_.size()); }
-    void begin_reduce();
-    bool poll_reduce();
 
     Transport& transport_;
     std::vector<Slot> slots_;
     alignas(64) std::atomic<std::uint32_t> arrived_{0};
     alignas(64) std::atomic<std::uint32_t> done_;
     WindowSums result_;
-    // From here on the net role's alone.
-    Phase phase_ = Phase::gathering;
-    WindowSums reduced_;
-    std::uint32_t expected_ = 0;  // events of the window for this rank
-    std::array<std::uint32_t, windows_open> received_{};
-    std::vector<std::byte> bytes_;
+    CountedReduction<WindowSums> reduction_;  // the net role's alone
 };
 
 }  // namespace nw

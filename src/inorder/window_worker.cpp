@@ -38,8 +38,6 @@ void WindowWorker::attempt(Step&& step) noexcept {
 void WindowWorker::start() {
     if (rank_.broken()) return;
     attempt([&] { executor_.start([this] { rank_.net_step(); }); });
-    // Other ranks may be setting up for long: this is not agreed upon with them.
-    if (failed_ && rank_.plan().ranks > 1) rank_.give_up();
 }
 
 bool WindowWorker::turn(Clock::time_point now) {
@@ -47,16 +45,18 @@ bool WindowWorker::turn(Clock::time_point now) {
     rank_.net_step();
     bool worked = learn(now);
     if (finished()) return true;
-    worked |= execute(now);
+    if (execute(now)) return true;
+    // Not in the turn that executed: `now` is from before that, and the cut's time is measured.
     if (reached_ >= cut_at_ && !has_cut()) {
         cut(now);
-        worked = true;
+        return true;
     }
     if (!worked) note_idle(now);
     return worked;
 }
 
 void WindowWorker::note_idle(Clock::time_point now) {
+    ++executor_.counters()[Counter::idle_turns];
     if (measures_) overlap_.on_idle(now);
     // A handler of this rank that does not return is named by the watch; it does not know of other ranks.
     const std::chrono::duration<double> patience(rank_.plan().config.watchdog_seconds);
@@ -69,10 +69,13 @@ void WindowWorker::note_idle(Clock::time_point now) {
 
 void WindowWorker::rest() {
     meter_phase<MeterPhase::gvt>();
-    if (rank_.may_sleep(self_))
-        rank_.sleep(seen_);
-    else
+    if (!rank_.may_sleep(self_)) {
         std::this_thread::yield();
+        return;
+    }
+    const auto begun = Clock::now();
+    rank_.sleep(seen_);
+    asleep_seconds_ += std::chrono::duration<double>(Clock::now() - begun).count();
 }
 
 bool WindowWorker::learn(Clock::time_point now) {

@@ -47,6 +47,7 @@ class WindowWorker {
     void rest();
     // The result of the last window is known, or the rank is broken.
     bool finished() const noexcept { return finished_ || rank_.broken(); }
+    double asleep_seconds() const noexcept { return asleep_seconds_; }
 
   private:
     template <class Step>
@@ -76,6 +77,7 @@ class WindowWorker {
     bool failed_ = false;      // it executes nothing more
     bool ending_ = false;      // what there is up to the horizon is executed, and no more
     bool finished_ = false;
+    double asleep_seconds_ = 0;  // having nothing to do
 };
 
 }  // namespace nw

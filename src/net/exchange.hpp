@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "net/transport.hpp"
@@ -23,8 +24,9 @@ class Exchange {
 
     // Thread: any. The bytes are copied.
     void post(RankId destination, std::span<const std::byte> batch) {
+        OutgoingBatch own{destination, {batch.begin(), batch.end()}};
         const std::lock_guard lock(mutex_);
-        outgoing_.push_back({destination, {batch.begin(), batch.end()}});
+        outgoing_.push_back(std::move(own));
         has_outgoing_.store(true, std::memory_order_release);  // pairs with the acquire in send()
     }
 

@@ -41,8 +41,9 @@ class RankGroup {
     virtual std::string receive(RankId from) = 0;
 
     // The transport for the event loop; one at a time. `largest_message`: bytes of the
-    // largest one that a batch has to hold.
-    virtual std::unique_ptr<Transport> open_transport(std::size_t largest_message) = 0;
+    // largest one that a batch has to hold. `by_host`: reductions may make use of ranks that share memory.
+    virtual std::unique_ptr<Transport> open_transport(std::size_t largest_message,
+                                                      bool by_host = true) = 0;
 
     // Not collective. Ends all ranks at once: one of them cannot go on and the others may be anywhere.
     // Returns only where there are no others.
@@ -61,7 +62,7 @@ class SingleProcess final : public RankGroup {
     std::string receive(RankId) override {
         check_failed("a single rank has no peer", __FILE__, __LINE__);
     }
-    std::unique_ptr<Transport> open_transport(std::size_t) override {
+    std::unique_ptr<Transport> open_transport(std::size_t, bool = true) override {
         return std::make_unique<SingleRank>();
     }
     void abort(int) noexcept override {}

@@ -40,28 +40,16 @@ class Transport {
     // overtake each other.
     virtual void receive(std::size_t batches_max, const Receive& take) = 0;
 
-    // Starts a reduction over all ranks; every rank starts each once, in order, and one at a time.
-    // Value::combine(other) is associative and commutative.
-    template <class Value>
-    void begin_reduce(const Value& own) {
-        static_assert(std::is_trivially_copyable_v<Value>, "it travels as bytes");
-        begin_reduce_bytes(std::as_bytes(std::span(&own, 1)), [](void* sum, const void* other) {
-            Value own_sum, others;  // bytes in a backend's buffer are aligned to nothing
-            std::memcpy(&own_sum, sum, sizeof(Value));
-            std::memcpy(&others, other, sizeof(Value));
-            own_sum.combine(others);
-            std::memcpy(sum, &own_sum, sizeof(Value));
-        });
-    }
-    // True once the result over all ranks is in `result`.
-    template <class Value>
-    bool poll_reduce(Value& result) {
-        return poll_reduce_bytes(std::as_writable_bytes(std::span(&result, 1)));
+    // Of a value that is reduced: so much at least must do.
+    static constexpr std::size_t value_bytes_max(std::uint32_t ranks) noexcept {
+        return 1024 + ranks * sizeof(std::uint32_t);
     }
 
-    // What a backend provides for these two. All values have the same size.
+    // Starts a reduction over all ranks; every rank starts each once, in order, and one at a time. combine() is
+    // associative and commutative. All values have the same size. (CountedReduction is the way to use it.)
     using Combine = void (*)(void* sum, const void* other);
     virtual void begin_reduce_bytes(std::span<const std::byte> own, Combine combine) = 0;
+    // True once the result over all ranks is in `result`.
     virtual bool poll_reduce_bytes(std::span<std::byte> result) = 0;
 };
 

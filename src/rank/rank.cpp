@@ -8,6 +8,7 @@
 #include "net/transport.hpp"
 #include "plan/run_plan.hpp"
 #include "stats/live_progress.hpp"
+#include "stats/run_history.hpp"
 
 namespace nw {
 namespace {
@@ -38,8 +39,10 @@ Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, Outp
       memory_budget_(plan, memory, transport.ranks()),
       output_(output),
       progress_(progress),
+      history_(std::make_unique<RunHistory>()),
       stop_signal_(stop_signal),
-      gvt_(transport, plan.workers, plan.config.gvt_interval_ms, window_of(plan)),
+      gvt_(transport, plan.workers, plan.config.gvt_interval_ms, window_of(plan),
+           plan.rules.lookahead > 0),
       groups_(plan.partition.groups()),
       owners_(plan.partition.groups()),
       ready_lists_(plan.workers),
@@ -80,8 +83,10 @@ void Rank::net_step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
     if (!net_role_.try_lock()) return;
     if (const std::uint64_t sent = exchange_.send(); sent > 0) trace.mark(TraceKind::send, sent);
     if (transport_.ranks() > 1) {
-        const std::uint64_t received = exchange_.receive(
-            [this](std::span<const std::byte> batch) { deliver(batch.data(), batch.size()); });
+        const std::uint64_t received = exchange_.receive([this](std::span<const std::byte> batch) {
+            gvt_.receive(epoch_of_batch(batch.data()));
+            deliver(batch.data(), batch.size());
+        });
         trace.mark(TraceKind::receive, received);
     }
     // Handing groups over takes memory for a moment: not when it is short.

@@ -31,7 +31,6 @@
 #include "rank/rebinding.hpp"
 #include "rank/sleepers.hpp"
 #include "rank/worker_seats.hpp"
-#include "stats/run_history.hpp"
 #include "stats/trace.hpp"
 
 namespace nw {
@@ -41,6 +40,7 @@ class MailBuffer;
 class MemorySource;
 class Os;
 class OutputWriter;
+class RunHistory;
 struct Group;
 struct LiveProgress;
 struct LpRecord;
@@ -147,7 +147,7 @@ class Rank {
 
     LiveProgress& progress() noexcept { return progress_; }
     // Thread: worker 0.
-    RunHistory& history() noexcept { return history_; }
+    RunHistory& history() noexcept { return *history_; }
 
     // The most spans of a track; 0 if no trace is wanted.
     std::size_t trace_spans_max() const noexcept;
@@ -168,7 +168,7 @@ class Rank {
     MemoryBudget memory_budget_;
     OutputWriter& output_;
     LiveProgress& progress_;
-    RunHistory history_;
+    std::unique_ptr<RunHistory> history_;
     const std::atomic<int>& stop_signal_;
     GvtRounds gvt_;
 

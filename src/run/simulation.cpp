@@ -244,7 +244,8 @@ void Simulation::run_events(Model& model, std::uint64_t memory_cap, LiveProgress
     const std::unique_ptr<MemorySource> memory = open_memory(linux_os(), *plan_, result.notices);
     memory->set_memory_cap(memory_cap);
     const LookForPointers look_for_pointers(*memory, result.notices);
-    const bool crowded_by_net = config_.net_thread && !where_.spare_core;
+    const bool crowded_by_net =
+        config_.net_thread && !where_.spare_core && config_.engine == EngineKind::timewarp;
     const WorkerPlaces places{.places = where_.places,
                               .pin = config_.pin,
                               .local_memory = config_.memory == MemoryMode::numa,

@@ -20,6 +20,7 @@
 #include "engine/worker_start.hpp"
 #include "numa/region/shared_arena.hpp"
 #include "rank/rank.hpp"
+#include "stats/run_history.hpp"
 #include "stats/stopwatch.hpp"
 #include "timewarp/group_mover.hpp"
 #include "timewarp/host_seats.hpp"

@@ -12,6 +12,7 @@
 #include "lp/side_effects.hpp"
 #include "stats/live_progress.hpp"
 #include "stats/memory_kinds.hpp"
+#include "stats/run_history.hpp"
 #include "worker/handovers.hpp"
 #include "worker/memory_relief.hpp"
 #include "worker/relocation.hpp"
@@ -189,7 +190,9 @@ void Worker::cut() {
         return;
     if (handovers_->is_under_way()) return;
     outboxes_.flush(true);
-    Contribution& slot = core_.rank.gvt().slot(core_.self.worker);
+    GvtRounds::Part& part = core_.rank.gvt().slot(core_.self.worker);
+    outboxes_.take_batches_sent(part.sent);
+    Contribution& slot = part.sums;
     slot = {};
     const PendingEntry* top = pending_.top();
     core_.epochs.cut(top != nullptr ? EventBound(top->time, top->generation) : EventBound(), slot);

@@ -1,5 +1,7 @@
 #include "worker/outboxes.hpp"
 
+#include <utility>
+
 #include "base/check.hpp"
 #include "worker/worker_core_inline.hpp"
 
@@ -45,6 +47,7 @@ bool Outboxes::send_to_rank(std::uint32_t rank, const WireEvent& wire, const std
 
 void Outboxes::close_batch(std::uint32_t rank) {
     MailBuffer& mail = to_ranks_[rank].mail;
+    ++to_ranks_[rank].batches_in_epoch;
     ++core_.counters[Counter::batches_sent];
     core_.counters[Counter::bytes_sent] += mail.size();
     core_.rank.send_batch(RankId{rank}, mail);
@@ -65,6 +68,11 @@ void Outboxes::flush(bool everything) {
         if (outbox.mail.empty()) continue;
         if (everything || core_.now - outbox.opened >= batch_age_max) close_batch(r);
     }
+}
+
+void Outboxes::take_batches_sent(std::span<std::uint32_t> sent) noexcept {
+    for (std::size_t r = 0; r < sent.size(); ++r)
+        sent[r] = r < to_ranks_.size() ? std::exchange(to_ranks_[r].batches_in_epoch, 0) : 0;
 }
 
 void Outboxes::add_sent_to(std::vector<std::uint64_t>& sums) const {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "event/mail_buffer.hpp"
@@ -23,6 +24,9 @@ class Outboxes {
     // Everything for workers of this rank leaves, and batches for other ranks that are old enough, or all.
     void flush(bool everything);
 
+    // At a cut, after flush(true): batches to each other rank since the last, by its number; as many as fit.
+    void take_batches_sent(std::span<std::uint32_t> sent) noexcept;
+
     void on_gvt() noexcept { messages_since_gvt_ = 0; }
 
     // Events and anti-messages to each other rank, added to `sums` by the rank's number.
@@ -36,6 +40,7 @@ class Outboxes {
         MailBuffer mail;
         WorkerCore::Clock::time_point opened;  // when the first event went in
         std::uint64_t events_sent = 0;         // so far
+        std::uint32_t batches_in_epoch = 0;
     };
 
     bool send_to_rank(std::uint32_t rank, const WireEvent& wire, const std::byte* payload);

@@ -27,9 +27,7 @@ SafeHorizon::SafeHorizon(WorkerCore& core)
 
 void SafeHorizon::on_gvt(const GvtResult& result, bool groups_move) noexcept {
     if (!is_on_ || is_alone_ || is_fixed_ || groups_move) return;
-    VirtualTime time = result.gvt + core_.plan.rules.lookahead;
-    if (core_.plan.ranks > 1) time = std::min(time, result.sums.in_transit().time);
-    core_.safe_before = std::max(core_.safe_before, time);
+    core_.safe_before = std::max(core_.safe_before, result.gvt + core_.plan.rules.lookahead);
 }
 
 bool SafeHorizon::is_reached(const GvtResult& result) noexcept {

@@ -3,9 +3,9 @@
 //
 // What is executed after a cut has GVT as its lower bound, and whatever it sends to another LP lies the
 // model's lookahead further on; so do the anti-messages of what is taken back. Up to GVT plus the lookahead
-// a worker therefore knows all that comes from others once it has received what was sent before the cut:
-// from workers of its rank, when it knows the round's result; from other ranks, up to the minimum of what
-// may still be on its way. An LP's sends to itself come up in order. A worker that is alone knows everything.
+// a worker therefore knows all that comes from others once it has received what was sent before the cut; and
+// that it has when it knows the round's result (GvtRounds, `arrivals`). An LP's sends to itself come up in
+// order. A worker that is alone knows everything.
 //
 // So each LP executes in order up to this horizon and speculates beyond it: the committed virtual time of
 // Jefferson and Barnes, "Virtual Time III: Unification of conservative and optimistic synchronization in

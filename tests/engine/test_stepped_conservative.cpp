@@ -87,7 +87,6 @@ class SteppedWindows {
 
     const WindowSums& sums() const { return ranks_[0]->rounds().result(); }
     bool network_is_idle() const { return network_.idle(); }
-    std::atomic<int>& stop_signal() { return stop_signal_; }
     std::uint64_t steps() const { return steps_; }
     // Steps at which the last result had said that windows overlap their reductions.
     std::uint64_t steps_with_overlap() const { return steps_with_overlap_; }

@@ -34,8 +34,8 @@ ranks.expect(not launch.pids(), "a killed rank: no other is left")
 
 # A model breaks a rule: LP 1, which is the second of eight ranks with one LP each. What any rank
 # does with an event is only known to be final everywhere at the end.
-for count, rank, engine in [(8, 1, "timewarp"), (2, 0, "timewarp"), (3, 0, "conservative"),
-                            (2, 0, "conservative")]:
+for count, rank, engine in [(8, 1, "timewarp"), (2, 0, "timewarp"), (8, 1, "conservative"),
+                            (3, 0, "conservative"), (2, 0, "conservative")]:
     for breach, words in [("past", "-1"), ("exception", "the model's own words"), ("null", "")]:
         ended = ranks.launch(ranks.part(count, "rule_breaker", "--breach", breach, "--workers", 1,
                                         "--lps-per-group", 1, "--engine", engine))

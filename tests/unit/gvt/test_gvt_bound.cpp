@@ -27,8 +27,8 @@ class CountingRun {
           execute_share_(0.02 + 0.1 * static_cast<double>(dice_.below(6))),
           receive_share_(0.02 + 0.1 * static_cast<double>(dice_.below(6))) {
         for (std::uint32_t r = 0; r < ranks; ++r)
-            rounds_.push_back(
-                std::make_unique<GvtRounds>(network_.rank(r), workers, 0, WindowControl::off()));
+            rounds_.push_back(std::make_unique<GvtRounds>(network_.rank(r), workers, 0,
+                                                          WindowControl::off(), false));
         for (std::uint32_t w = 0; w < ranks * workers; ++w) {
             workers_.push_back({.rounds = rounds_[w / workers].get(), .slot = w % workers});
             for (std::size_t n = dice_.below(4); n > 0; --n)
@@ -149,7 +149,7 @@ class CountingRun {
     void cut(Worker& worker) {
         const bool open = worker.rounds->opened() != worker.counts.epoch();
         if (!open || worker.counts.epoch() != worker.counts.seen()) return;
-        Contribution& slot = worker.rounds->slot(worker.slot);
+        Contribution& slot = worker.rounds->slot(worker.slot).sums;
         slot = {};
         worker.counts.cut(worker.pending.empty() ? EventBound() : worker.pending.top(), slot);
         worker.rounds->arrive(worker.slot);
@@ -226,7 +226,7 @@ TEST_CASE("GVT gets on though something is always in flight") {
 
 TEST_CASE("a round that is overdue says once which workers have not cut") {
     InProcessNetwork network(1, 1);
-    GvtRounds rounds(network.rank(0), 3, 0, WindowControl::off());
+    GvtRounds rounds(network.rank(0), 3, 0, WindowControl::off(), true);
     const auto now = GvtRounds::Clock::now();
     rounds.step(now);
     rounds.arrive(1);

@@ -3,11 +3,14 @@
 #include "tests/support/in_process_network.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "base/check.hpp"
+#include "net/counted_reduction.hpp"
 #include "net/rank_group.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/numa/random_cases.hpp"
@@ -35,6 +38,12 @@ struct Sum {
         least = std::min(least, other.least);
     }
 };
+
+using Reduction = CountedReduction<Sum>;
+
+void begin(Reduction& reduction, const Sum& own) {
+    reduction.begin(std::array{Reduction::Part{.sums = own, .sent = {}}});
+}
 
 NetworkWeather draw_weather(Dice& dice) {
     return {.delay_max = static_cast<std::uint32_t>(dice.below(40)),
@@ -108,20 +117,19 @@ TEST_CASE("InProcessNetwork: a reduction ends when all have contributed, with on
         Dice dice(seed);
         const auto ranks = static_cast<std::uint32_t>(1 + dice.below(5));
         InProcessNetwork network(ranks, seed, draw_weather(dice));
+        std::vector<Reduction> reductions;
+        for (std::uint32_t r = 0; r < ranks; ++r) reductions.emplace_back(network.rank(r), false);
         for (std::uint64_t round = 1; round <= 10; ++round) {
-            Sum result;
             for (std::uint32_t r = 0; r < ranks; ++r) {
-                const Sum own{round * (r + 1), 100 - r};
-                network.rank(r).begin_reduce(own);
-                if (r + 1 < ranks) REQUIRE(!network.rank(r).poll_reduce(result));
+                begin(reductions[r], {round * (r + 1), 100 - r});
+                if (r + 1 < ranks) REQUIRE(!reductions[r].poll(0));
                 network.tick();
             }
-            for (std::uint32_t r = 0; r < ranks; ++r) {
-                result = {};
-                for (int wait = 0; wait < 100 && !network.rank(r).poll_reduce(result); ++wait)
-                    network.tick();
-                REQUIRE(result.sum == round * ranks * (ranks + 1) / 2);
-                REQUIRE(result.least == 100 - (ranks - 1));
+            for (Reduction& reduction : reductions) {
+                for (int wait = 0; wait < 100 && !reduction.poll(0); ++wait) network.tick();
+                REQUIRE_FALSE(reduction.is_under_way());
+                REQUIRE(reduction.result().sum == round * ranks * (ranks + 1) / 2);
+                REQUIRE(reduction.result().least == 100 - (ranks - 1));
             }
         }
     }
@@ -157,11 +165,11 @@ TEST_CASE("Transport: nobody sends to itself, and a single rank to nobody") {
     CHECK_THROWS_AS(alone.receive(RankId{0}), InternalError);
     const auto transport = alone.open_transport(0);
     CHECK_THROWS_AS(transport->send(RankId{0}, {}), InternalError);
-    transport->begin_reduce(Sum{5, 6});
-    Sum result;
-    REQUIRE(transport->poll_reduce(result));
-    CHECK(result.sum == 5);
-    CHECK(result.least == 6);
+    Reduction reduction(*transport, false);
+    begin(reduction, {5, 6});
+    REQUIRE(reduction.poll(0));
+    CHECK(reduction.result().sum == 5);
+    CHECK(reduction.result().least == 6);
 }
 
 }  // namespace
