@@ -6,6 +6,7 @@
 
 #include "base/check.hpp"
 #include "mpi/mpi_check.hpp"
+#include "mpi/waiting.hpp"
 
 namespace nw {
 namespace {
@@ -28,14 +29,26 @@ void combine_values(void* in, void* in_out, int* length, MPI_Datatype* type) {
                     static_cast<const std::byte*>(in) + i * bytes);
 }
 
+std::uint32_t size_of(MPI_Comm comm) {
+    int ranks = 1;
+    mpi_check(MPI_Comm_size(comm, &ranks), "MPI_Comm_size");
+    return static_cast<std::uint32_t>(ranks);
+}
+
 }  // namespace
 
-MpiTransport::MpiTransport(MPI_Comm comm, std::size_t eager_bytes, std::size_t largest_message)
-    : batch_bytes_(eager_bytes), buffer_bytes_(std::max(eager_bytes, largest_message)) {
-    mpi_check(MPI_Comm_dup(comm, &batches_), "MPI_Comm_dup");
-    mpi_check(MPI_Comm_dup(comm, &reductions_), "MPI_Comm_dup");
+MpiTransport::MpiTransport(MPI_Comm comm, std::size_t eager_bytes, std::size_t largest_message,
+                           bool by_host)
+    : batches_(duplicate(comm)),
+      board_(batches_, value_bytes_max(size_of(batches_)), by_host),
+      batch_bytes_(eager_bytes),
+      buffer_bytes_(std::max(eager_bytes, largest_message)) {
     mpi_check(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
     mpi_check(MPI_Comm_size(comm, &ranks_), "MPI_Comm_size");
+    const int is_first = board_.is_first() ? 1 : 0;
+    mpi_check(MPI_Allreduce(&is_first, &hosts_, 1, MPI_INT, MPI_SUM, batches_), "MPI_Allreduce");
+    mpi_check(MPI_Comm_split(batches_, is_first != 0 ? 0 : MPI_UNDEFINED, rank_, &leaders_),
+              "MPI_Comm_split");
     mpi_check(MPI_Op_create(&combine_values, 1, &combine_), "MPI_Op_create");
     if (ranks_ == 1) return;
     receive_requests_.assign(receives_posted, MPI_REQUEST_NULL);
@@ -56,7 +69,7 @@ MpiTransport::~MpiTransport() {
                 MPI_STATUSES_IGNORE);
     MPI_Op_free(&combine_);
     if (value_ != MPI_DATATYPE_NULL) MPI_Type_free(&value_);
-    MPI_Comm_free(&reductions_);
+    if (leaders_ != MPI_COMM_NULL) MPI_Comm_free(&leaders_);
     MPI_Comm_free(&batches_);
 }
 
@@ -123,28 +136,46 @@ void MpiTransport::receive(std::size_t batches_max, const Receive& take) {
 }
 
 void MpiTransport::begin_reduce_bytes(std::span<const std::byte> own, Combine combine) {
-    NW_CHECK(reduction_ == MPI_REQUEST_NULL);
-    if (value_ == MPI_DATATYPE_NULL) {
-        mpi_check(MPI_Type_contiguous(static_cast<int>(own.size()), MPI_BYTE, &value_),
-                  "MPI_Type_contiguous");
-        mpi_check(MPI_Type_commit(&value_), "MPI_Type_commit");
-        sum_.resize(own.size());
-    }
-    NW_CHECK(own.size() == sum_.size());
-    own_.assign(own.begin(), own.end());
+    NW_CHECK(!is_over_hosts_);
     combine_now = combine;
-    mpi_check(
-        MPI_Iallreduce(own_.data(), sum_.data(), 1, value_, combine_, reductions_, &reduction_),
-        "MPI_Iallreduce");
+    board_.put(own, combine);
 }
 
 bool MpiTransport::poll_reduce_bytes(std::span<std::byte> result) {
-    NW_CHECK(result.size() == sum_.size());
-    int done = 0;
-    mpi_check(MPI_Test(&reduction_, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (done == 0) return false;
-    std::copy(sum_.begin(), sum_.end(), result.begin());
+    if (reduces_over_hosts()) {
+        if (board_.is_first() && !board_.is_published()) step_over_hosts();
+        if (!board_.is_published()) return false;
+    } else if (!board_.is_combined()) {
+        return false;
+    }
+    const std::span<const std::byte> sum = board_.sum();
+    NW_CHECK(result.size() == sum.size());
+    std::copy(sum.begin(), sum.end(), result.begin());
     return true;
+}
+
+void MpiTransport::step_over_hosts() {
+    if (!board_.is_combined()) return;
+    const std::span<std::byte> sum = board_.sum();
+    if (!is_over_hosts_) {
+        if (value_ == MPI_DATATYPE_NULL) {
+            mpi_check(MPI_Type_contiguous(static_cast<int>(sum.size()), MPI_BYTE, &value_),
+                      "MPI_Type_contiguous");
+            mpi_check(MPI_Type_commit(&value_), "MPI_Type_commit");
+            of_host_.resize(sum.size());
+        }
+        NW_CHECK(sum.size() == of_host_.size());
+        std::copy(sum.begin(), sum.end(), of_host_.begin());
+        mpi_check(MPI_Iallreduce(of_host_.data(), sum.data(), 1, value_, combine_, leaders_,
+                                 &over_hosts_),
+                  "MPI_Iallreduce");
+        is_over_hosts_ = true;
+    }
+    int done = 0;
+    mpi_check(MPI_Test(&over_hosts_, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done == 0) return;
+    is_over_hosts_ = false;
+    board_.publish();
 }
 
 }  // namespace nw

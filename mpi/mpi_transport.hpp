@@ -1,6 +1,6 @@
 // Batches and reductions over MPI: batches as nonblocking messages of at most the eager limit, received
-// into buffers that were posted beforehand from whoever sends; a reduction as one MPI_Iallreduce with
-// the caller's operation.
+// into buffers that were posted beforehand from whoever sends; a reduction first over the ranks of each host
+// (host_board.hpp), and then over hosts, as one MPI_Iallreduce with the caller's operation.
 //
 // A peer costs nothing until it is spoken to: buffers belong to messages under way, not to ranks. A
 // send's buffer and request are kept until the request tested complete.
@@ -14,6 +14,7 @@
 #include <memory>
 #include <vector>
 
+#include "mpi/host_board.hpp"
 #include "net/transport.hpp"
 
 namespace nw {
@@ -21,8 +22,8 @@ namespace nw {
 class MpiTransport final : public Transport {
   public:
     // `eager_bytes`: what MPI sends at once; `largest_message`: what a batch of one message may
-    // take.
-    MpiTransport(MPI_Comm comm, std::size_t eager_bytes, std::size_t largest_message);
+    // take. `by_host`: else reductions go as if each rank were on a host of its own. Collective.
+    MpiTransport(MPI_Comm comm, std::size_t eager_bytes, std::size_t largest_message, bool by_host);
     // Requires: nothing is under way any more.
     ~MpiTransport() override;
 
@@ -41,9 +42,13 @@ class MpiTransport final : public Transport {
 
     void complete_sends();
     void post_receive(std::size_t slot);
+    bool reduces_over_hosts() const noexcept { return hosts_ > 1; }
+    void step_over_hosts();
 
     MPI_Comm batches_ = MPI_COMM_NULL;  // a communicator for each use: no tags to mix up
-    MPI_Comm reductions_ = MPI_COMM_NULL;
+    HostBoard board_;
+    MPI_Comm leaders_ = MPI_COMM_NULL;  // the first rank of each board
+    int hosts_ = 1;                     // boards
     int rank_ = 0;
     int ranks_ = 1;
     std::size_t batch_bytes_;
@@ -57,11 +62,12 @@ class MpiTransport final : public Transport {
     std::vector<int> completed_;           // scratch for MPI_Testsome
     std::vector<MPI_Status> statuses_;
 
-    MPI_Datatype value_ = MPI_DATATYPE_NULL;  // what is reduced: so many bytes
+    // Of a reduction over hosts.
+    MPI_Datatype value_ = MPI_DATATYPE_NULL;  // so many bytes
     MPI_Op combine_ = MPI_OP_NULL;
-    MPI_Request reduction_ = MPI_REQUEST_NULL;
-    std::vector<std::byte> own_;
-    std::vector<std::byte> sum_;
+    MPI_Request over_hosts_ = MPI_REQUEST_NULL;
+    bool is_over_hosts_ = false;  // it is under way
+    std::vector<std::byte> of_host_;
 };
 
 }  // namespace nw

@@ -17,6 +17,7 @@
 #include "mpi/eager_limit.hpp"
 #include "mpi/mpi_check.hpp"
 #include "mpi/mpi_transport.hpp"
+#include "mpi/waiting.hpp"
 
 namespace nw {
 namespace {
@@ -55,11 +56,15 @@ class MpiRanks final : public RankGroup {
         // When a rank dies the others write to its closed sockets. They would die of that, one after
         // the other, and the launcher would name the wrong one.
         std::signal(SIGPIPE, SIG_IGN);
+        // Open MPI would, where ranks outnumber cores, give the core away in each call that finds nothing, also
+        // in those of a rank that has much to do. Who has nothing to do does so by itself: waiting.hpp,
+        // Worker::rest().
+        setenv("OMPI_MCA_mpi_yield_when_idle", "0", 1);
         if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &thread_level_) != MPI_SUCCESS)
             throw MachineError("MPI cannot be started (MPI_Init_thread failed)");
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
         try {
-            mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &comm_), "MPI_Comm_dup");
+            comm_ = duplicate(MPI_COMM_WORLD);
             mpi_check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
             mpi_check(MPI_Comm_size(comm_, &ranks_), "MPI_Comm_size");
         } catch (...) {
@@ -93,17 +98,20 @@ class MpiRanks final : public RankGroup {
         const auto count = static_cast<std::size_t>(ranks_);
         const int size = as_int(own.size());
         std::vector<int> sizes(count), starts(count);
-        mpi_check(MPI_Allgather(&size, 1, MPI_INT, sizes.data(), 1, MPI_INT, comm_),
-                  "MPI_Allgather");
+        MPI_Request request = MPI_REQUEST_NULL;
+        mpi_check(MPI_Iallgather(&size, 1, MPI_INT, sizes.data(), 1, MPI_INT, comm_, &request),
+                  "MPI_Iallgather");
+        wait_for(request);
         std::size_t all = 0;
         for (std::size_t r = 0; r < count; ++r) {
             starts[r] = as_int(all);
             all += static_cast<std::size_t>(sizes[r]);
         }
         std::string bytes(all, '\0');
-        mpi_check(MPI_Allgatherv(own.data(), size, MPI_BYTE, bytes.data(), sizes.data(),
-                                 starts.data(), MPI_BYTE, comm_),
-                  "MPI_Allgatherv");
+        mpi_check(MPI_Iallgatherv(own.data(), size, MPI_BYTE, bytes.data(), sizes.data(),
+                                  starts.data(), MPI_BYTE, comm_, &request),
+                  "MPI_Iallgatherv");
+        wait_for(request);
         std::vector<std::string> said;
         for (std::size_t r = 0; r < count; ++r)
             said.push_back(bytes.substr(static_cast<std::size_t>(starts[r]),
@@ -112,27 +120,36 @@ class MpiRanks final : public RankGroup {
     }
 
     void send(RankId to, const std::string& bytes) override {
-        mpi_check(MPI_Ssend(bytes.data(), as_int(bytes.size()), MPI_BYTE,
-                            static_cast<int>(index(to)), message_tag, comm_),
-                  "MPI_Ssend");
+        MPI_Request request = MPI_REQUEST_NULL;
+        mpi_check(MPI_Issend(bytes.data(), as_int(bytes.size()), MPI_BYTE,
+                             static_cast<int>(index(to)), message_tag, comm_, &request),
+                  "MPI_Issend");
+        wait_for(request);
     }
 
     std::string receive(RankId from) override {
         MPI_Status status;
         MPI_Message message;
-        mpi_check(MPI_Mprobe(static_cast<int>(index(from)), message_tag, comm_, &message, &status),
-                  "MPI_Mprobe");
+        yield_until([&] {
+            int is_there = 0;
+            mpi_check(MPI_Improbe(static_cast<int>(index(from)), message_tag, comm_, &is_there,
+                                  &message, &status),
+                      "MPI_Improbe");
+            return is_there != 0;
+        });
         int size = 0;
         mpi_check(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
         std::string bytes(static_cast<std::size_t>(size), '\0');
-        mpi_check(MPI_Mrecv(bytes.data(), size, MPI_BYTE, &message, &status), "MPI_Mrecv");
+        MPI_Request request = MPI_REQUEST_NULL;
+        mpi_check(MPI_Imrecv(bytes.data(), size, MPI_BYTE, &message, &request), "MPI_Imrecv");
+        wait_for(request);
         return bytes;
     }
 
-    std::unique_ptr<Transport> open_transport(std::size_t largest_message) override {
+    std::unique_ptr<Transport> open_transport(std::size_t largest_message, bool by_host) override {
         // Asked once: MPICH 4.0 crashes when its tool interface is started again.
         static const std::size_t batch_bytes = eager_bytes();
-        return std::make_unique<MpiTransport>(comm_, batch_bytes, largest_message);
+        return std::make_unique<MpiTransport>(comm_, batch_bytes, largest_message, by_host);
     }
 
     void abort(int exit_code) noexcept override {

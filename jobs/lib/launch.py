@@ -98,7 +98,7 @@ def mpirun_words(ranks, wanted, each, parts, machine, launcher, program):
     more = ":OVERSUBSCRIBE" if launcher.slurm else ""
     if parts is None:
         return [*words, "-np", str(wanted), "--map-by", "slot:OVERSUBSCRIBE", "--bind-to", "none",
-                "--mca", "mpi_yield_when_idle", "1", *program]
+                *program]
     if not machine.regular and launcher.hosts == 1:
         # In the kernel's words, since mpirun would bind to what is not ours, or is no core. By a line of
         # shell that each rank begins with: mpirun's own way, parts with colons between, crashes with
@@ -120,8 +120,7 @@ def srun_words(ranks, wanted, each, parts, machine, launcher, program):
     words = ["srun", "--mpi=pmix", f"--nodes={launcher.hosts}", f"--ntasks={wanted}",
              "--kill-on-bad-exit"]
     if parts is None:
-        return ["env", "OMPI_MCA_mpi_yield_when_idle=1", *words, "--overcommit", "--cpu-bind=none",
-                *program]
+        return [*words, "--overcommit", "--cpu-bind=none", *program]
     words += [f"--ntasks-per-node={each}", f"--cpus-per-task={min(map(len, parts))}"]
     bind = {"numa": "ldoms", "socket": "sockets"}.get(ranks, "cores")
     return [*words, f"--cpu-bind={bind}", *program]

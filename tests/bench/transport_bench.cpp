@@ -1,13 +1,15 @@
 // What the transport between ranks costs, in microseconds, for the cost model (jobs/cost_model). To be
 // started on several ranks; the first prints one JSON object.
 //
-//   reduce_us       a reduction of one Contribution over all ranks, each polling without pause
+//   reduce_us       a reduction of one Contribution over all ranks by messages, as between hosts, each
+//                   polling without pause
 //   reduce_turn_us  the same where a rank does something else for so long between two polls, as a
 //                   worker's turn does: the reduction only moves when it is looked at
 //   trip_us         from send() to receive(), by bytes; first two ranks
 //   send_us         a send() of one event, for the sender alone
 //   gap_us          an event in a stream of single ones, until the last has arrived
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <functional>
@@ -21,6 +23,7 @@
 
 #include "gvt/contribution.hpp"
 #include "mpi/session.hpp"
+#include "net/counted_reduction.hpp"
 #include "net/rank_group.hpp"
 
 namespace nw::bench {
@@ -43,7 +46,9 @@ void work_for(double time_us) {
 class TransportBench {
   public:
     explicit TransportBench(RankGroup& ranks)
-        : ranks_(ranks), transport_(ranks.open_transport(event_bytes)) {}
+        : ranks_(ranks),
+          transport_(ranks.open_transport(event_bytes, false)),
+          reduction_(*transport_, false) {}
 
     nlohmann::json run() {
         nlohmann::json found = {{"ranks", ranks_.ranks()},
@@ -75,9 +80,8 @@ class TransportBench {
     double reduce(int rounds, double turn_us) {
         const auto start = Clock::now();
         for (int round = 0; round < rounds; ++round) {
-            transport_->begin_reduce(Contribution{});
-            Contribution result;
-            while (!transport_->poll_reduce(result)) work_for(turn_us);
+            reduction_.begin(std::array{reduction_.new_part()});
+            while (!reduction_.poll(0)) work_for(turn_us);
         }
         return microseconds(Clock::now() - start) / rounds;
     }
@@ -125,6 +129,7 @@ class TransportBench {
 
     RankGroup& ranks_;
     std::unique_ptr<Transport> transport_;
+    CountedReduction<Contribution> reduction_;
 };
 
 }  // namespace

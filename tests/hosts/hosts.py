@@ -114,8 +114,7 @@ class Hosts(BroughtUp):
         return {**MPI_ENVIRONMENT, "NUMAWARP_HOSTS": str(self.folder),
                 "OMPI_MCA_plm_rsh_agent": str(HERE / "remote_shell"),
                 "OMPI_MCA_orte_default_hostfile": str(hostfile),
-                "OMPI_MCA_hwloc_base_binding_policy": "none",
-                "OMPI_MCA_mpi_yield_when_idle": "1"}
+                "OMPI_MCA_hwloc_base_binding_policy": "none"}
 
     def helpers(self):
         """The processes that are the hosts and the switch."""

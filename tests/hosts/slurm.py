@@ -82,8 +82,7 @@ class Slurm(BroughtUp):
 
     def environment(self):
         """For a command on one of the hosts that speaks to SLURM."""
-        return {**MPI_ENVIRONMENT, "SLURM_CONF": str(self._folder / "slurm.conf"),
-                "OMPI_MCA_mpi_yield_when_idle": "1"}
+        return {**MPI_ENVIRONMENT, "SLURM_CONF": str(self._folder / "slurm.conf")}
 
     def __exit__(self, *_):
         for process in reversed(self._daemons):

@@ -64,8 +64,8 @@ def check_mpirun():
                     "two nodes with four cores of two threads")
     expect_line("numa", two, plain, "mpirun -np 2 --map-by ppr:1:numa --bind-to numa phold")
     expect_line("4", two, plain, "mpirun -np 4 --map-by slot:PE=2 --bind-to core phold")
-    expect_line("9", two, plain, "mpirun -np 9 --map-by slot:OVERSUBSCRIBE --bind-to none "
-                "--mca mpi_yield_when_idle 1 phold", "9 ranks on 8 cores take turns, unbound")
+    expect_line("9", two, plain, "mpirun -np 9 --map-by slot:OVERSUBSCRIBE --bind-to none phold",
+                "9 ranks on 8 cores take turns, unbound")
     expect_line("2", two, launch.Launcher(root=True),
                 "mpirun --allow-run-as-root -np 2 --map-by slot:PE=4 --bind-to core phold")
     expect_line("3", machine("threes", [3, 3]), plain,
@@ -100,8 +100,8 @@ def check_slurm():
                 "srun --mpi=pmix --nodes=3 --ntasks=6 --kill-on-bad-exit --ntasks-per-node=2 "
                 "--cpus-per-task=8 --cpu-bind=cores phold")
     expect_line("60", four, srun,
-                "env OMPI_MCA_mpi_yield_when_idle=1 srun --mpi=pmix --nodes=3 --ntasks=60 "
-                "--kill-on-bad-exit --overcommit --cpu-bind=none phold",
+                "srun --mpi=pmix --nodes=3 --ntasks=60 --kill-on-bad-exit "
+                "--overcommit --cpu-bind=none phold",
                 "20 ranks on 16 cores take turns, unbound")
     mpirun = launch.Launcher(slurm=True, hosts=3)
     expect_line("numa", four, mpirun,

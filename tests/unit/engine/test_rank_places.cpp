@@ -25,7 +25,7 @@ class LastRank final : public RankGroup {
     }
     void send(RankId, const std::string&) override {}
     std::string receive(RankId) override { return {}; }
-    std::unique_ptr<Transport> open_transport(std::size_t) override { return nullptr; }
+    std::unique_ptr<Transport> open_transport(std::size_t, bool) override { return nullptr; }
     void abort(int) noexcept override {}
 
   private:

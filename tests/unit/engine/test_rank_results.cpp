@@ -29,7 +29,7 @@ class PlayedRank final : public RankGroup {
         mail_[rank_] = bytes;
     }
     std::string receive(RankId from) override { return mail_.at(index(from)); }
-    std::unique_ptr<Transport> open_transport(std::size_t) override { return nullptr; }
+    std::unique_ptr<Transport> open_transport(std::size_t, bool) override { return nullptr; }
     void abort(int) noexcept override {}
 
   private:
