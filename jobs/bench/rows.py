@@ -132,7 +132,7 @@ def size_rows():
 
 
 def crowded_rows():
-    """Workers and foreign processes on too few cores, against their fair share of these."""
+    """Workers, ranks and foreign processes on too few cores, against their fair share of these."""
     cores = len(os.sched_getaffinity(0))
     cases = [(cores, 0, 0.8), (2 * cores, 0, 0.8), (4 * cores, 0, 0.8),
              (cores, max(1, cores // 2), 0.8), (cores, cores, 0.6),
@@ -140,12 +140,20 @@ def crowded_rows():
     command = phold(1024, 16)
     columns = {"1 worker": Run(command + ONE)}
     wanted = []
-    for workers, foreign, share in cases:
-        column = f"{workers} workers" + (f" beside {foreign}" if foreign else "")
-        columns[column] = Run(f"{command} --workers {workers}", foreign=foreign)
-        fair = min(workers, cores, cores * workers / (workers + foreign))
+
+    def add(what, count, foreign, share, run):
+        column = f"{count} {what}" + (f" beside {foreign}" if foreign else "")
+        columns[column] = run._replace(foreign=foreign)
+        fair = min(count, cores, cores * count / (count + foreign))
         wanted.append(Wanted(f"share of the fair speed, {column}", "1 worker", column,
                              at_least=share, scale=1 / fair))
+
+    for workers, foreign, share in cases:
+        add("workers", workers, foreign, share, Run(f"{command} --workers {workers}"))
+    for foreign, share in (0, 0.8), (1, 0.5):
+        add("ranks", 2 * cores, foreign, share, Run(command + ONE, ranks=2 * cores))
+        add("conservative ranks", 2 * cores, foreign, share,
+            Run(command + ONE + " --engine conservative", ranks=2 * cores))
     yield Row(f"{phold_name(1024, 16)}, on {cores} cores", columns, wanted)
     # Few events at a time: workers wait for each other all the time.
     few = f"phold --lps 64 --remote 0.5 --state 16 --until 20000 --workers {cores}"

@@ -3,8 +3,8 @@
 // libraries may be others.
 //
 // A word whose value lies in a mapping of this process outside of the region counts as a pointer. That
-// a number has such a value by chance is possible; nothing but a warning depends on it, and that a word
-// which holds what a constructor gave it gets what the constructor gives it now.
+// a number has such a value by chance is possible. What depends on it: a warning, that a group stays on its
+// rank, and that a word which holds what a constructor gave it gets what the constructor gives it now.
 //
 // Thread: any, on heaps that nobody changes.
 #pragma once

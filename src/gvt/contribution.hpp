@@ -52,12 +52,13 @@ struct Contribution {
     // Min of the events whose handlers were interrupted: they stand in their LPs' histories, and are
     // run again when nothing can come before them any more.
     EventBound put_aside;
-    VirtualTime lead = 0;           // largest time executed
-    std::uint64_t executed = 0;     // running totals of the worker
-    std::uint64_t rolled_back = 0;  // but for what a pause takes back, which says nothing
+    VirtualTime lead = 0;  // largest time executed
+    // Running totals of the worker, but for what a pause takes back, which says nothing.
+    std::uint64_t executed = 0;
+    std::uint64_t rolled_back = 0;
     std::uint64_t committed = 0;
     std::uint64_t resident_bytes = 0;  // of the rank, from one of its workers; 0 from the others
-    std::uint64_t clock_ns = 0;        // of the first worker of the first rank; 0 from the others
+    std::uint64_t clock_ns = 0;   // of the run's first worker, but for pauses; 0 from the others
     std::uint64_t not_ended = 0;  // LPs whose can_end() has not been true yet (see EndCondition)
     EventKey end_key{-1.0, 0, 0, 0};    // the latest event at which an LP first let the run end
     std::uint64_t sent_beyond_end = 0;  // events scheduled at or after --until so far

@@ -14,6 +14,9 @@ constexpr std::uint64_t trial_events = 256;
 constexpr std::uint64_t stay_trials = 16;
 constexpr std::uint32_t wins_max = 4;
 
+// What was executed far ahead under a wide window is final only when GVT has come there, by steps of a lookahead.
+constexpr std::uint64_t settling_trials = 10;
+
 // Less is not worth the change, and mostly chance.
 constexpr double gain_min = 1.02;
 
@@ -45,12 +48,14 @@ bool WindowTrials::update(std::uint64_t ns, std::uint64_t committed, VirtualTime
         case Phase::measuring_here:
             if (!is_measured) return false;
             rate_here_ = rate(ns, committed);
+            left_at_ = ns;
             begin(Phase::settling, ns, committed);
             within_lookahead_ = !within_lookahead_;
             settled_at_ = lead;
             return true;
         case Phase::settling:
-            if (gvt >= settled_at_) begin(Phase::measuring_there, ns, committed);
+            if (gvt >= settled_at_ || passed >= settling_trials * trial_ns)
+                begin(Phase::measuring_there, ns, committed);
             return false;
         case Phase::measuring_there:
             break;
@@ -58,13 +63,14 @@ bool WindowTrials::update(std::uint64_t ns, std::uint64_t committed, VirtualTime
     if (!is_measured) return false;
     const bool is_better = rate(ns, committed) >= gain_min * rate_here_;
     begin(Phase::staying, ns, committed);
+    const std::uint64_t away = ns - left_at_;
     if (is_better && wins_ == 0) {
-        stay_ns_ = stay_trials * passed;
+        stay_ns_ = stay_trials * away;
         return false;
     }
     // What has won before is given up only when it loses twice in a row: somebody else may have had the core.
     wins_ = is_better ? 0 : std::min(wins_ + 1, wins_max);
-    stay_ns_ = is_better ? trial_ns : (stay_trials * passed) << wins_;
+    stay_ns_ = is_better ? trial_ns : (stay_trials * away) << wins_;
     within_lookahead_ = !within_lookahead_;
     return true;
 }

@@ -43,6 +43,7 @@ class WindowTrials {
     bool is_on_;
     bool within_lookahead_;
     Phase phase_ = Phase::starting;
+    std::uint64_t left_at_ = 0;    // when the other window began to be tried
     VirtualTime settled_at_ = 0;   // GVT, when what was executed under the other window is final
     std::uint64_t since_ = 0;      // when it began
     std::uint64_t committed_ = 0;  // then

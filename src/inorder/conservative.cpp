@@ -193,6 +193,7 @@ class ConservativeRun {
     }
 
     void destroy_lps() {
+        shared_.end();
         for (const auto& worker : workers_) {
             const AdoptedThread adopted(worker->executor());
             worker->executor().destroy_lps();
@@ -202,7 +203,7 @@ class ConservativeRun {
     EngineRun& run_;
     WindowRank& rank_;
     Workers workers_;
-    SharedArena::ReadOnly shared_;  // ends before LPs are destroyed
+    SharedArena::ReadOnly shared_;  // to the first destructor of an LP
     std::vector<WorkerTally> tallies_;
     std::barrier<> barrier_;
     std::atomic<bool> has_groups_{false};

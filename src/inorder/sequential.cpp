@@ -52,6 +52,7 @@ class SequentialRun {
                 executor_.run_on_end(world_.lp(lp), run_.result.end_time);
         }
         add_digest(executor_.groups(), run_.result.digest);
+        shared_.end();
         executor_.destroy_lps();
     }
 
@@ -105,7 +106,7 @@ class SequentialRun {
     EngineRun& run_;
     InOrderWorld world_;
     InOrderExecutor executor_;
-    SharedArena::ReadOnly shared_;  // ends before LPs are destroyed
+    SharedArena::ReadOnly shared_;  // to the first destructor of an LP
     WorkerTally tally_;
     RunHistory history_;
     HandlerWatch watch_;

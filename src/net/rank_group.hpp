@@ -1,7 +1,8 @@
 // The ranks of a run as the main thread sees them before and after the event loop, where everybody
 // waits for everybody. Backends: one process that nobody launched (SingleProcess), MPI (mpi/).
 //
-// Thread: the main thread, never while workers run. Calls are collective unless they say otherwise:
+// Thread: the main thread, never while workers run, or worker 0 while all stand still and it holds the network. Calls
+// are collective unless they say otherwise:
 // each rank makes the same calls in the same order.
 #pragma once
 

@@ -35,6 +35,12 @@ constexpr std::chrono::milliseconds infeasible_time{300};
 
 }  // namespace
 
+std::uint64_t MemoryBudget::room_bytes(Clock::time_point now) noexcept {
+    if (level(now) != Level::ample) return 0;
+    const auto tight = static_cast<std::uint64_t>(share_tight * static_cast<double>(cap_));
+    return tight - std::min(tight, used_bytes());
+}
+
 MemoryBudget::MemoryBudget(const RunPlan& plan, MemorySource& memory, std::uint32_t ranks)
     : plan_(plan),
       memory_(memory),

@@ -51,6 +51,8 @@ class MemoryBudget {
     }
     std::uint64_t used_bytes() const noexcept { return used_.load(std::memory_order_relaxed); }
     std::uint64_t cap_bytes() const noexcept { return cap_; }
+    // What may come at once without making memory short; 0 where it is.
+    std::uint64_t room_bytes(Clock::time_point now) noexcept;
 
     // One more LP was built, or has run its on_start(). Throws MachineError, with what all LPs
     // would take, when the cap is exceeded.

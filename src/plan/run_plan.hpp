@@ -24,12 +24,10 @@ struct RunPlan {
     // Whether LP groups may move between ranks.
     bool moves_between_ranks() const noexcept {
         return ranks > 1 && config.rebind_seconds > 0 && config.rebind_ranks &&
-               config.memory == MemoryMode::numa;
+               config.memory == MemoryMode::numa && same_addresses;
     }
     // Whoever goes on from a saved run may have it end later.
-    bool keeps_events_beyond_end() const noexcept {
-        return config.save.on() || config.restart_from != nullptr;
-    }
+    bool keeps_events_beyond_end() const noexcept { return config.save.on(); }
     // Whether it must be known of each group what its LPs' constructors made.
     bool notes_constructed() const noexcept { return config.save.on() || moves_between_ranks(); }
 
@@ -42,6 +40,7 @@ struct RunPlan {
     ScheduleRules rules;
     StateKeepingRules state_keeping;
     Partition partition;
+    bool same_addresses = true;  // of a group, on every rank; known when memory is open
 };
 
 }  // namespace nw

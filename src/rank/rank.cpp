@@ -80,7 +80,8 @@ void Rank::receive_early() {
 }
 
 void Rank::net_step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
-    if (!net_role_.try_lock()) return;
+    std::unique_lock role(net_role_, std::try_to_lock);
+    if (!role.owns_lock()) return;
     if (const std::uint64_t sent = exchange_.send(); sent > 0) trace.mark(TraceKind::send, sent);
     if (transport_.ranks() > 1) {
         const std::uint64_t received = exchange_.receive([this](std::span<const std::byte> batch) {
@@ -108,7 +109,7 @@ void Rank::net_step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
     std::string overdue;
     if (plan_.config.watchdog_seconds > 0)
         overdue = gvt_.overdue(now, std::chrono::duration<double>(plan_.config.watchdog_seconds));
-    net_role_.unlock();
+    role.unlock();
     if (is_over) sleepers_.wake_all();
     if (!overdue.empty() && progress_.warn) progress_.warn(overdue);
 }

@@ -88,6 +88,7 @@ class Rank {
     std::vector<BoundGroup> loads() const {
         return rebinding_.last_look(groups_, [this](std::uint32_t g) { return owner(g).worker; });
     }
+    bool has_looked_at_loads() const noexcept { return rebinding_.has_looked(); }
     void measure_loads_anew(GvtRounds::Clock::time_point now) {
         rebinding_.begin_anew(now, groups_);
     }

@@ -57,6 +57,18 @@ std::vector<RankMove> to_workers(std::span<const GroupMove> moves, const AllGrou
     return placed;
 }
 
+// What leaves makes room for what comes.
+bool fit(std::span<const RankMove> moves, std::span<const RankLoads> ranks) {
+    std::vector<std::uint64_t> coming(ranks.size()), leaving(ranks.size());
+    for (const RankMove& move : moves) {
+        coming[move.to.rank] += move.bytes;
+        leaving[move.from.rank] += move.bytes;
+    }
+    for (std::size_t r = 0; r < ranks.size(); ++r)
+        if (coming[r] > leaving[r] && coming[r] - leaving[r] > ranks[r].room) return false;
+    return true;
+}
+
 }  // namespace
 
 RankBalance::RankBalance(double interval_seconds, bool always, std::uint32_t ranks)
@@ -108,15 +120,21 @@ std::vector<RankMove> plan_rank_moves(std::span<const RankLoads> ranks, std::uin
     const double after = *std::max_element(loads.begin(), loads.end()) / workers;
     const auto most_bytes = static_cast<double>(*std::max_element(bytes.begin(), bytes.end()));
     if (after + most_bytes * price.ns_per_byte > worth_moving * before) return {};
-    return moves;
+    return fit(moves, ranks) ? moves : std::vector<RankMove>{};
 }
 
 std::vector<RankMove> draw_rank_moves(std::span<const RankLoads> ranks, std::uint32_t workers,
-                                      double share, std::uint64_t seed) {
+                                      double share, std::uint64_t seed,
+                                      std::uint64_t group_bytes_most) {
     AllGroups all(ranks);
-    std::erase_if(all.bound, [](const BoundGroup& group) { return group.stays; });
+    std::erase_if(all.bound, [&](const BoundGroup& group) {
+        return group.stays || all.bytes[group.group] > group_bytes_most;
+    });
     const auto count = static_cast<std::uint32_t>(ranks.size());
-    return to_workers(draw_moves(all.bound, count, share, seed), all, count, workers);
+    std::vector<RankMove> moves =
+        to_workers(draw_moves(all.bound, count, share, seed), all, count, workers);
+    if (!fit(moves, ranks)) moves.clear();
+    return moves;
 }
 
 }  // namespace nw

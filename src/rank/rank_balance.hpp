@@ -46,6 +46,7 @@ struct RankLoads {
         std::uint64_t bytes;
     };
     std::vector<OfGroup> groups;
+    std::uint64_t room = UINT64_MAX;  // bytes that may come without making memory short
 };
 
 struct RankMove {
@@ -66,8 +67,9 @@ struct MovePrice {
 std::vector<RankMove> plan_rank_moves(std::span<const RankLoads> ranks, std::uint32_t workers,
                                       const MovePrice& price);
 
-// About this share of all groups, to other ranks, drawn from `seed`.
+// About this share of all groups, to other ranks, drawn from `seed`; none where they do not fit.
 std::vector<RankMove> draw_rank_moves(std::span<const RankLoads> ranks, std::uint32_t workers,
-                                      double share, std::uint64_t seed);
+                                      double share, std::uint64_t seed,
+                                      std::uint64_t group_bytes_most = UINT64_MAX);
 
 }  // namespace nw

@@ -155,6 +155,7 @@ void Rebinding::make_plan(std::uint32_t round, Clock::time_point now,
     const Clock::time_point last = last_look_;
     if (!is_due(now)) return;
     bound_.clear();
+    has_looked_ = true;
     double sum = 0;
     for (std::uint32_t g = 0; g < groups.size(); ++g) {
         if (groups[g] == nullptr) continue;
@@ -180,6 +181,7 @@ std::vector<BoundGroup> Rebinding::last_look(
 
 void Rebinding::begin_anew(Clock::time_point now, std::span<const std::unique_ptr<Group>> groups) {
     bound_.clear();
+    has_looked_ = false;
     for (const auto& group : groups)
         if (group != nullptr) group->load.take();
     load_.store(0, std::memory_order_relaxed);

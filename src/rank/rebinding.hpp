@@ -79,6 +79,8 @@ class Rebinding {
         const std::function<std::uint32_t(std::uint32_t g)>& owner) const;
     // What was counted says nothing any more: groups have come or gone.
     void begin_anew(Clock::time_point now, std::span<const std::unique_ptr<Group>> groups);
+    // Since then.
+    bool has_looked() const noexcept { return has_looked_; }
 
     // Requires: all workers have cut this round and none has learnt it. `owner(g)` is the worker of
     // group g. Cost: a comparison until a look is due, then a walk over the groups.
@@ -98,6 +100,7 @@ class Rebinding {
     std::uint64_t seed_;
     const WorkerSeats& seats_;
     Clock::time_point last_look_{};
+    bool has_looked_ = false;
     std::atomic<std::uint64_t> load_{0};
     std::vector<BoundGroup> bound_;
     Plan plan_;

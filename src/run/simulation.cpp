@@ -102,6 +102,17 @@ std::unique_ptr<MemorySource> open_memory(Os& os, const RunPlan& plan,
     return std::make_unique<MemorySource>(os, MemoryMode::libc, groups, config.huge_pages);
 }
 
+// A group keeps its addresses when it moves to another rank: all ranks must have the same ones for it. Collective.
+bool have_same_addresses(RankGroup& ranks, const MemorySource& memory) {
+    const Region* region = memory.region();
+    const std::string own = region == nullptr
+                                ? std::string()
+                                : fmt::format("{:#x} {}", region->base(), region->slot_bytes());
+    const std::vector<std::string> said = ranks.share(own);
+    return !own.empty() && std::all_of(said.begin(), said.end(),
+                                       [&](const std::string& theirs) { return theirs == own; });
+}
+
 // Whether memory and libraries are where a saved run needs them.
 void check_saving(const Config& config, const MemorySource& memory,
                   std::vector<std::string>& notices) {
@@ -256,6 +267,13 @@ void Simulation::run_events(Model& model, std::uint64_t memory_cap, LiveProgress
         result.notices.push_back(
             "--net-thread: every core has a worker; legal, but slower than --net-thread off or "
             "one worker fewer");
+    if (plan_->moves_between_ranks() && !have_same_addresses(ranks_, *memory)) {
+        plan_->same_addresses = false;
+        result.notices.emplace_back(
+            "--rebind-ranks: groups stay on their ranks, since LPs cannot have the same addresses "
+            "on "
+            "all of them; legal: the same `ulimit -v` everywhere, or none");
+    }
     check_saving(config_, *memory, result.notices);
     RunOutput output(*plan_, ranks_);
     EngineRun run{model,

@@ -25,7 +25,8 @@ constexpr std::uint64_t group_bytes_most = std::uint64_t{1} << 30;
 template <class Part, class Loads>
 void visit_loads(Part& part, Loads& loads) {
     part(loads.host);
-    part(loads.has_room);
+    part(loads.has_looked);
+    part(loads.room);
     part(loads.ns_per_byte);
     part(loads.groups);
 }
@@ -33,7 +34,8 @@ void visit_loads(Part& part, Loads& loads) {
 // What a rank says of itself.
 struct OwnLoads {
     std::string host;
-    bool has_room = true;
+    bool has_looked = true;  // at its loads, since they last moved
+    std::uint64_t room = 0;  // bytes that may come
     double ns_per_byte = 0;
     std::vector<RankLoads::OfGroup> groups;
 };
@@ -83,10 +85,10 @@ void GroupMover::move(std::uint32_t w) {
         if (w == 0) take_batch();
     }
     if (w == 0) guarded([&] { note(); });
+    barrier_.arrive_and_wait();  // others may look at groups again, and protect what they share
 }
 
 void GroupMover::plan() {
-    watch_ = {};
     if (!addresses_agree_) compare_addresses();
     const std::vector<RankLoads> ranks = share_loads();
     const Config& config = run_.plan.config;
@@ -97,7 +99,7 @@ void GroupMover::plan() {
         planned_ =
             config.check_rebind > 0
                 ? draw_rank_moves(ranks, run_.plan.workers, config.check_rebind,
-                                  config.seed ^ pauses_)
+                                  config.seed ^ pauses_, group_bytes_most)
                 : plan_rank_moves(ranks, run_.plan.workers, {ns_per_byte_, group_bytes_most});
     if (planned_.empty()) return;
     std::vector<AddressRange> stacks;
@@ -117,10 +119,11 @@ void GroupMover::take_batch() {
     parcels_.assign(moves_.size(), std::nullopt);
 }
 
-// What all ranks have to do; nothing if one of them is short of memory.
+// What all ranks have to do; nothing if one of them does not know.
 std::vector<RankLoads> GroupMover::share_loads() {
     OwnLoads own{run_.ranks.host(),
-                 rank_.memory_budget().level(GvtRounds::Clock::now()) == MemoryBudget::Level::ample,
+                 rank_.has_looked_at_loads(),
+                 rank_.memory_budget().room_bytes(GvtRounds::Clock::now()),
                  ns_per_byte_,
                  {}};
     for (const BoundGroup& group : rank_.loads())
@@ -129,18 +132,19 @@ std::vector<RankLoads> GroupMover::share_loads() {
     visit_loads(packer, own);
     std::vector<std::string> hosts;
     std::vector<RankLoads> ranks;
-    bool have_room = true;
+    bool have_looked = true;
     for (const std::string& bytes : run_.ranks.share(packer.take())) {
         OwnLoads theirs;
         Unpacker unpacker(bytes);
         visit_loads(unpacker, theirs);
         auto host = std::find(hosts.begin(), hosts.end(), theirs.host);
         if (host == hosts.end()) host = hosts.insert(hosts.end(), theirs.host);
-        ranks.push_back({NodeId{static_cast<int>(host - hosts.begin())}, std::move(theirs.groups)});
-        have_room &= theirs.has_room;
+        ranks.push_back({NodeId{static_cast<int>(host - hosts.begin())}, std::move(theirs.groups),
+                         theirs.room});
+        have_looked &= theirs.has_looked;
         ns_per_byte_ = std::max(ns_per_byte_, theirs.ns_per_byte);
     }
-    if (!have_room) ranks.clear();
+    if (!have_looked) ranks.clear();
     return ranks;
 }
 
@@ -214,22 +218,20 @@ void GroupMover::strike_what_stays() {
 // In the same order on every rank: whoever waits to send waits for a rank that comes to that, too.
 void GroupMover::pass_on() {
     const Stopwatch watch;
-    std::size_t bytes = 0;
     for (std::size_t i = 0; i < moves_.size(); ++i) {
         const RankMove& move = moves_[i];
         if (is_own(move.from)) {
-            bytes += parcels_[i]->size();
             run_.ranks.send(RankId{move.to.rank}, *parcels_[i]);
             parcels_[i].reset();
             rank_.drop_group(move.group);
         } else if (is_own(move.to)) {
             parcels_[i] = run_.ranks.receive(RankId{move.from.rank});
-            bytes += parcels_[i]->size();
         }
+        if (is_own(move.from) || is_own(move.to)) bytes_passed_ += move.bytes;
         rank_.set_owner(move.group, move.to);
     }
     groups_moved_ += moves_.size();
-    if (bytes > 0) ns_per_byte_ = 1e9 * watch.wall_seconds() / static_cast<double>(bytes);
+    seconds_passing_ += watch.wall_seconds();
 }
 
 void GroupMover::unpack(std::uint32_t w) {
@@ -245,12 +247,23 @@ void GroupMover::note() {
     if (map_) take_up_();
     map_.reset();
     rank_.measure_loads_anew(now);
-    const std::chrono::duration<double> took(watch_.wall_seconds());
-    rank_.balance().note_pause(groups_moved_ > 0,
-                               std::chrono::duration_cast<GvtRounds::Clock::duration>(took), now);
+    note_price();
+    const GvtRounds::Clock::duration took = now - workers_[0]->pause_began();
+    rank_.balance().note_pause(groups_moved_ > 0, took, now);
     BalanceReport& report = run_.result.balance;
     ++report.pauses;
-    report.seconds += took.count();
+    report.seconds += std::chrono::duration<double>(took).count();
+}
+
+// A price that was measured once, on a bad moment, and forbids all moves would never be measured again: it falls
+// with each pause in which nothing moves.
+void GroupMover::note_price() noexcept {
+    if (bytes_passed_ > 0)
+        ns_per_byte_ = 1e9 * seconds_passing_ / static_cast<double>(bytes_passed_);
+    else if (groups_moved_ == 0)
+        ns_per_byte_ = std::max(assumed_ns_per_byte, ns_per_byte_ / 2);
+    bytes_passed_ = 0;
+    seconds_passing_ = 0;
 }
 
 }  // namespace nw

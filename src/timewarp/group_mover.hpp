@@ -23,8 +23,8 @@ namespace nw {
 
 class GroupMover {
   public:
-    // `workers`: of this rank; `barrier`: of all of them. `let_go`: nobody else may look at groups from then
-    // on; `take_up`: they may again.
+    // `workers`: of this rank; `barrier`: of all of them. `let_go`: from then on nobody else may look at groups, and
+    // LPs' constructors run; `take_up`: as before.
     GroupMover(EngineRun& run, Rank& rank, const Workers& workers, std::barrier<>& barrier,
                std::function<void()> let_go, std::function<void()> take_up);
 
@@ -42,6 +42,7 @@ class GroupMover {
     void pass_on();
     void unpack(std::uint32_t worker);
     void note();
+    void note_price() noexcept;
     bool may_leave(const StrayPointers& strays) const noexcept;
     bool is_own(Partition::Owner owner) const noexcept;
 
@@ -57,7 +58,8 @@ class GroupMover {
     double ns_per_byte_;  // as measured
     bool stays_said_ = false;
     // What belongs to the pause under way.
-    Stopwatch watch_;
+    std::uint64_t bytes_passed_ = 0;  // of the groups that came or went
+    double seconds_passing_ = 0;
     std::optional<AddressMap> map_;
     std::vector<RankMove> planned_;
     std::size_t groups_moved_ = 0;

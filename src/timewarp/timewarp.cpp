@@ -198,8 +198,7 @@ class TimeWarpRun {
           workers_(make_workers(rank)),
           saver_(run, rank, workers_, barrier_),
           mover_(
-              run, rank, workers_, barrier_, [this] { placement_.let_go(); },
-              [this] { placement_.take_up(memory_of_groups(rank_)); }),
+              run, rank, workers_, barrier_, [this] { let_go(); }, [this] { take_up(); }),
           watch_(run.plan.config, watched(workers_), run.progress) {}
 
     void run() {
@@ -271,6 +270,16 @@ class TimeWarpRun {
         barrier_
             .arrive_and_wait();  // worker 0 looks after the network from now on, or the net thread
         if (w == 0) pump_.end();
+    }
+
+    // Groups are about to come and go; LPs' constructors may write to what setup() made, as at the start.
+    void let_go() {
+        placement_.let_go();
+        shared_.end();
+    }
+    void take_up() {
+        if (run_.plan.config.protect_shared) shared_.begin();
+        placement_.take_up(memory_of_groups(rank_));
     }
 
     // Thread: the pump's.
@@ -397,6 +406,7 @@ class TimeWarpRun {
     }
 
     void destroy_lps() {
+        shared_.end();
         for (const auto& worker : workers_) {
             const AdoptedThread adopted(*worker);
             worker->destroy_lps();
@@ -413,7 +423,7 @@ class TimeWarpRun {
 
     EngineRun& run_;
     Rank& rank_;
-    SharedArena::ReadOnly shared_;  // to the last destructor of an LP
+    SharedArena::ReadOnly shared_;  // to the first destructor of an LP
     PlacementWatch placement_;
     NetThread net_thread_;
     std::barrier<> barrier_;

@@ -198,7 +198,7 @@ void Worker::cut() {
     core_.epochs.cut(top != nullptr ? EventBound(top->time, top->generation) : EventBound(), slot);
     slot.put_aside = first_put_aside();
     slot.lead = core_.lead;
-    slot.executed = core_.counters[Counter::executed_events];
+    slot.executed = core_.counters[Counter::executed_events] - rolled_back_by_pauses_;
     slot.rolled_back = core_.counters[Counter::rolled_back_events] - rolled_back_by_pauses_;
     slot.committed = core_.counters[Counter::committed_events];
     if (core_.self.worker == 0) {
@@ -207,7 +207,8 @@ void Worker::cut() {
     }
     if (core_.self.rank == 0 && core_.self.worker == 0)
         slot.clock_ns = static_cast<std::uint64_t>(
-            std::chrono::nanoseconds(core_.now.time_since_epoch()).count());
+            std::chrono::nanoseconds(core_.now.time_since_epoch() - standstill_.time_paused())
+                .count());
     slot.not_ended = ending_.lps_not_ended();
     slot.end_key = ending_.last_key();
     slot.sent_beyond_end = ending_.sent_beyond_end();
@@ -217,7 +218,7 @@ void Worker::cut() {
     slot.move = standstill_.is_move_due() ? 1 : 0;
     core_.rank.gvt().arrive(core_.self.worker);
     const std::uint32_t interval = core_.plan.config.gvt_interval_events;
-    if (interval > 0) suggests_round_at_ = slot.executed + interval;
+    if (interval > 0) suggests_round_at_ = core_.counters[Counter::executed_events] + interval;
     trace_turn_.mark(TraceKind::cut, 1);
 }
 

@@ -131,6 +131,7 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     const Counters& counters() const noexcept { return core_.counters; }
     const WorkerFigures& figures() const noexcept { return figures_; }
     double asleep_seconds() const noexcept { return asleep_seconds_; }
+    Clock::time_point pause_began() const noexcept { return standstill_.pause_began(); }
     // Events and anti-messages to each other rank, added to `sums` by the rank's number.
     void add_sent_to(std::vector<std::uint64_t>& sums) const { outboxes_.add_sent_to(sums); }
     const TraceTrack& trace() const noexcept { return core_.trace; }

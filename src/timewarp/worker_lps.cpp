@@ -9,6 +9,7 @@
 #include "lp/side_effects.hpp"
 #include "numa/handler/warm_up.hpp"
 #include "stats/memory_kinds.hpp"
+#include "stats/run_history.hpp"
 #include "timewarp/worker.hpp"
 #include "worker/worker_core_inline.hpp"
 

@@ -35,6 +35,7 @@ class Standstill {
     // `bound`: what is before it will be final.
     void begin_pause(const EventKey& bound, Purpose purpose) noexcept {
         begin(Phase::pausing);
+        pause_began_ = core_.now;
         bound_ = bound;
         purpose_ = purpose;
         if (purpose.save) save_due_ = WorkerCore::Clock::time_point::max();
@@ -55,6 +56,7 @@ class Standstill {
 
     // The end of a pause.
     void resume() noexcept {
+        time_paused_ += WorkerCore::Clock::now() - pause_began_;
         phase_ = Phase::running;
         nothing_in_flight_ = false;
     }
@@ -63,6 +65,9 @@ class Standstill {
     // Of the last pause.
     const EventKey& bound() const noexcept { return bound_; }
     Purpose purpose() const noexcept { return purpose_; }
+    WorkerCore::Clock::time_point pause_began() const noexcept { return pause_began_; }
+    // In all pauses that are over.
+    WorkerCore::Clock::duration time_paused() const noexcept { return time_paused_; }
 
     // The worker asks for a pause from then on; or now.
     void save_at(WorkerCore::Clock::time_point time) noexcept { save_due_ = time; }
@@ -82,6 +87,8 @@ class Standstill {
     std::uint32_t since_ = first_round;  // rounds done when it began
     EventKey bound_{};
     Purpose purpose_{};
+    WorkerCore::Clock::time_point pause_began_{};
+    WorkerCore::Clock::duration time_paused_{};
     WorkerCore::Clock::time_point save_due_ = WorkerCore::Clock::time_point::max();
     bool is_move_due_ = false;
 };

@@ -35,7 +35,9 @@ void Throttle::stay_at_gvt_for_memory() noexcept {
     if (stay_at_gvt()) ++core_.counters[Counter::memory_stops];
 }
 
-void Throttle::resume() noexcept { horizon_ = std::nextafter(core_.gvt, time_infinity); }
+void Throttle::resume() noexcept {
+    horizon_ = std::min(core_.plan.until, std::nextafter(core_.gvt, time_infinity));
+}
 
 // The horizon may also be the end of the run, which is no stop.
 void Throttle::count_stop(bool is_beyond) noexcept {

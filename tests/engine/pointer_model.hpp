@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <numawarp/model.hpp>
@@ -58,8 +59,11 @@ struct TextStep final : Step {
 
 class PointerProcess final : public LogicalProcess {
   public:
-    PointerProcess(LpId self, const Catalogue* catalogue, Handlers handlers)
+    // `kept` is made by setup(): constructors and destructors of LPs count who has it.
+    PointerProcess(LpId self, const Catalogue* catalogue, Handlers handlers,
+                   std::shared_ptr<const Catalogue> kept)
         : catalogue_(*catalogue),
+          kept_(std::move(kept)),
           handlers_(handlers),
           page_(std::make_unique<Page>(Page{catalogue, &catalogue->words[index(self) % 50]})),
           small_([catalogue](std::uint64_t n) { return catalogue->read(n); }),
@@ -71,7 +75,8 @@ class PointerProcess final : public LogicalProcess {
     void on_start(Context& context) override { context.schedule(context.self(), 1, tick); }
 
     void on_event(Context& context, const Event& event) override {
-        word_ += catalogue_.read(word_) + page_->catalogue->read(word_ + 1) + page_->word->size();
+        word_ += catalogue_.read(word_) + page_->catalogue->read(word_ + 1) + page_->word->size() +
+                 kept_->read(word_ + 2);
         word_ ^= small_(word_) * 3 + large_(word_);
         if (!event.bytes().empty()) word_ += event.payload<std::uint64_t>();
         if (handlers_ == Handlers::typed) use_types(context.random());
@@ -109,6 +114,7 @@ class PointerProcess final : public LogicalProcess {
     }
 
     const Catalogue& catalogue_;
+    std::shared_ptr<const Catalogue> kept_;
     Handlers handlers_;
     std::unique_ptr<Page> page_;
     std::function<std::uint64_t(std::uint64_t)> small_;  // holds what it captured itself
@@ -139,8 +145,9 @@ class PointerModel final : public Model {
         setup.lps = 40;
         setup.until = 300;
         setup.payload_bytes_max = sizeof(std::uint64_t);
-        setup.process =
-            process<PointerProcess>(const_cast<const Catalogue*>(catalogue_.get()), handlers);
+        setup.process = process<PointerProcess>(
+            const_cast<const Catalogue*>(catalogue_.get()), handlers,
+            std::shared_ptr<const Catalogue>(std::make_shared<Catalogue>()));
         return setup;
     }
 

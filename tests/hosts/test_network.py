@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Three hosts, TCP between them: one digest, over a fast network, over one that is slow and loses
-frames, and with a host that is cut off for a while in the middle of the run. Rows go to the first
+frames, and with a host that is cut off for a while in the middle of the run, also where groups move between
+the hosts all the time. Rows go to the first
 rank's disk, from folders that only their host can see."""
 
 import os
@@ -13,6 +14,7 @@ from ranks import MODELS
 
 SECONDS_CUT_OFF = 3
 FOR_EVER = 1e12
+MOVES = ["--rebind", 0.1, "--check-rebind", 0.3]
 
 ranks = HostRanks()
 
@@ -58,15 +60,21 @@ with ranks.hosts as hosts:
         compare(f"{model} with 2 ms delay and 1 % loss", run, references[model])
         round_ms = 1000 * run["wall_seconds"] / run["gvt_rounds"]
         ranks.expect(round_ms > 2, f"    and {round_ms:.1f} ms a GVT round, which is there and back")
+    moved = 0
+    for model, options in MODELS.items():
+        run = ranks.statistics_over(3, model, *options, *SHARED_CORES, *MOVES)
+        compare(f"{model} so, with {run['mpi']['groups_sent']} moves", run, references[model])
+        moved += run["mpi"]["groups_sent"]
+    ranks.expect(moved > 0, f"{moved} groups moved between hosts")
     hosts.set_links()
     lost = sent_again(hosts) - before
     ranks.expect(lost > 0, f"{lost} segments were lost and sent again")
 
     # Without end until a signal says so: however fast the machine is, the cut falls into the run.
-    model = ["--lps", 256, "--remote", 0.3]
+    model = ["--lps", 256, "--lps-per-group", 8, "--remote", 0.3]
     stats = ranks.work / "cut.json"
     with ranks.start(ranks.part(3, "phold", *model, *SHARED_CORES, "--until", FOR_EVER, "--quiet",
-                                "--stats", stats)) as launch:
+                                *MOVES, "--stats", stats)) as launch:
         launch.wait_until_under_way(3)
         before = sent_again(hosts)
         hosts.cut("n2")
@@ -78,6 +86,7 @@ with ranks.hosts as hosts:
         ended = launch.wait()
     ranks.expect(ended.exit_code == 128 + signal.SIGINT,
                  f"cut off: exit code {ended.exit_code} after {ended.seconds:.1f} s: {ended.ours}")
-    ranks.expect_sequential_digest(f"cut off for {SECONDS_CUT_OFF} s", stats, "phold", *model)
+    run = ranks.expect_sequential_digest(f"cut off for {SECONDS_CUT_OFF} s", stats, "phold", *model)
+    ranks.expect(run["mpi"]["groups_sent"] > 0, f"    with {run['mpi']['groups_sent']} moves")
 
 ranks.leave()

@@ -3,6 +3,8 @@
 move every few hundredths of a second; groups whose LPs point out of them stay, and it is said; loads that
 differ are balanced, others are left alone."""
 
+import json
+
 from ranks import Ranks
 
 ranks = Ranks()
@@ -51,6 +53,16 @@ for handlers, program, may_stay in [("plain", "pointers", False), ("astray", "po
            and (sent == 0 if may_stay else sent > 0),
            f"{program}, handlers that point {handlers}: {sent} groups moved in "
            f"{run['mpi']['balance_pauses']} pauses, digest {run['digest']}")
+
+# Where the ranks have no common addresses for groups they stay, and that is said.
+stats = ranks.work / "limited.json"
+ended = ranks.launch(["-np", 2, "sh", "-c", 'ulimit -v 3000000; exec "$@"', "sh", ranks.bin / "phold",
+                      *LONG["phold"], "--workers", 1, *OFTEN, "--quiet", "--stats", stats])
+limited = json.loads(stats.read_text()) if ended.exit_code == 0 else {}
+reference = ranks.statistics_of("phold", *LONG["phold"], "--engine", "sequential")
+expect(limited.get("digest") == reference["digest"] and limited["mpi"]["groups_sent"] == 0
+       and any("--rebind-ranks" in notice for notice in limited["notices"]),
+       f"little address space: exit code {ended.exit_code}, {limited.get('notices')} {ended.ours}")
 
 SPOT = ["--lps", 1024, "--lps-per-group", 32, "--until", 3000, "--workers", 1, "--rebind", 0.05]
 run = ranks.statistics_over(2, "phold", *SPOT, "--hot-spot", 0.8, "--hot-spot-period", 100000)

@@ -80,6 +80,16 @@ TEST_CASE("RankBalance: groups that stay, or are too large, are loads all the sa
     CHECK(moves[0].group == 1);
 }
 
+TEST_CASE("RankBalance: what comes has room, with what leaves") {
+    for (const std::uint64_t room : {50u, 150u}) {
+        std::vector<RankLoads> ranks{{NodeId{0}, {group(0, 0, 10, 100), group(1, 0, 10, 100)}},
+                                     {NodeId{0}, {}}};
+        ranks[1].room = room;
+        CHECK(plan_rank_moves(ranks, 1, free_of_charge).empty() == (room < 100));
+        CHECK(draw_rank_moves(ranks, 1, 1, 7).empty());  // both at once
+    }
+}
+
 TEST_CASE("RankBalance: nothing to do moves nothing") {
     CHECK(plan_rank_moves(std::vector<RankLoads>(3), 2, free_of_charge).empty());
     const std::vector<RankLoads> balanced{{NodeId{0}, {group(0, 0, 10)}},
