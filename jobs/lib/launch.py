@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
 """Starts a program on several MPI ranks, each bound to its own part of the machine.
 
-usage: launch.py [--print] RANKS PROGRAM [ARGUMENT...]
+usage: launch.py [--print] [--retries N] [--hostfile FILE] RANKS PROGRAM [ARGUMENT...]
 
-RANKS   numa: one rank a NUMA node; socket: one a socket; or a number of ranks.
+RANKS   numa: one rank a NUMA node; socket: one a socket; a number of ranks; or alone: without MPI.
         Ranks are bound to cores where there are enough of them, and take turns where not.
+--hostfile FILE
+        on the machines in FILE, a line `NAME slots=CORES` each, which are taken to be like this one.
+--retries N
+        starts a run with --checkpoint again, up to N times, when a rank or a machine has died: from its
+        last checkpoint, or anew if there is none yet. Machines that do not answer are left out.
 --print says the command line and does not run it.
 
 It is Open MPI's mpirun that starts them; inside a SLURM allocation srun, if it speaks PMIx (what
@@ -14,8 +19,8 @@ a script. As root it has --allow-run-as-root, without which mpirun refuses.
 
 SIGINT, SIGTERM, SIGUSR1 and SIGHUP go on to the ranks, which make their last report or checkpoint.
 
-Exit codes: the program's, so 0 after a checkpoint; 2 wrong RANKS; 4 no mpirun; 130, 143 and 138
-interrupted."""
+Exit codes: the program's (with --retries, the last one's), so 0 after a checkpoint; 2 wrong RANKS, N or FILE;
+4 no mpirun; 130, 143 and 138 interrupted."""
 
 import os
 import re
@@ -24,15 +29,23 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import retries  # noqa: E402
 from cores import list_text, this_machine  # noqa: E402
 
 LEGAL = "legal: numa, socket, or a number of ranks from 1"
+LEGAL_RETRIES = "legal: a number from 1 to 9999"
+LEGAL_HOSTS = "legal: a file with a line `NAME slots=CORES` for each machine"
 SAME_SIGNAL_SECONDS = 1
+# mpirun notices a machine that is gone after minutes, or says so and waits for ever for its own ranks, which wait
+# for those of that machine. A look starts a program on each machine, for some tenths of a second.
+SECONDS_BETWEEN_LOOKS = 60
+SECONDS_TO_END = 5
 
 
 class Unable(Exception):
@@ -46,6 +59,7 @@ class Launcher:
     slurm: bool = False
     major: int = 4  # of Open MPI
     root: bool = False
+    hostfile: str = ""  # of mpirun
 
 
 def find_launcher(environment):
@@ -67,6 +81,8 @@ def find_launcher(environment):
 
 def command_line(ranks, machine, launcher, program):
     """(the words of the line, what the user should know about it or nothing)"""
+    if ranks == "alone":
+        return program, ""
     cores = len(machine.cores)
     if ranks in ("numa", "socket"):
         parts = machine.parts("node" if ranks == "numa" else "socket")
@@ -94,8 +110,10 @@ def mpirun_words(ranks, wanted, each, parts, machine, launcher, program):
     words = ["mpirun"]
     if launcher.root:
         words.append("--allow-run-as-root")
-    # SLURM's tasks are mpirun's slots, and there may be fewer of them than we start ranks.
-    more = ":OVERSUBSCRIBE" if launcher.slurm else ""
+    if launcher.hostfile:
+        words += ["--hostfile", launcher.hostfile]
+    # SLURM's tasks are mpirun's slots, as are those of a hostfile: there may be fewer than we start ranks.
+    more = ":OVERSUBSCRIBE" if launcher.slurm or launcher.hostfile else ""
     if parts is None:
         return [*words, "-np", str(wanted), "--map-by", "slot:OVERSUBSCRIBE", "--bind-to", "none",
                 *program]
@@ -126,38 +144,78 @@ def srun_words(ranks, wanted, each, parts, machine, launcher, program):
     return [*words, f"--cpu-bind={bind}", *program]
 
 
-def run(words, launcher):
-    """The exit code. The first Ctrl-C or kill goes to the ranks themselves, past mpirun, which would
-    kill them a second later: the last report or checkpoint of a long run takes longer. mpirun has a
-    group of its own, or the terminal would send it the same Ctrl-C. Ranks that are not its children,
-    on other hosts, it tells in its own way, and so does srun, whose child is no rank. SIGUSR1 both
-    hand on to all ranks and wait."""
-    with subprocess.Popen(words, preexec_fn=os.setpgrp) as launched:
-        ended = []  # (signal, when) of each wish that the run ends at once
+class Run:
+    """A line that is run, and perhaps others after it. The first Ctrl-C or kill goes to the ranks themselves,
+    past mpirun, which would kill them a second later: the last report or checkpoint of a long run takes
+    longer. mpirun has a group of its own, or the terminal would send it the same Ctrl-C. Ranks that are
+    not its children, on other hosts, it tells in its own way, and so does srun, whose child is no rank.
+    SIGUSR1 both hand on to all ranks and wait.
 
-        def hand_on(number, _):
-            os.kill(launched.pid, number)
+    told_ranks: the child is a rank, or tells them."""
 
-        def pass_by(number, _):
-            wish = number, time.monotonic()
-            # `timeout` and batch systems send one to us and one to our group.
-            if ended and wish[1] - ended[0][1] < SAME_SIGNAL_SECONDS:
-                return
-            ranks = [] if ended or launcher.srun else children_of(launched.pid)
-            ended.append(wish)
-            for process in ranks or [launched.pid]:
-                os.kill(process, number)
+    def __init__(self, told_ranks):
+        self.stopped = False  # somebody wished so
+        self._told_ranks = told_ranks
+        self._ended = []  # (signal, when) of each wish that the run ends at once
 
-        signal.signal(signal.SIGUSR1, hand_on)
-        # mpirun would end at once; what it hands on has the ranks saved as well.
+    def once(self, words, lost=None):
+        """The exit code of a line. `lost`: says now and then whether machines are gone, without which it
+        cannot end by itself; then it is ended."""
+        handlers = {signal.SIGUSR1: self._hand_on, signal.SIGINT: self._pass_by,
+                    signal.SIGTERM: self._pass_by}
         if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-            signal.signal(signal.SIGHUP, lambda *_: hand_on(signal.SIGUSR1, None))
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, pass_by)
-        code = launched.wait()
-    if code != 0 and ended:
-        return 128 + ended[0][0]
-    return code if code >= 0 else 128 - code
+            # mpirun would end at once; what it hands on has the ranks saved as well.
+            handlers[signal.SIGHUP] = lambda *_: self._hand_on(signal.SIGUSR1, None)
+        with subprocess.Popen(words, preexec_fn=os.setpgrp) as self._launched:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+            code = self._wait(lost)
+            for number in handlers:
+                signal.signal(number, signal.SIG_DFL)  # between two lines there is nobody to tell
+        if code != 0 and self._ended:
+            return 128 + self._ended[0][0]
+        return code if code >= 0 else 128 - code
+
+    def _wait(self, lost):
+        while lost is not None:
+            try:
+                return self._launched.wait(SECONDS_BETWEEN_LOOKS)
+            except subprocess.TimeoutExpired:
+                if lost():
+                    self._end()
+                    break
+        return self._launched.wait()
+
+    def _end(self):
+        """mpirun, and its ranks on this machine; those on others end when it is gone."""
+        ranks = children_of(self._launched.pid)
+        self._launched.terminate()
+        try:
+            self._launched.wait(SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            self._launched.kill()
+        for process in ranks:
+            try:
+                os.kill(process, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+    def _hand_on(self, number, _):
+        self.stopped = True
+        self._launched.send_signal(number)  # unless it is gone
+
+    def _pass_by(self, number, _):
+        self.stopped = True
+        wish = number, time.monotonic()
+        # `timeout` and batch systems send one to us and one to our group.
+        if self._ended and wish[1] - self._ended[0][1] < SAME_SIGNAL_SECONDS:
+            return
+        ranks = [] if self._ended or self._told_ranks else children_of(self._launched.pid)
+        self._ended.append(wish)
+        for process in ranks:
+            os.kill(process, number)
+        if not ranks:
+            self._launched.send_signal(number)
 
 
 def children_of(process):
@@ -167,29 +225,135 @@ def children_of(process):
         return []
 
 
-def main(words):
-    only_print = words[:1] == ["--print"]
-    words = words[only_print:]
+@dataclass
+class Wanted:
+    """The command line of this file."""
+
+    only_print: bool = False
+    retries: int = 0
+    hostfile: str = ""
+    ranks: str = ""
+    program: tuple = ()
+
+
+class Refused(Exception):
+    """A value that is not legal."""
+
+
+def read_command_line(words):
+    wanted, words = Wanted(), list(words)
+    while words and words[0].startswith("--"):
+        option = words.pop(0)
+        if option == "--print":
+            wanted.only_print = True
+        elif option == "--hostfile" and words:
+            wanted.hostfile = words.pop(0)
+        elif option == "--retries" and words:
+            value = words.pop(0)
+            if not re.fullmatch("[1-9][0-9]{0,3}", value):
+                raise Refused(f"--retries: '{value}'; {LEGAL_RETRIES}")
+            wanted.retries = int(value)
+        else:
+            return None
     if len(words) < 2:
-        print(__doc__, file=sys.stderr)
-        return 2
-    ranks, *program = words
-    if not re.fullmatch("numa|socket|[1-9][0-9]{0,5}", ranks):
-        print(f"numawarp: --ranks: '{ranks}'; {LEGAL}", file=sys.stderr)
-        return 2
+        return None
+    wanted.ranks, *wanted.program = words
+    if not re.fullmatch("alone|numa|socket|[1-9][0-9]{0,5}", wanted.ranks):
+        raise Refused(f"--ranks: '{wanted.ranks}'; {LEGAL}")
+    if wanted.hostfile and wanted.ranks == "alone":
+        raise Refused("--hostfile: without MPI; legal: with numa, socket, or a number of ranks")
+    if wanted.retries and not retries.value_of("--checkpoint", wanted.program):
+        raise Refused("--retries: without --checkpoint; legal: with --checkpoint DIR behind the model")
+    return wanted
+
+
+class Start:
+    """What is started, of which less may be left at the next try."""
+
+    def __init__(self, wanted):
+        self.launcher = Launcher() if wanted.ranks == "alone" else find_launcher(os.environ)
+        self.ranks = wanted.ranks
+        self.program = wanted.program
+        self.hosts = {}
+        if wanted.hostfile:
+            try:
+                self.hosts = retries.read_hosts(wanted.hostfile)
+            except retries.BadHosts as reason:
+                raise Refused(f"--hostfile: {wanted.hostfile}: {reason}; {LEGAL_HOSTS}") from reason
+            self.launcher = replace(self.launcher, srun=False, hosts=len(self.hosts),
+                                    hostfile=wanted.hostfile)
+
+    def line(self):
+        words, notice = command_line(self.ranks, this_machine(), self.launcher, self.program)
+        if notice:
+            print(f"numawarp: {notice}", file=sys.stderr)
+        return words
+
+    def lost(self):
+        """The machines that do not answer any more, asked twice."""
+        silent = list(self.hosts)
+        for _ in range(2):
+            answering = retries.answering(silent, self.launcher)
+            silent = [name for name in silent if name not in answering]
+        return silent
+
+    def leave_out(self, lost, folder):
+        """Fewer machines, and as many ranks on each as before. `folder`: for a list of those that are left."""
+        all_hosts = len(self.hosts)
+        self.hosts = {name: line for name, line in self.hosts.items() if name not in lost}
+        if self.ranks.isdigit():
+            self.ranks = str(max(1, int(self.ranks) * len(self.hosts) // all_hosts))
+        hostfile = Path(folder) / "hosts"
+        hostfile.write_text("".join(f"{line}\n" for line in self.hosts.values()))
+        self.launcher = replace(self.launcher, hosts=len(self.hosts), hostfile=str(hostfile))
+
+
+def run_with_retries(start, tries):
+    """The exit code of the last try."""
+    run = Run(told_ranks=start.launcher.srun or start.ranks == "alone")
+    first_program = start.program
+    checkpoints = retries.value_of("--checkpoint", first_program)
+    with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
+        for number in range(tries + 1):
+            line = start.line()
+            if start.ranks != "alone":
+                print(f"numawarp: {shlex.join(line)}", file=sys.stderr, flush=True)
+            code = run.once(line, start.lost if start.hosts and tries else None)
+            if number == tries or run.stopped or code in retries.ON_PURPOSE:
+                break
+            lost = start.lost()
+            cause = retries.cause_of(code, lost)
+            if not cause or run.stopped or (lost and len(lost) == len(start.hosts)):
+                break
+            if lost:
+                start.leave_out(lost, folder)
+            at = retries.saved_at(checkpoints)
+            start.program = (first_program if at is None
+                             else retries.going_on(first_program, checkpoints))
+            print(f"numawarp: --retries: {cause}; try {number + 1} of {tries} "
+                  + ("begins anew: there is no checkpoint yet" if at is None
+                     else f"goes on from virtual time {at:g}")
+                  + (f", on {' '.join(start.hosts)}" if start.hosts else ""), file=sys.stderr, flush=True)
+    return code
+
+
+def main(words):
     try:
-        launcher = find_launcher(os.environ)
+        wanted = read_command_line(words)
+        if wanted is None:
+            print(__doc__, file=sys.stderr)
+            return 2
+        start = Start(wanted)
+    except Refused as reason:
+        print(f"numawarp: {reason}", file=sys.stderr)
+        return 2
     except Unable as reason:
         print(f"numawarp: {reason}", file=sys.stderr)
         return 4
-    line, notice = command_line(ranks, this_machine(), launcher, program)
-    if notice:
-        print(f"numawarp: {notice}", file=sys.stderr)
-    if only_print:
-        print(shlex.join(line))
+    if wanted.only_print:
+        print(shlex.join(start.line()))
         return 0
-    print(f"numawarp: {shlex.join(line)}", file=sys.stderr, flush=True)
-    return run(line, launcher)
+    return run_with_retries(start, wanted.retries)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ ELSEWHERE = [
     (r"\./jobs/run meter\b.*", "guest_meter"),
     (r"tests/checks/gvt_model .*", "check_gvt_model"),
     (r"build/bin/test_numa -s", "test_numa"),
-    (r"mpirun --hostfile hosts .*", "hosts_network"),
+    (r"\./jobs/run --hostfile hosts .*", "hosts_lost_host"),
     (r"(\./jobs/run slurm|sbatch|scancel|scontrol|squeue|srun) (?!.*--print).*",
      "hosts_slurm_document"),
 ]

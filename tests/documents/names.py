@@ -13,7 +13,7 @@ from document import documents
 from programs import CHECKOUT, Programs
 
 NOT_OURS = {
-    "of MPI": ["--allow-run-as-root", "--bind-to", "--hostfile", "--map-by", "--mca",
+    "of MPI": ["--allow-run-as-root", "--bind-to", "--map-by", "--mca",
                "--report-bindings", "btl_sm_eager_limit", "mpi_yield_when_idle"],
     "of SLURM": ["--account", "--batch", "--job", "--name", "--partition", "BeginTime", "scancel"],
     "of containers": ["--cap-add", "--shm-size"],

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """jobs/slurm/long-run.sbatch: a run that is stopped again and again ends with the digest and the output
 of one that is not. It is stopped by the signal that comes before the time limit, by one to the ranks
-alone, by a more urgent job, and by scancel, after which it is submitted again.
+alone, by a rank that is killed, by a more urgent job, and by scancel, after which it is submitted again.
 
 usage: test_slurm_long_run.py FOLDER-OF-PROGRAMS [time-limit]
 
 time-limit  instead a run that needs more time than its job may have. SLURM itself sends the signal, some time
             within the minute before --signal says: a few minutes, since SLURM counts in minutes."""
 
+import os
+import signal
 import sys
 
 from checkout import Checkout
@@ -56,6 +58,14 @@ class LongRun:
 
     def under_way(self):
         self._launch.wait_until_under_way(RANKS)
+
+    def kill_rank(self):
+        """Then waits until others are there."""
+        killed = self._launch.pids()
+        os.kill(killed[RANKS - 1], signal.SIGKILL)
+        self._launch.wait_for(lambda: "a rank has died (exit code 137)" in self.log())
+        self._launch.wait_for(lambda: not set(killed.values()) & set(self._launch.pids().values()))
+        self.under_way()
 
     def wait_until_requeued(self):
         """The job as SLURM shows it when it is back in the queue, or over."""
@@ -111,6 +121,7 @@ def check_stops():
         slurm.run("/", "scancel", "--signal=USR1", job.number)
         job.expect_requeued("a signal to the ranks", 2)
         job.under_way()
+        job.kill_rank()
         slurm.run("/", "srun", "--partition=urgent", f"--nodes={RANKS}", "true")
         job.expect_requeued("preempted", 3)
         job.expect_end("nobody stops it", "COMPLETED")

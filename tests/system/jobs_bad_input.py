@@ -17,7 +17,21 @@ for ranks in ["0", "-1", "x", "", "1e3", "2.5", " 2", "0x2", "99999999", "numa,s
     programs.refused(2, ["--ranks", "a number of ranks from 1"], run, "--ranks", ranks, "phold")
     programs.refused(2, ["--ranks", "a number of ranks from 1"], run, b"--ranks=" + ranks.encode()
                      if isinstance(ranks, str) else b"--ranks=" + ranks, "phold")
+for retries in ["0", "-1", "x", "", "1.5", "10000", " 2", "\n", b"\xff"]:
+    programs.refused(2, ["--retries", "a number from 1 to 9999"], run, "--retries", retries, "phold",
+                     "--checkpoint", "D")
+for hostfile in ["", "nosuch", ".", "\n"]:
+    programs.refused(2, ["--hostfile", "a line `NAME slots=CORES`"], run, "--hostfile", hostfile, "phold")
+no_hosts = programs.file_with("# none\n\n", "no-hosts")
+programs.refused(2, ["--hostfile", "names no machine", "slots=CORES"], run, "--hostfile", no_hosts, "--print", "phold")
+programs.refused(2, ["--hostfile", "no text", "slots=CORES"], run, "--hostfile",
+                 programs.file_with(b"\xff\xfe", "bytes"), "--print", "phold")
 for arguments, fragments in [
+        (["--retries", 2, "phold"], ["--retries", "--checkpoint DIR"]),
+        (["--retries", 2, "--ranks", 2, "phold", "--checkpoint", ""], ["--retries", "--checkpoint DIR"]),
+        (["--retries", 2], ["no MODEL"]), (["--retries", 2, "list"], ["list"]),
+        (["--retries", 2, "bench"], ["--retries", "model"]), (["--retries", 2, "machine"], ["--retries", "model"]),
+        (["--hostfile", no_hosts, "bench"], ["--hostfile", "model"]),
         (["--ranks"], ["--ranks", "from 1"]), (["--ranks", 2], ["no MODEL"]), (["--print"], ["no MODEL"]),
         (["list", "extra"], ["list"]), (["--ranks", 2, "list"], ["list"]), (["--print", "list"], ["list"]),
         (["--ranks", 2, "bench"], ["--ranks", "model"]), (["--print", "bench"], ["--print", "model"]),
@@ -38,5 +52,10 @@ for arguments, fragment in [
     programs.refused(2, [fragment], run, "guest", *arguments, "--", "true")
 for arguments in [["0", "phold"], ["x", "phold"], ["--print", "0", "phold"], ["-1", "phold"], ["", "phold"]]:
     programs.refused(2, ["legal: numa, socket, or a number of ranks from 1"], launch, *arguments)
+for arguments, fragment in [
+        (["--retries", "0", "2", "phold", "--checkpoint", "D"], "a number from 1 to 9999"),
+        (["--retries", "1", "2", "phold"], "with --checkpoint DIR"),
+        (["--hostfile", no_hosts, "alone", "phold"], "--hostfile: without MPI")]:
+    programs.refused(2, [fragment], launch, *arguments)
 
 programs.leave()

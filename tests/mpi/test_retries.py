@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""`./jobs/run --retries`: a run of which a rank was killed starts again by itself, from its last checkpoint or
+anew, and ends with the digest and the tables of one that nobody has struck. What ends on purpose is not tried
+again: a failure of the model, a wrong option, a signal of the user's. When no try is left, the exit code is
+the last one's."""
+
+import os
+import re
+import signal
+import sys
+from pathlib import Path
+
+from ranks import Launch, Ranks
+
+from checkpoints import contents, gvt, restart_hint, result
+from programs import CHECKOUT
+
+MODEL = ["traffic", "--objects", 200, "--until", 8000]
+ranks = Ranks()
+expect = ranks.expect
+
+
+class Retried:
+    """A run under launch.py, in a folder of its own."""
+
+    def __init__(self, name, tries, count, period_seconds, *model):
+        self.folder = ranks.work / name
+        self.folder.mkdir()
+        self.checkpoint, self.output = self.folder / "checkpoint", self.folder / "output"
+        self.stats = self.folder / "stats.json"
+        self.count = count
+        program, *options = model or MODEL
+        self.launch = Launch(
+            [sys.executable, CHECKOUT / "jobs/lib/launch.py", "--retries", tries, count,
+             ranks.bin / program, *options, "--workers", 1, "--quiet", "--stats", self.stats, "--output",
+             self.output, f"--checkpoint={self.checkpoint}", "--checkpoint-period", period_seconds],
+            self.folder)
+
+    def pids(self):
+        """Of the ranks; of one alone, which has no number, too."""
+        parent = self.launch.process.pid
+        children = Path(f"/proc/{parent}/task/{parent}/children")
+        found = list(self.launch.pids().values())
+        if self.count == "alone" and children.exists():
+            found = list(map(int, children.read_text().split()))
+        return found
+
+    def kill_one(self, others_than=()):
+        """A rank of the try that comes after that of these ranks, a while after it has begun. Returns all."""
+        wanted = 1 if self.count == "alone" else self.count
+        pids = []
+
+        def are_there():
+            pids[:] = [pid for pid in self.pids() if pid not in others_than]
+            return len(pids) == wanted
+        self.launch.wait_for(are_there)
+        beyond = gvt(self.checkpoint)
+        self.launch.wait_for(lambda: gvt(self.checkpoint) > beyond)
+        os.kill(pids[-1], signal.SIGKILL)
+        return pids
+
+    def tries(self):
+        """What it has said of them."""
+        return [line for line in self.launch.stderr().splitlines()
+                if line.startswith("numawarp: --retries: ")]
+
+    def expect_as_if_nothing_had_happened(self, name, ended, tries):
+        said = self.tries()
+        expect(ended.exit_code == 0 and len(said) == tries,
+               f"{name}: exit code {ended.exit_code}: {said}" + ("" if ended.exit_code == 0 else ended.stderr))
+        if ended.exit_code == 0:
+            expect(result(self.stats) == reference, f"{name}: {result(self.stats)}")
+            expect(contents(self.output) == tables, f"{name}: the same tables")
+
+
+output = ranks.work / "reference"
+ranks.statistics_of(*MODEL, "--engine", "sequential", "--output", output)
+reference, tables = result(ranks.work / "stats.json"), contents(output)
+
+for count in (2, "alone"):
+    run = Retried(f"twice-{count}", 3, count, 0.2)
+    with run.launch as launch:
+        run.kill_one(run.kill_one())
+        ended = launch.wait()
+    run.expect_as_if_nothing_had_happened(f"killed twice, {count}", ended, 2)
+    expect(all(re.search(rf"died of SIGKILL; try {i} of 3 goes on from virtual time \d", line)
+               for i, line in enumerate(run.tries(), 1)), f"killed twice, {count}: it says where it goes on")
+
+# Before there is a checkpoint.
+run = Retried("early", 1, 2, 600)
+with run.launch as launch:
+    launch.wait_until_under_way(2)
+    os.kill(launch.pids()[1], signal.SIGKILL)
+    ended = launch.wait()
+run.expect_as_if_nothing_had_happened("killed early", ended, 1)
+expect("begins anew" in "".join(run.tries()), "killed early: it says that it begins anew")
+
+run = Retried("used-up", 1, 2, 0.2)
+with run.launch as launch:
+    run.kill_one(run.kill_one())
+    ended = launch.wait()
+expect(ended.exit_code == 128 + signal.SIGKILL and len(run.tries()) == 1,
+       f"no try is left: exit code {ended.exit_code}: {run.tries()}")
+
+for name, number, code in [("a checkpoint is wanted", signal.SIGUSR1, 0), ("interrupted", signal.SIGINT, 130)]:
+    run = Retried(number.name, 3, 2, 0.2)
+    with run.launch as launch:
+        launch.wait_for(lambda: gvt(run.checkpoint) > 0)
+        launch.process.send_signal(number)
+        ended = launch.wait()
+    expect(ended.exit_code == code and not run.tries() and restart_hint(ended.stderr) is not None,
+           f"{name}: exit code {ended.exit_code}: {run.tries()}")
+
+for name, code, model in [
+        ("the model fails", 3, ["rule_breaker", "--breach", "exception", "--lps-per-group", 1]),
+        ("a wrong option", 2, ["phold", "--until", "soon"])]:
+    run = Retried(f"code-{code}", 3, 2, 600, *model)
+    with run.launch as launch:
+        ended = launch.wait()
+    expect(ended.exit_code == code and not run.tries(), f"{name}: exit code {ended.exit_code}: {run.tries()}")
+
+ranks.leave()
