@@ -127,6 +127,7 @@ def check_stops():
         job.expect_end("nobody stops it", "COMPLETED")
     went_on = job.log().count("results in results/stopped --restart ")
     expect(went_on == 3, f"it went on from a checkpoint {went_on} times")
+    expect("a rank has died (exit code 137); started again" in job.log(), "it went on when a rank was killed")
     expect_reference("stopped")
 
     with LongRun("cancelled") as job:
