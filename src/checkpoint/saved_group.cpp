@@ -132,4 +132,30 @@ std::vector<EventRecord*> read_group(Group& group, const ReadBytes& read) {
     return pending;
 }
 
+SavedPart write_groups(const std::vector<Group*>& groups,
+                       const std::vector<std::vector<EventRecord*>>& pending, const AddressMap& map,
+                       const std::vector<LoadedModule>& modules, SectionWriter& file,
+                       std::uint32_t file_number) {
+    SavedPart part;
+    for (const LoadedModule& module : modules) part.modules_at.push_back(module.begin);
+    for (const Group* group : groups) {
+        const std::uint32_t g = group->mail.group();
+        part.stray.combine(
+            write_group(*group, pending[g], map, modules,
+                        [&](const void* bytes, std::size_t size) { file.write(bytes, size); }));
+        part.groups.push_back({g, file_number, file.end_section()});
+    }
+    return part;
+}
+
+std::vector<EventRecord*> SavedGroups::read(Group& group) {
+    const SavedGroup& from = saved_.groups[group.mail.group()];
+    if (!file_ || number_ != from.file) {
+        number_ = from.file;
+        file_.emplace(saved_.folder + "/" + saved_.files[number_]);
+    }
+    file_->open(from.section);
+    return read_group(group, [&](void* bytes, std::size_t size) { file_->read(bytes, size); });
+}
+
 }  // namespace nw

@@ -12,10 +12,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "checkpoint/saved_run.hpp"
 #include "event/event_key.hpp"
+#include "file/section_file.hpp"
 #include "lp/group.hpp"
 #include "numa/image/group_image.hpp"
 #include "numa/image/outside_pointers.hpp"
@@ -42,5 +44,27 @@ StrayPointers write_group(const Group& group, const std::vector<EventRecord*>& p
 // What write_group() wrote replaces the LPs of `group`, which were just built. Returns the pending
 // events. Throws SetupError if the constructors did not do what they did then, and what read() throws.
 std::vector<EventRecord*> read_group(Group& group, const ReadBytes& read);
+
+// A worker's groups, each a section of `file`, which has that number. `pending`: by group. What is known of
+// progress is the engine's to say.
+SavedPart write_groups(const std::vector<Group*>& groups,
+                       const std::vector<std::vector<EventRecord*>>& pending, const AddressMap& map,
+                       const std::vector<LoadedModule>& modules, SectionWriter& file,
+                       std::uint32_t file_number);
+
+// Where a worker reads its groups from. One file is open at a time: a run of very many workers may go on with
+// few.
+class SavedGroups {
+  public:
+    explicit SavedGroups(const SavedRun& saved) : saved_(saved) {}
+
+    // As read_group(). Throws SetupError.
+    std::vector<EventRecord*> read(Group& group);
+
+  private:
+    const SavedRun& saved_;
+    std::optional<SectionReader> file_;
+    std::uint32_t number_ = 0;  // of the open file
+};
 
 }  // namespace nw

@@ -11,6 +11,7 @@
 #include "base/spin_lock.hpp"
 #include "engine/engines.hpp"
 #include "engine/handler_watch.hpp"
+#include "engine/run_saver.hpp"
 #include "engine/setup_pump.hpp"
 #include "engine/worker_start.hpp"
 #include "event/wire_event.hpp"
@@ -27,7 +28,7 @@ namespace {
 constexpr std::uint32_t idle_turns_before_rest = 1000;
 constexpr std::uint32_t idle_turns_before_rest_shared = 8;
 
-class ConservativeRun {
+class ConservativeRun final : private SavedRank {
   public:
     ConservativeRun(EngineRun& run, WindowRank& rank)
         : run_(run),
@@ -36,6 +37,7 @@ class ConservativeRun {
           tallies_(run.plan.workers),
           barrier_(static_cast<std::ptrdiff_t>(run.plan.workers)),
           pump_(run.plan.ranks > 1, [this] { pump(); }),
+          saver_(run, *this, saved_workers(workers_), barrier_),
           watch_(run.plan.config, watched(), run.progress) {}
 
     void run() {
@@ -86,10 +88,20 @@ class ConservativeRun {
         const ThreadCounters counters(run_.memory.os(), run_.plan.config.hardware_counters);
         const Stopwatch stopwatch;
         guarded(w, [&] {
-            if (w == 0) rank_.history().begin(RunHistory::Clock::now());
-            if (w == 0) run_.progress.begin(0);
-            turn_until_finished(*workers_[w]);
+            if (w != 0) return;
+            const RunSample first = beginning_of(run_.plan.config);
+            rank_.history().begin(RunHistory::Clock::now(), first);
+            run_.progress.begin(first.gvt);
+            saver_.begin();
         });
+        for (;;) {
+            guarded(w, [&] { turn_until_still(*workers_[w]); });
+            barrier_.arrive_and_wait();  // nobody is executing
+            if (w == 0) is_pause_ = workers_[w]->paused() && !rank_.broken();
+            barrier_.arrive_and_wait();
+            if (!is_pause_) break;
+            saver_.save(w);
+        }
         meter_phase<MeterPhase::ending>();
         if (w == 0) run_.result.wall_seconds = stopwatch.wall_seconds();
         tallies_[w].busy_seconds = stopwatch.thread_cpu_seconds();
@@ -106,6 +118,11 @@ class ConservativeRun {
         barrier_.arrive_and_wait();  // every group exists, or somebody failed
         if (w == 0 && run_.plan.config.protect_shared) shared_.begin();
         barrier_.arrive_and_wait();
+        if (w == 0)
+            guarded(w, [&] {
+                const auto network = rank_.hold_network();
+                begin_output(run_);
+            });
         if (w == 0 && !rank_.broken()) has_groups_.store(true, std::memory_order_release);
         guarded(w, [&] { workers_[w]->start(); });
         barrier_.arrive_and_wait();  // worker 0 looks after the network from now on
@@ -127,11 +144,11 @@ class ConservativeRun {
         }
     }
 
-    void turn_until_finished(WindowWorker& worker) {
+    void turn_until_still(WindowWorker& worker) {
         const std::uint32_t patience =
             run_.places.share_cpus ? idle_turns_before_rest_shared : idle_turns_before_rest;
         std::uint32_t idle_turns = 0;
-        while (!worker.finished()) {
+        while (!worker.finished() && !worker.paused()) {
             if (worker.turn(WindowWorker::Clock::now())) {
                 idle_turns = 0;
             } else if (++idle_turns > patience) {
@@ -140,6 +157,17 @@ class ConservativeRun {
                 spin_pause();
             }
         }
+    }
+
+    // --- Saving ---
+
+    bool cannot_go_on() const noexcept override { return rank_.broken(); }
+    void fail_now() noexcept override {
+        rank_.fail({});
+        rank_.give_up();
+    }
+    int signal_to_end() const noexcept override {
+        return std::max(sums().stop, rank_.stop_signal());
     }
 
     // --- Thread: the main one, when the workers' have ended ---
@@ -158,7 +186,8 @@ class ConservativeRun {
         result.end_time = std::min(sums().earliest, until);
         if (sums().earliest < until) {
             result.reason = EndReason::interrupted;
-            result.signal = sums().stop;
+            // If the run was saved, RunSaver has set it.
+            if (!run_.plan.config.save.on()) result.signal = sums().stop;
         } else {
             result.reason = sums().dropped ? EndReason::until : EndReason::no_events;
         }
@@ -208,7 +237,9 @@ class ConservativeRun {
     std::barrier<> barrier_;
     std::atomic<bool> has_groups_{false};
     SetupPump pump_;
+    RunSaver saver_;
     HandlerWatch watch_;
+    bool is_pause_ = false;  // by worker 0, between two barriers
 };
 
 }  // namespace

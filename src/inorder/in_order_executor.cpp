@@ -11,6 +11,7 @@
 #include "lp/make_context.hpp"
 #include "net/exchange.hpp"
 #include "numa/handler/warm_up.hpp"
+#include "numa/image/outside_pointers.hpp"
 
 namespace nw {
 namespace {
@@ -49,6 +50,7 @@ InOrderExecutor::~InOrderExecutor() = default;
 
 void InOrderExecutor::adopt_thread() {
     warm_up();
+    stack_ = own_stack();
     guard_.adopt_thread();
     WatchedThread::adopt_thread();
 }
@@ -58,16 +60,8 @@ RunningHandler InOrderExecutor::running_handler() const noexcept { return call_.
 
 // --- Before and after ------------------------------------------------------------------------------
 
-void InOrderExecutor::set_up() {
-    for (std::uint32_t g = 0; g < world_.plan.partition.groups(); ++g) {
-        if (!owns(g)) continue;
-        world_.groups[g] = std::make_unique<Group>(world_.memory, g);
-        groups_.push_back(world_.groups[g].get());
-        build_lps(*groups_.back(), world_.plan, &world_.budget, call_, guard_);
-    }
-}
-
 void InOrderExecutor::start(const std::function<void()>& move_mail) {
+    if (world_.plan.config.restart_from) return;
     start_lps(
         groups_, world_.budget, [&](Group&, LpRecord& lp) { run_on_start(lp); },
         [&] {
@@ -271,11 +265,15 @@ void InOrderExecutor::output(Context&, std::size_t table, std::span<const Output
 void InOrderExecutor::hand_over_output(VirtualTime bound) {
     if (!world_.output.wanted()) return;
     if (rows_.size() >= rows_worth_handing_over || bound == time_infinity) {
-        world_.output.hand_over(self_.worker, rows_, bound);
+        hand_over_all_output(bound);
     } else {
         // Rows are kept in order: the first is the earliest that is still to be handed over.
         world_.output.promise(self_.worker, rows_.empty() ? bound : rows_.front().key.time);
     }
+}
+
+void InOrderExecutor::hand_over_all_output(VirtualTime bound) {
+    world_.output.hand_over(self_.worker, rows_, bound);
 }
 
 }  // namespace nw

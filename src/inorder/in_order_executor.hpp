@@ -18,13 +18,18 @@
 #include "lp/event_sink.hpp"
 #include "lp/group.hpp"
 #include "numa/handler/fault_guard.hpp"
+#include "numa/os/os.hpp"
 #include "output/output_writer.hpp"
 #include "plan/memory_budget.hpp"
 #include "plan/run_plan.hpp"
 
 namespace nw {
 
+class AddressMap;
 class Exchange;
+class SavedGroups;
+class SectionWriter;
+struct SavedPart;
 struct WireEvent;
 
 // Windows are counted modulo 2^32. Not from 0: so the numbers wrap in every run.
@@ -61,8 +66,10 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
 
     // Thread: its own, before anything else there; leave_thread() after all else.
     void adopt_thread();
-    void set_up();  // builds the groups that the partition gives this executor
-    // on_start of its LPs. `move_mail`: between ranks, now and then.
+    AddressRange stack() const noexcept { return stack_; }  // of that thread
+    // Builds the groups that the partition gives this executor, or reads them if the run goes on from a saved one.
+    void set_up();
+    // on_start of its LPs, unless the run goes on from a saved one. `move_mail`: between ranks, now and then.
     void start(const std::function<void()>& move_mail);
 
     // Executes events before `horizon`, at most `events_max`, until none is left or (with an end
@@ -90,6 +97,12 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     // Events to each other rank, added to `sums` by the rank's number.
     void add_sent_to(std::vector<std::uint64_t>& sums) const;
     void hand_over_output(VirtualTime bound);
+    void hand_over_all_output(VirtualTime bound);
+
+    // Writes the groups and what is known of them (in_order_executor_saving.cpp). Requires: no mail is under way,
+    // all output is handed over, everything before `gvt` is executed.
+    SavedPart save(SectionWriter& file, std::uint32_t file_number, const AddressMap& map,
+                   VirtualTime gvt) const;
 
     void run_on_end(LpRecord& lp, VirtualTime end_time);
     // Calls the model's destructors. Throws ModelError.
@@ -104,6 +117,7 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     std::uint64_t validate() const;
 
   private:
+    void read_group_of(SavedGroups& saved, Group& group);
     void run_on_start(LpRecord& lp);
     void execute(Group& group, LpRecord& lp, EventRecord& event);
     void schedule(Context& context, LpId target, VirtualTime delay, EventType type,
@@ -129,6 +143,7 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     Partition::Owner self_;
     PendingSet pending_;
     FaultGuard guard_;
+    AddressRange stack_;
     std::string failure_;  // of the handler that failed
     Counters counters_;
     std::vector<Group*> groups_;

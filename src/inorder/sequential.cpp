@@ -1,9 +1,13 @@
 // The sequential engine: the oracle of all others, and the fastest way to run a model on one core.
-// Smallest key first, executed for good.
+// Smallest key first, executed for good. Between two batches of events it may be saved.
+
+#include <barrier>
+#include <exception>
 
 #include "base/meter_marks.hpp"
 #include "engine/engines.hpp"
 #include "engine/handler_watch.hpp"
+#include "engine/run_saver.hpp"
 #include "engine/worker_start.hpp"
 #include "inorder/in_order_executor.hpp"
 #include "numa/region/shared_arena.hpp"
@@ -15,12 +19,13 @@ namespace {
 // Between two looks at the stop signal, the progress line and the memory in use.
 constexpr std::uint64_t events_per_look = 2048;
 
-class SequentialRun {
+class SequentialRun final : private SavedWorker, private SavedRank {
   public:
     explicit SequentialRun(EngineRun& run)
         : run_(run),
           world_(run.plan, run.memory, run.output, nullptr),
           executor_(world_, 0),
+          saver_(run, *this, {this}, alone_),
           watch_(run.plan.config, {&executor_}, run.progress) {}
 
     void run() {
@@ -40,6 +45,7 @@ class SequentialRun {
         start_worker(run_.model);
         executor_.set_up();
         if (run_.plan.config.protect_shared) shared_.begin();
+        begin_output(run_);
         executor_.start([] {});
         meter_phase<MeterPhase::execute>();
         execute();
@@ -59,27 +65,57 @@ class SequentialRun {
     void execute() {
         const ThreadCounters counters(run_.memory.os(), run_.plan.config.hardware_counters);
         const Stopwatch stopwatch;
-        history_.begin(RunHistory::Clock::now());
-        run_.progress.begin(0);
-        const VirtualTime until = run_.plan.until;
-        while (!executor_.all_ended() && executor_.next_time() < until &&
-               run_.stop_signal.load(std::memory_order_relaxed) == 0) {
-            executor_.run(until, events_per_look);
-            executor_.apply_memory_pressure(MemoryBudget::Clock::now());
-            executor_.hand_over_output(executor_.last_time());
-            report_progress();
+        const RunSample first = beginning_of(run_.plan.config);
+        history_.begin(RunHistory::Clock::now(), first);
+        run_.progress.begin(first.gvt);
+        saver_.begin();
+        while (!execute_until_still() && run_.plan.config.save.on()) {
+            executor_.hand_over_all_output(executor_.last_time());
+            saver_.save(0);
+            if (failure_ != nullptr) std::rethrow_exception(failure_);
+            if (ended_by_signal_) break;
         }
         run_.result.wall_seconds = stopwatch.wall_seconds();
         tally_.busy_seconds = stopwatch.thread_cpu_seconds();
         tally_.hardware = counters.counts();
     }
 
-    void report_progress() {
+    bool is_over() { return executor_.all_ended() || executor_.next_time() >= run_.plan.until; }
+
+    // Until the run is over, a signal has come, or it is to be saved. Returns whether it is over.
+    bool execute_until_still() {
+        auto now = Clock::now();
+        while (!is_over() && run_.stop_signal.load(std::memory_order_relaxed) == 0 &&
+               now < save_due_) {
+            executor_.run(run_.plan.until, events_per_look);
+            now = Clock::now();
+            executor_.apply_memory_pressure(now);
+            executor_.hand_over_output(executor_.last_time());
+            report_progress(now);
+        }
+        return is_over();
+    }
+
+    // --- Saving ---
+
+    AddressRange stack() const noexcept override { return executor_.stack(); }
+    void save_at(Clock::time_point time) noexcept override { save_due_ = time; }
+    SavedPart save(SectionWriter& file, std::uint32_t file_number, const AddressMap& map) override {
+        return executor_.save(file, file_number, map, executor_.next_time());
+    }
+    void resume() noexcept override {}
+    void end_interrupted() noexcept override { ended_by_signal_ = true; }
+    bool cannot_go_on() const noexcept override { return failure_ != nullptr; }
+    void fail_now() noexcept override { failure_ = std::current_exception(); }
+    int signal_to_end() const noexcept override {
+        return run_.stop_signal.load(std::memory_order_relaxed);
+    }
+
+    void report_progress(Clock::time_point now) {
         const std::uint64_t executed = executor_.counters()[Counter::executed_events];
         run_.progress.gvt.store(executor_.last_time(), std::memory_order_relaxed);
         run_.progress.committed_events.store(executed, std::memory_order_relaxed);
         run_.progress.executed_events.store(executed, std::memory_order_relaxed);
-        const auto now = RunHistory::Clock::now();
         if (history_.is_due(now))
             history_.add(now, {.gvt = executor_.last_time(),
                                .committed_events = executed,
@@ -109,6 +145,11 @@ class SequentialRun {
     SharedArena::ReadOnly shared_;  // to the first destructor of an LP
     WorkerTally tally_;
     RunHistory history_;
+    std::barrier<> alone_{1};
+    RunSaver saver_;
+    Clock::time_point save_due_ = Clock::time_point::max();
+    bool ended_by_signal_ = false;
+    std::exception_ptr failure_;
     HandlerWatch watch_;
 };
 

@@ -41,6 +41,8 @@ class WindowRank {
     void net_step();
     // Thread: the last to arrive at the round, for which nobody else may look any more.
     void begin_reduction();
+    // Nobody moves anything meanwhile.
+    std::unique_lock<SpinLock> hold_network() { return std::unique_lock(net_role_); }
     // What the window that is cut is waiting for.
     std::string waiting_for();
     // Somebody must look after the network.

@@ -25,11 +25,12 @@ struct WindowSums {
     EventKey failed_at{};
     std::uint32_t failed_rank = no_rank;
     int stop = 0;          // a signal number, if the user wants an orderly end
+    bool save = false;     // the run is to be saved
     bool dropped = false;  // events were scheduled at or after --until
 
     bool failed() const noexcept { return failed_rank != no_rank; }
-    // After this window and the rest of it there is no other.
-    bool is_last() const noexcept { return failed() || stop != 0; }
+    // After this window and the rest of it there is no other, or not at once.
+    bool is_last() const noexcept { return failed() || stop != 0 || save; }
 
     void combine(const WindowSums& other) noexcept {
         earliest = std::min(earliest, other.earliest);
@@ -43,6 +44,7 @@ struct WindowSums {
             failed_rank = other.failed_rank;
         }
         stop = std::max(stop, other.stop);
+        save |= other.save;
         dropped |= other.dropped;
     }
 };

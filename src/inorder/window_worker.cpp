@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/meter_marks.hpp"
+#include "checkpoint/saved_group.hpp"
 #include "plan/run_plan.hpp"
 
 namespace nw {
@@ -86,7 +87,7 @@ bool WindowWorker::learn(Clock::time_point now) {
     meter_phase<MeterPhase::mail>();
     attempt([&] { executor_.fetch_mail(); });
     if (ending_ || (sums.earliest >= rank_.plan().until && !sums.failed())) {
-        finished_ = true;
+        end_or_pause(sums);
     } else if (sums.is_last()) {
         ending_ = true;
         cut_at_ = horizon_;
@@ -94,6 +95,31 @@ bool WindowWorker::learn(Clock::time_point now) {
         attempt([&] { begin_window(sums.earliest, sums.overlap, now); });
     }
     return true;
+}
+
+void WindowWorker::end_or_pause(const WindowSums& sums) {
+    ending_ = false;
+    paused_ = rank_.plan().config.save.on() && !sums.failed() && sums.earliest < rank_.plan().until;
+    finished_ = !paused_;
+    if (paused_) attempt([&] { executor_.hand_over_all_output(horizon_); });
+    if (paused_ && failed_) rank_.give_up();
+}
+
+SavedPart WindowWorker::save(SectionWriter& file, std::uint32_t file_number,
+                             const AddressMap& map) {
+    return executor_.save(file, file_number, map, rank_.rounds().result().earliest);
+}
+
+void WindowWorker::resume() noexcept {
+    paused_ = false;
+    overlap_ = {};  // it has measured the pause
+    const WindowSums& sums = rank_.rounds().result();
+    attempt([&] { begin_window(sums.earliest, sums.overlap, Clock::now()); });
+}
+
+void WindowWorker::end_interrupted() noexcept {
+    paused_ = false;
+    finished_ = true;
 }
 
 void WindowWorker::begin_window(VirtualTime earliest, double overlap, Clock::time_point now) {
@@ -147,6 +173,7 @@ void WindowWorker::cut(Clock::time_point now) {
         sums.failed_rank = rank_.id();
     }
     sums.stop = rank_.stop_signal();
+    sums.save = now >= save_due_;
     sums.dropped = executor_.dropped_beyond_end();
     ++cut_;
     waiting_since_ = now;

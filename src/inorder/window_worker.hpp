@@ -24,15 +24,16 @@
 #include <chrono>
 #include <cstdint>
 
+#include "engine/saved_worker.hpp"
 #include "inorder/in_order_executor.hpp"
 #include "inorder/window_overlap.hpp"
 #include "inorder/window_rank.hpp"
 
 namespace nw {
 
-class WindowWorker {
+class WindowWorker final : public SavedWorker {
   public:
-    using Clock = std::chrono::steady_clock;
+    using Clock = SavedWorker::Clock;
 
     WindowWorker(WindowRank& rank, std::uint32_t self);
 
@@ -48,6 +49,15 @@ class WindowWorker {
     // The result of the last window is known, or the rank is broken.
     bool finished() const noexcept { return finished_ || rank_.broken(); }
     double asleep_seconds() const noexcept { return asleep_seconds_; }
+    // The same of the last window before the run is saved: all workers stand still, everything before a horizon
+    // is executed, nothing beyond it, and nothing is under way.
+    bool paused() const noexcept { return paused_; }
+
+    AddressRange stack() const noexcept override { return executor_.stack(); }
+    void save_at(Clock::time_point time) noexcept override { save_due_ = time; }
+    SavedPart save(SectionWriter& file, std::uint32_t file_number, const AddressMap& map) override;
+    void resume() noexcept override;
+    void end_interrupted() noexcept override;
 
   private:
     template <class Step>
@@ -58,6 +68,7 @@ class WindowWorker {
     void cut(Clock::time_point now);
     void note_idle(Clock::time_point now);
     void report(const WindowSums& sums, Clock::time_point now);
+    void end_or_pause(const WindowSums& sums);
     bool has_cut() const noexcept { return cut_ != seen_; }
     bool is_first() const noexcept { return self_ == 0 && rank_.id() == 0; }
 
@@ -78,6 +89,8 @@ class WindowWorker {
     bool ending_ = false;      // what there is up to the horizon is executed, and no more
     bool finished_ = false;
     double asleep_seconds_ = 0;  // having nothing to do
+    bool paused_ = false;
+    Clock::time_point save_due_ = Clock::time_point::max();
 };
 
 }  // namespace nw

@@ -16,6 +16,7 @@
 #include "checkpoint/saved_run.hpp"
 #include "engine/engines.hpp"
 #include "engine/handler_watch.hpp"
+#include "engine/run_saver.hpp"
 #include "engine/setup_pump.hpp"
 #include "engine/worker_start.hpp"
 #include "numa/region/shared_arena.hpp"
@@ -25,7 +26,6 @@
 #include "timewarp/group_mover.hpp"
 #include "timewarp/host_seats.hpp"
 #include "timewarp/placement_watch.hpp"
-#include "timewarp/run_saver.hpp"
 #include "timewarp/worker.hpp"
 
 namespace nw {
@@ -122,13 +122,6 @@ class MissCounter {
     bool is_open_ = false;
 };
 
-// A run that goes on cuts its tables only when no rank can refuse to go on any more.
-void begin_output(EngineRun& run) {
-    if (!run.plan.config.restart_from) return;
-    run.ranks.share({});
-    run.begin_output();
-}
-
 void keep_track(RunResult& result, std::string name, const TraceTrack& track) {
     if (track.on()) result.trace.push_back(track.named(std::move(name)));
 }
@@ -144,18 +137,6 @@ void say_what_is_left_out(RunResult& result) {
             "--trace: {} spans of {} in the middle of the run are left out; the first and the last "
             "of each worker are there",
             left_out, left_out + kept));
-}
-
-// Where the run begins: where the one left off that it goes on from.
-RunSample beginning_of(const Config& config) {
-    if (!config.restart_from) return {};
-    const SavedProgress& saved = config.restart_from->progress;
-    return {.seconds = saved.wall_seconds,
-            .gvt = saved.gvt,
-            .committed_events = saved.totals[Counter::committed_events],
-            .executed_events = saved.totals[Counter::executed_events],
-            .rolled_back_events = saved.totals[Counter::rolled_back_events],
-            .gvt_rounds = saved.totals[Counter::gvt_rounds]};
 }
 
 // The latest of all ranks' times.
@@ -184,7 +165,7 @@ std::vector<GroupMemory*> memory_of_groups(Rank& rank) {
 }
 
 // One rank's workers, from their threads' first step to the last destructor.
-class TimeWarpRun {
+class TimeWarpRun final : private SavedRank {
   public:
     TimeWarpRun(EngineRun& run, Rank& rank, HostSeats& host)
         : run_(run),
@@ -196,7 +177,7 @@ class TimeWarpRun {
           pump_(run.plan.ranks > 1, [this] { pump(); }),
           tallies_(run.plan.workers),
           workers_(make_workers(rank)),
-          saver_(run, rank, workers_, barrier_),
+          saver_(run, *this, saved_workers(workers_), barrier_),
           mover_(
               run, rank, workers_, barrier_, [this] { let_go(); }, [this] { take_up(); }),
           watch_(run.plan.config, watched(workers_), run.progress) {}
@@ -353,6 +334,14 @@ class TimeWarpRun {
         if (rank_.failed()) workers_[w]->report_earlier_failures();
         guarded([&] { workers_[w]->finalize(); });
         workers_[w]->leave_thread();
+    }
+
+    // --- Saving ---
+
+    bool cannot_go_on() const noexcept override { return rank_.failed(); }
+    void fail_now() noexcept override { rank_.fail(std::current_exception()); }
+    int signal_to_end() const noexcept override {
+        return std::max(static_cast<int>(rank_.gvt().result().sums.stop), rank_.stop_signal());
     }
 
     // --- Thread: the main one, when the workers' have ended ---

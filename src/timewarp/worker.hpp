@@ -25,6 +25,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/saved_worker.hpp"
 #include "engine/watched_thread.hpp"
 #include "event/mail_buffer.hpp"
 #include "event/pending_set.hpp"
@@ -41,22 +42,21 @@
 
 namespace nw {
 
-class AddressMap;
 class BottomHalf;
 class Handovers;
 class Relocation;
 class MemoryBudget;
 class MemoryLook;
 class MemoryRelief;
-class SectionWriter;
 struct LoadedModule;
 struct MemoryKinds;
 struct RolledBackLp;
-struct SavedPart;
 struct SavedRun;
 struct StrayPointers;
 
-class alignas(64) Worker final : private detail::EventSink, public WatchedThread {
+class alignas(64) Worker final : private detail::EventSink,
+                                 public WatchedThread,
+                                 public SavedWorker {
   public:
     using Clock = WorkerCore::Clock;
 
@@ -68,7 +68,7 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     // Makes ready what belongs to the worker's thread. Thread: its own, before anything else there; and
     // leave_thread() after all else.
     void adopt_thread();
-    const AddressRange& stack() const noexcept { return stack_; }  // of that thread
+    AddressRange stack() const noexcept override { return stack_; }
     // Builds the worker's groups, with pages on the node of the calling thread. All workers' are there
     // before the first start(). Thread: its own, or one for all (docs/decisions/0016).
     void build_groups();
@@ -97,11 +97,11 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
     bool paused() const noexcept { return standstill_.phase() == Standstill::Phase::paused; }
     Standstill::Purpose pause_purpose() const noexcept { return standstill_.purpose(); }
     // The first worker of the first rank asks for a pause: from then on, or now.
-    void save_at(Clock::time_point time) noexcept { standstill_.save_at(time); }
+    void save_at(Clock::time_point time) noexcept override { standstill_.save_at(time); }
     void move_soon() noexcept { standstill_.move_soon(); }
     // Requires, like all to end_interrupted(): paused(). Writes the worker's groups. `map`: with the stacks of all
     // workers.
-    SavedPart save(SectionWriter& file, std::uint32_t file_number, const AddressMap& map);
+    SavedPart save(SectionWriter& file, std::uint32_t file_number, const AddressMap& map) override;
     // Groups leave, each as bytes; one for which `may_leave` is false stays, and has none. Their memory is
     // here until Rank::drop_group().
     std::vector<std::optional<std::string>> give_groups(
@@ -109,8 +109,8 @@ class alignas(64) Worker final : private detail::EventSink, public WatchedThread
         const AddressMap& map, const std::function<bool(const StrayPointers&)>& may_leave);
     // A group that has left another rank. Throws what building its LPs throws.
     void take_group(std::uint32_t group, std::string_view bytes);
-    void resume() noexcept;
-    void end_interrupted() noexcept;
+    void resume() noexcept override;
+    void end_interrupted() noexcept override;
 
     // --- after the last turn (worker_lps.cpp) ---
 

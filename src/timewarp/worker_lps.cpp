@@ -83,20 +83,11 @@ void Worker::go_on_with(Group& group, const std::vector<EventRecord*>& pending) 
 }
 
 void Worker::read_groups(const SavedRun& saved) {
-    // One is open at a time: a run of very many workers may go on with on few.
-    std::optional<SectionReader> file;
-    std::uint32_t number = 0;
+    SavedGroups groups(saved);
     for (std::uint32_t g = 0; g < core_.plan.partition.groups(); ++g) {
         if (!(core_.plan.partition.first_owner(g) == core_.self)) continue;
         Group& group = build_group(g, &core_.rank.memory_budget());
-        const SavedGroup& from = saved.groups[g];
-        if (!file || number != from.file) {
-            number = from.file;
-            file.emplace(saved.folder + "/" + saved.files[number]);
-        }
-        file->open(from.section);
-        const std::vector<EventRecord*> pending =
-            read_group(group, [&](void* bytes, std::size_t size) { file->read(bytes, size); });
+        const std::vector<EventRecord*> pending = groups.read(group);
         for (const EventRecord* event : pending)
             if (event->time >= core_.plan.until) ending_.note_beyond_end();
         go_on_with(group, pending);

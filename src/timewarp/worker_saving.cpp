@@ -101,16 +101,8 @@ SavedPart Worker::save(SectionWriter& file, std::uint32_t file_number, const Add
     trace.begin();
     const std::vector<std::vector<EventRecord*>> pending = settle_pending();
     for (Group* group : core_.groups) forget_past(*group);
-    const std::vector<LoadedModule>& modules = core_.plan.config.save.modules;
-    SavedPart part;
-    for (const LoadedModule& module : modules) part.modules_at.push_back(module.begin);
-    for (const Group* group : core_.groups) {
-        const std::uint32_t g = group->mail.group();
-        part.stray.combine(
-            write_group(*group, pending[g], map, modules,
-                        [&](const void* bytes, std::size_t size) { file.write(bytes, size); }));
-        part.groups.push_back({g, file_number, file.end_section()});
-    }
+    SavedPart part =
+        write_groups(core_.groups, pending, map, core_.plan.config.save.modules, file, file_number);
     part.progress.gvt = standstill_.bound().time;
     part.progress.end_key = ending_.last_key();
     part.progress.last_committed_time = committer_.last_committed_time();

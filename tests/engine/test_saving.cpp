@@ -4,7 +4,7 @@
 // Method: a chain of runs in one process. Each goes on from what the one before has saved, with a
 // model object of its own: what LPs share with it lies at another address each time. A thread watches
 // GVT and sends the stop signal when it has come so far; in some runs it is saved every few
-// milliseconds besides. Who runs it, how states come back, windows and all that is drawn anew for each.
+// milliseconds besides. Which engine runs it, how states come back, windows and all that is drawn anew for each.
 //
 // A failure prints the seed; NUMAWARP_TEST_SEED=… runs that case alone.
 #include <atomic>
@@ -13,12 +13,14 @@
 #include <cstdlib>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "checkpoint/saved_run.hpp"
@@ -93,6 +95,8 @@ struct Met {
     std::uint64_t rollbacks = 0;
     std::uint64_t groups_moved = 0;
     std::uint64_t failed_speculations = 0;
+    std::map<std::pair<EngineKind, EngineKind>, std::uint64_t>
+        changes{};  // of engine, beyond time 0
 };
 
 void add(Met& met, const RunResult& result, const Chain& chain) {
@@ -109,21 +113,39 @@ constexpr int parts_max = 6;
 
 // --- Random models ---------------------------------------------------------------------------------
 
-Config draw_part(Dice& dice, const RandomShape& shape, const Config& first) {
+bool suits_all_engines(const RandomShape& shape) {
+    return shape.lookahead > 0 && shape.can_end_after == 0;
+}
+
+EngineKind draw_engine(Dice& dice, const RandomShape& shape) {
+    const EngineKind engine = all_engines[dice.below(3)];
+    const bool unable = engine == EngineKind::conservative && !suits_all_engines(shape);
+    return unable ? EngineKind::timewarp : engine;
+}
+
+Config draw_part(Dice& dice, const RandomShape& shape, const Config& first, EngineKind engine) {
     Config config = draw_config(dice, shape);
-    config.engine = EngineKind::timewarp;
+    config.engine = engine;
+    const bool is_timewarp = config.engine == EngineKind::timewarp;
+    if (!is_timewarp) config.check_rollback = config.check_interrupt = 0;
     config.memory = MemoryMode::numa;
     config.seed = first.seed;
     config.output_directory = first.output_directory;
-    config.net_thread = dice.chance(0.1);
+    config.net_thread = is_timewarp && dice.chance(0.1);
     const double intervals[] = {600, 0.1, 0.02};
     config.save.period_seconds = intervals[dice.below(3)];
     return config;
 }
 
-void compare_with_sequential(std::uint64_t seed, Met& met) {
+// `wanted`: by which engines the first part and the others run; without it that is drawn, too.
+using Engines = std::pair<EngineKind, EngineKind>;
+void compare_with_sequential(std::uint64_t seed, Met& met,
+                             std::optional<Engines> wanted = std::nullopt) {
     Dice dice(seed);
-    const RandomShape shape = draw_shape(dice, 3000 + static_cast<std::uint32_t>(dice.below(9000)));
+    RandomShape shape;
+    do {
+        shape = draw_shape(dice, 3000 + static_cast<std::uint32_t>(dice.below(9000)));
+    } while (wanted && !suits_all_engines(shape));
     const TemporaryFolder output;
     Config first = draw_config(dice, shape);
     first.output_directory = output.path();
@@ -138,10 +160,14 @@ void compare_with_sequential(std::uint64_t seed, Met& met) {
     std::vector<std::unique_ptr<RandomModel>> models;  // kept: the next one has another address
     std::uint64_t on_commit_events = 0, on_commit_sum = 0;
     RunResult result;
+    EngineKind engine = EngineKind::sequential;
     for (int part = 1;; ++part) {
-        const Config config = draw_part(dice, shape, first);
+        const EngineKind before = engine;
+        engine = !wanted ? draw_engine(dice, shape) : part == 1 ? wanted->first : wanted->second;
+        const Config config = draw_part(dice, shape, first, engine);
         INFO("part " << part << " from " << chain.saved_at() << ": " << describe(config));
         models.push_back(std::make_unique<RandomModel>(shape));
+        if (chain.saved_at() > 0) ++met.changes[{before, engine}];
         const VirtualTime stop = part == parts_max
                                      ? time_infinity
                                      : draw_stop(dice, chain.saved_at(), reference.end_time);
@@ -177,6 +203,19 @@ void compare_cases(std::uint64_t first_seed, std::size_t cases) {
     REQUIRE(met.starts_amid > cases / 2);
     REQUIRE(met.rollbacks > 0);
     REQUIRE(met.groups_moved > 0);
+}
+
+TEST_CASE("what one engine has saved any other goes on with") {
+    constexpr std::uint64_t tries_max = 20;
+    for (const EngineKind from : all_engines)
+        for (const EngineKind to : all_engines) {
+            INFO(name_of(from) << " to " << name_of(to));
+            Met met;
+            const Engines engines(from, to);
+            for (std::uint64_t i = 1; i <= tries_max && met.changes[engines] == 0; ++i)
+                compare_with_sequential(500 + i, met, engines);
+            CHECK(met.changes[engines] > 0);
+        }
 }
 
 TEST_CASE("a run in parts with other options for each is the sequential run") {

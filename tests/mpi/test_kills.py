@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs that are saved (--checkpoint), struck at random moments and started again, with other numbers of
-ranks and workers, until they are over: digest and output files are those of a run that nobody has struck.
+engines, ranks and workers, until they are over: digest and output files are those of a run that nobody has struck.
 
 usage: test_kills.py FOLDER-OF-PROGRAMS [--kills N] [--seed S]
 
@@ -27,9 +27,10 @@ MODELS = [
     ("phold", ["--lps", 64, "--remote", 0.5, "--until", 150000]),
     ("queues", ["--until", 400000]),
 ]
+HAS_LOOKAHEAD = {"traffic": True, "phold": True, "queues": False}
 BLOWS_PER_RUN = 3
 THREADS_MAX = 3
-WANTED = ["restarts beyond time 0", "kills", "kills amid a checkpoint"]
+WANTED = ["restarts beyond time 0", "conservative", "kills", "kills amid a checkpoint"]
 SECONDS_MAX = 300
 
 options = argparse.ArgumentParser()
@@ -72,7 +73,11 @@ class Struck:
                  "--output", self.output, "--checkpoint", self.checkpoint,
                  "--checkpoint-period", period_seconds]
         self.from_gvt = gvt(self.checkpoint)
-        if self.ranks > 1 and dice.random() < 0.5:
+        engine = dice.choice(["timewarp", "timewarp", "conservative" if HAS_LOOKAHEAD[words[0]] else "timewarp",
+                              "sequential" if self.ranks == 1 and workers == 1 else "timewarp"])
+        words += ["--engine", engine]
+        met[engine] += 1
+        if self.ranks > 1 and engine == "timewarp" and dice.random() < 0.5:
             words += ["--rebind", 0.02, "--check-rebind", 0.3]
         if latest(self.checkpoint):
             words += ["--restart", self.checkpoint]

@@ -26,7 +26,9 @@ def refused(name, words, *parts):
            f"{name}: exit code {ended.exit_code}: {ended.ours}")
 
 
-for count, restart in [(2, []), (3, ["--restart", checkpoint])]:
+for count, restart in [(2, []), (3, ["--restart", checkpoint]),
+                       (2, ["--restart", checkpoint, "--engine", "conservative"]),
+                       (3, ["--restart", checkpoint, "--engine", "conservative"])]:
     beyond = gvt(checkpoint)
     saving = ["--checkpoint", checkpoint, "--checkpoint-period", "0.2"]
     with ranks.start(part(count, *saving, *restart)) as launch:
@@ -34,7 +36,7 @@ for count, restart in [(2, []), (3, ["--restart", checkpoint])]:
         launch.process.send_signal(signal.SIGUSR1)
         ended = launch.wait()
     expect(ended.exit_code == 0 and len(ended.ours) == 1 and restart_hint(ended.stderr) is not None,
-           f"SIGUSR1 to mpirun with {count} ranks: exit code {ended.exit_code}: {ended.ours}")
+           f"SIGUSR1 to mpirun with {count} ranks {restart[2:]}: exit code {ended.exit_code}: {ended.ours}")
     expect(gvt(checkpoint) > beyond, f"saved at {gvt(checkpoint)}, later than {beyond}")
 
 refused("more ranks than groups", "4 ranks for 3 groups of LPs; legal: at most 3 ranks",

@@ -97,11 +97,10 @@ expect(code == 2 and "the content of --network is" in errors and errors.count("\
 
 # --- not here ---
 
-expect_refused("--engine sequential", "--engine timewarp", *restart, "--engine", "sequential")
 expect_refused("--memory libc", "--memory numa", *restart, "--memory", "libc")
 fresh = ["--checkpoint", programs.work / "fresh"]
 for engine in ["sequential", "conservative"]:
-    expect_refused(f"--checkpoint, {engine}", "--engine timewarp", *fresh, "--engine", engine)
+    expect_refused(f"--memory libc, {engine}", "--memory numa", *fresh, "--engine", engine, "--memory", "libc")
 expect_refused("--checkpoint, libc", "--memory numa", *fresh, "--memory", "libc")
 for seconds in ["0", "-1", "often", "nan", "inf"]:
     expect_refused(f"every {seconds} s", "--checkpoint-period", *fresh,

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-from checkpoints import contents, restart_hint, latest, result, wait_for_gvt
+from checkpoints import contents, gvt, restart_hint, latest, result, wait_for_gvt
 from processes import wait_until_computing
 from programs import Programs
 
@@ -77,6 +77,26 @@ for arguments in [[], ["--workers", 1]]:
            and contents(output) == contents(reference_output), f"once more {arguments}")
 
 # Nor does one that is told to ignore it end with its terminal.
+# The same by the other engines, one after the other in one run.
+chained = programs.work / "chained"
+words = [programs.bin / MODEL[0], *MODEL[1:], "--quiet", "--stats", stats, "--output", programs.work / "of chain",
+         "--checkpoint", chained, "--checkpoint-period", "0.1"]
+restart, beyond = [], 0.0
+for engine, number, code in [("sequential", signal.SIGTERM, 0), ("conservative", signal.SIGHUP, 0),
+                             ("sequential", signal.SIGINT, 130), ("conservative", signal.SIGUSR1, 0)]:
+    run = start([*words, "--engine", engine, *restart])
+    under_way = wait_for_gvt(run, chained, beyond)
+    ended, errors = end(run, number)
+    expect(under_way and ended == code and restart_hint(errors) is not None and errors.count("\n") == 1,
+           f"{engine}, {signal.Signals(number).name}: exit code {ended}: {errors!r}")
+    expect(gvt(chained) > beyond, f"{engine}: saved at {gvt(chained)}, later than {beyond}")
+    restart, beyond = ["--restart", chained], gvt(chained)
+run = start([*words, "--engine", "conservative", "--workers", 2, *restart])
+_, errors = run.communicate(timeout=300)
+expect(run.returncode == 0 and result(stats) == reference
+       and contents(programs.work / "of chain") == contents(reference_output),
+       f"engines in turn: {run.returncode} {errors!r}, {result(stats)}")
+
 immune = programs.work / "immune"
 run = start(["nohup", programs.bin / MODEL[0], *MODEL[1:], "--quiet", "--checkpoint", immune,
              "--checkpoint-period", "0.1"])

@@ -105,14 +105,14 @@ TEST_CASE("setup rules: an option that needs another one says which") {
     settings = {};
     settings.restart_directory = "saved";
     CHECK(complaint(as_it_is, settings) == "");
-    CHECK(complaint(sequential, settings) == "--restart saved" + time_warp);
+    CHECK(complaint(sequential, settings) == "");
     CHECK(complaint([](nw::Setup&, nw::Config& c) { c.memory = nw::MemoryMode::libc; }, settings) ==
           "--restart saved: needs --memory numa; must be left out here");
     settings = {};
     settings.config.save.directory = "saved";
     settings.given = {"checkpoint-period"};
     CHECK(complaint(as_it_is, settings) == "");
-    CHECK(complaint(sequential, settings) == "--checkpoint saved" + time_warp);
+    CHECK(complaint(sequential, settings) == "");
     settings.config.save.directory = "";
     CHECK(complaint(as_it_is, settings) ==
           "--checkpoint-period 600: needs --checkpoint DIR; must be left out here");

@@ -1,5 +1,5 @@
-// Saves a whole Time Warp run, on all ranks, while every worker stands still (worker_saving.cpp). Each
-// worker writes its groups to a file of its own; then the first rank makes the whole of it count
+// Saves a whole run, on all ranks, while every worker stands still: how they come to that is the engine's
+// business. Each worker writes its groups to a file of its own; then the first rank makes the whole of it count
 // (saved_run_folder.hpp). What fails leaves the last saved run as it is, and this one goes on.
 //
 // Thread: save() by all workers at once, which wait for each other in it.
@@ -7,6 +7,7 @@
 
 #include <barrier>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,20 +15,37 @@
 #include "checkpoint/saved_group.hpp"
 #include "checkpoint/saved_run_folder.hpp"
 #include "engine/engines.hpp"
+#include "engine/saved_worker.hpp"
+#include "stats/run_history.hpp"
 #include "stats/stopwatch.hpp"
-#include "timewarp/worker.hpp"
 
 namespace nw {
+
+// Where the run begins: where the one left off that it goes on from.
+RunSample beginning_of(const Config& config);
+
+// A run that goes on cuts its tables only when no rank can refuse to go on any more. Collective over the ranks, by
+// one thread of each.
+void begin_output(EngineRun& run);
+
+// As the saver knows them.
+template <class Worker>
+std::vector<SavedWorker*> saved_workers(const std::vector<std::unique_ptr<Worker>>& workers) {
+    std::vector<SavedWorker*> all;
+    for (const auto& worker : workers) all.push_back(worker.get());
+    return all;
+}
 
 class RunSaver {
   public:
     // `workers`: of this rank; `barrier`: of all of them.
-    RunSaver(EngineRun& run, Rank& rank, const Workers& workers, std::barrier<>& barrier);
+    RunSaver(EngineRun& run, SavedRank& rank, std::vector<SavedWorker*> workers,
+             std::barrier<>& barrier);
 
     // Thread: worker 0, right before the first event.
     void begin();
 
-    // Thread: each worker, when all are paused(). Ensures: workers go on, or have ended if a signal was
+    // Thread: each worker, when all stand still. Ensures: workers go on, or have ended if a signal was
     // the reason. If it was and the run could not be saved, or if anything else went wrong than that a
     // file cannot be written, the rank has failed.
     void save(std::uint32_t worker);
@@ -41,8 +59,8 @@ class RunSaver {
     void schedule_next();
 
     EngineRun& run_;
-    Rank& rank_;
-    const Workers& workers_;
+    SavedRank& rank_;
+    const std::vector<SavedWorker*> workers_;
     std::barrier<>& barrier_;
     SavedRunFolder folder_;
     Stopwatch loop_;                     // since begin()

@@ -1,4 +1,4 @@
-#include "timewarp/run_saver.hpp"
+#include "engine/run_saver.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -11,7 +11,6 @@
 
 #include "base/check.hpp"
 #include "base/packing.hpp"
-#include "rank/rank.hpp"
 
 namespace nw {
 namespace {
@@ -63,10 +62,28 @@ Message unpack_message(const std::string& bytes) {
 
 }  // namespace
 
-RunSaver::RunSaver(EngineRun& run, Rank& rank, const Workers& workers, std::barrier<>& barrier)
+RunSample beginning_of(const Config& config) {
+    if (!config.restart_from) return {};
+    const SavedProgress& saved = config.restart_from->progress;
+    return {.seconds = saved.wall_seconds,
+            .gvt = saved.gvt,
+            .committed_events = saved.totals[Counter::committed_events],
+            .executed_events = saved.totals[Counter::executed_events],
+            .rolled_back_events = saved.totals[Counter::rolled_back_events],
+            .gvt_rounds = saved.totals[Counter::gvt_rounds]};
+}
+
+void begin_output(EngineRun& run) {
+    if (!run.plan.config.restart_from) return;
+    run.ranks.share({});
+    run.begin_output();
+}
+
+RunSaver::RunSaver(EngineRun& run, SavedRank& rank, std::vector<SavedWorker*> workers,
+                   std::barrier<>& barrier)
     : run_(run),
       rank_(rank),
-      workers_(workers),
+      workers_(std::move(workers)),
       barrier_(barrier),
       folder_(run.plan.config.save.directory),
       parts_(run.plan.workers),
@@ -80,24 +97,24 @@ void RunSaver::begin() {
 void RunSaver::schedule_next() {
     if (!run_.ranks.is_first()) return;
     const std::chrono::duration<double> interval(run_.plan.config.save.period_seconds);
-    workers_[0]->save_at(GvtRounds::Clock::now() +
-                         std::chrono::duration_cast<GvtRounds::Clock::duration>(interval));
+    using Clock = SavedWorker::Clock;
+    workers_[0]->save_at(Clock::now() + std::chrono::duration_cast<Clock::duration>(interval));
 }
 
 void RunSaver::save(std::uint32_t w) {
     const Stopwatch watch;
     const auto guarded = [&](auto&& step) {
         try {
-            if (!rank_.failed()) step();
+            if (!rank_.cannot_go_on()) step();
         } catch (...) {
-            rank_.fail(std::current_exception());
+            rank_.fail_now();
         }
     };
     if (w == 0) guarded([&] { open(); });
     barrier_.arrive_and_wait();
     if (failure_.empty()) guarded([&] { write_part(w); });
     barrier_.arrive_and_wait();
-    Worker& worker = *workers_[w];
+    SavedWorker& worker = *workers_[w];
     if (w == 0) {
         guarded([&] { close(); });
         run_.result.saving.seconds += watch.wall_seconds();
@@ -126,12 +143,12 @@ void RunSaver::open() {
     path_ = said.substr(1);
     failure_ = said.front() == well ? "" : path_;
     std::vector<AddressRange> stacks;
-    for (const auto& worker : workers_) stacks.push_back(worker->stack());
+    for (const SavedWorker* worker : workers_) stacks.push_back(worker->stack());
     map_.emplace(run_.memory.os(), std::move(stacks));
 }
 
 void RunSaver::write_part(std::uint32_t w) {
-    const std::uint32_t rank = index(rank_.id());
+    const std::uint32_t rank = index(run_.ranks.rank());
     try {
         SectionWriter file(path_ + "/" + SavedRunFolder::groups_file(rank, w));
         parts_[w] = workers_[w]->save(file, rank * run_.plan.workers + w, *map_);
@@ -143,10 +160,7 @@ void RunSaver::write_part(std::uint32_t w) {
 
 // A signal that has come while this was written ends the run, too, without writing it again.
 void RunSaver::close() {
-    Message own{
-        failure_,
-        std::max(rank_.gvt().result().sums.stop, static_cast<std::uint64_t>(rank_.stop_signal())),
-        std::move(parts_)};
+    Message own{failure_, static_cast<std::uint64_t>(rank_.signal_to_end()), std::move(parts_)};
     parts_ = std::vector<SavedPart>(run_.plan.workers);
     for (std::string& failure : failures_)
         if (own.failure.empty()) own.failure = std::exchange(failure, {});

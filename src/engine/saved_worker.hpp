@@ -1,0 +1,45 @@
+// What an engine gives so that its runs can be saved: run_saver.hpp.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace nw {
+
+class AddressMap;
+class SectionWriter;
+struct AddressRange;
+struct SavedPart;
+
+// A worker whose groups are saved. Thread: its own.
+class SavedWorker {
+  public:
+    using Clock = std::chrono::steady_clock;
+
+    virtual AddressRange stack() const noexcept = 0;  // of its thread; read by others
+    // The first worker of the first rank asks for all to stand still: from then on.
+    virtual void save_at(Clock::time_point time) noexcept = 0;
+    // Requires, like what follows: all stand still. Writes the worker's groups. `map`: with the stacks of all
+    // workers.
+    virtual SavedPart save(SectionWriter& file, std::uint32_t file_number,
+                           const AddressMap& map) = 0;
+    virtual void resume() noexcept = 0;
+    virtual void end_interrupted() noexcept = 0;
+
+  protected:
+    ~SavedWorker() = default;
+};
+
+// The rank that it is a worker of. Thread: any worker.
+class SavedRank {
+  public:
+    virtual bool cannot_go_on() const noexcept = 0;
+    virtual void fail_now() noexcept = 0;  // in a catch block
+    // The signal for which all stand still, or else one that has come to this rank; 0: none.
+    virtual int signal_to_end() const noexcept = 0;
+
+  protected:
+    ~SavedRank() = default;
+};
+
+}  // namespace nw

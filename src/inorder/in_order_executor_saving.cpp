@@ -1,0 +1,56 @@
+// An executor's groups, built anew or read from a saved run, and saved. Between two events an executor has no
+// past: what is saved is what it has.
+
+#include "checkpoint/saved_group.hpp"
+#include "checkpoint/saved_run.hpp"
+#include "engine/lp_lifetime.hpp"
+#include "inorder/in_order_executor.hpp"
+
+namespace nw {
+
+void InOrderExecutor::set_up() {
+    const RunPlan& plan = world_.plan;
+    const SavedRun* const from = plan.config.restart_from.get();
+    std::optional<SavedGroups> saved;
+    if (from != nullptr) saved.emplace(*from);
+    for (std::uint32_t g = 0; g < plan.partition.groups(); ++g) {
+        if (!owns(g)) continue;
+        world_.groups[g] = std::make_unique<Group>(world_.memory, g);
+        groups_.push_back(world_.groups[g].get());
+        build_lps(*groups_.back(), plan, &world_.budget, call_, guard_);
+        if (saved) read_group_of(*saved, *groups_.back());
+    }
+    // Of one, for the largest of all counts.
+    if (from != nullptr && self_ == Partition::Owner{0, 0})
+        last_time_ = from->progress.last_committed_time;
+    if (from != nullptr || !plan.notes_constructed()) return;
+    const AddressMap map(world_.memory.os(), {stack_});
+    for (Group* group : groups_) note_constructed(*group, map);
+}
+
+void InOrderExecutor::read_group_of(SavedGroups& saved, Group& group) {
+    for (EventRecord* event : saved.read(group)) {
+        dropped_beyond_end_ |= event->time >= world_.plan.until;
+        pending_.push(event->entry());
+    }
+    lps_not_ended_ += not_ended(group);
+    for (std::uint32_t i = 0; i < group.count; ++i) world_.budget.note_started();
+}
+
+// Who goes on has no need of the key of the last event after which an LP let the run end: all of them have not,
+// and the one that does later is later.
+SavedPart InOrderExecutor::save(SectionWriter& file, std::uint32_t file_number,
+                                const AddressMap& map, VirtualTime gvt) const {
+    std::vector<std::vector<EventRecord*>> pending(world_.plan.partition.groups());
+    pending_.for_each([&](const PendingEntry& entry) {
+        pending[world_.plan.partition.position(entry.target).group].push_back(entry.event);
+    });
+    SavedPart part =
+        write_groups(groups_, pending, map, world_.plan.config.save.modules, file, file_number);
+    part.progress.gvt = gvt;
+    part.progress.last_committed_time = last_time_;
+    part.progress.totals = counters_;
+    return part;
+}
+
+}  // namespace nw
