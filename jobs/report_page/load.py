@@ -70,14 +70,13 @@ class Run:
     @property
     def loop_seconds(self):
         """Of the event loop of this process: a run that went on from a checkpoint has the wall time of
-        the whole, and samples from where it went on."""
+        the whole."""
         return max(0, self.count("wall_seconds") - self.began_seconds)
 
     @property
     def began_seconds(self):
         """0, if it did not go on from another."""
-        samples = self.rows("history", "seconds")
-        return samples[0]["seconds"] if self.restarted and samples else 0
+        return self._beginning("seconds")
 
     @property
     def restarted(self):
@@ -85,10 +84,18 @@ class Run:
 
     def count_here(self, name):
         """Of what this process did itself, where it went on from another: some tables are of that alone.
-        For what the history tells."""
-        samples = self.rows("history", name)
-        before = samples[0][name] if self.restarted and samples else 0
-        return max(0, self.count(name) - before)
+        For what is known of each piece."""
+        return max(0, self.count(name) - self._beginning(name))
+
+    def _beginning(self, name):
+        """A total at the beginning of this process."""
+        # Of runs before there were pieces, the history is of one process.
+        pieces = self.rows("checkpoints.pieces", name) or self.rows("history", name)[:1]
+        return pieces[-1][name] if self.restarted and pieces else 0
+
+    def restarts(self):
+        """After how many seconds other processes went on with the run, one after the other."""
+        return [piece["seconds"] for piece in self.rows("checkpoints.pieces", "seconds")[1:]]
 
     @property
     def parallel(self):

@@ -38,6 +38,9 @@ def restarts(run):
     """What there is to say of checkpoints of the whole run."""
     at, written = run.number("checkpoints.restarted_at"), run.count("checkpoints.written")
     said = "" if at is None else f"; went on from a checkpoint at virtual time {plain(at)}"
+    if begun := run.restarts():
+        said += (f", in {many(len(begun) + 1, 'piece')}, begun anew after "
+                 + ", ".join(seconds(at) for at in begun))
     if written:
         said += f"; {many(written, 'checkpoint')} of it written"
     return said

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -83,19 +84,24 @@ void note_constructed(Group& group, const AddressMap& map) {
     std::sort(group.constructed.begin(), group.constructed.end(), by_place);
 }
 
-StrayPointers write_group(const Group& group, const std::vector<EventRecord*>& pending,
-                          const AddressMap& map, const std::vector<LoadedModule>& modules,
-                          const WriteBytes& write) {
+void PendingChains::add(std::uint32_t group, EventRecord& event) noexcept {
+    event.next_sent = std::exchange(first_[group], &event);
+}
+
+StrayPointers write_group(const Group& group, const EventRecord* pending, const AddressMap& map,
+                          const std::vector<LoadedModule>& modules, const WriteBytes& write) {
     NW_CHECK(group.unmatched_anti_messages.empty());
-    const GroupHeader header{group.mail.group(), group.lps, group.count, pending.size(),
-                             group.constructed};
+    std::uint64_t events = 0;
+    for (const EventRecord* event = pending; event != nullptr; event = event->next_sent) ++events;
+    const GroupHeader header{group.mail.group(), group.lps, group.count, events, group.constructed};
     Packer part;
     visit_parts(part, header);
     const std::string bytes = part.take();
     const std::uint64_t size = bytes.size();
     write(&size, sizeof size);
     write(bytes.data(), bytes.size());
-    write(pending.data(), pending.size() * sizeof(EventRecord*));
+    for (const EventRecord* event = pending; event != nullptr; event = event->next_sent)
+        write(&event, sizeof event);
     write_group_memory(group.memory, write);
     return find_strays(group, map, modules);
 }
@@ -132,16 +138,15 @@ std::vector<EventRecord*> read_group(Group& group, const ReadBytes& read) {
     return pending;
 }
 
-SavedPart write_groups(const std::vector<Group*>& groups,
-                       const std::vector<std::vector<EventRecord*>>& pending, const AddressMap& map,
-                       const std::vector<LoadedModule>& modules, SectionWriter& file,
-                       std::uint32_t file_number) {
+SavedPart write_groups(const std::vector<Group*>& groups, const PendingChains& pending,
+                       const AddressMap& map, const std::vector<LoadedModule>& modules,
+                       SectionWriter& file, std::uint32_t file_number) {
     SavedPart part;
     for (const LoadedModule& module : modules) part.modules_at.push_back(module.begin);
     for (const Group* group : groups) {
         const std::uint32_t g = group->mail.group();
         part.stray.combine(
-            write_group(*group, pending[g], map, modules,
+            write_group(*group, pending.first(g), map, modules,
                         [&](const void* bytes, std::size_t size) { file.write(bytes, size); }));
         part.groups.push_back({g, file_number, file.end_section()});
     }

@@ -35,22 +35,33 @@ struct SavedPart {
 // Requires: the LPs were built and nothing has happened since.
 void note_constructed(Group& group, const AddressMap& map);
 
-// `pending`: all events for LPs of the group. Requires: note_constructed() was called; no LP has a
-// history, nothing is under way to the group. Throws what write() throws.
-StrayPointers write_group(const Group& group, const std::vector<EventRecord*>& pending,
-                          const AddressMap& map, const std::vector<LoadedModule>& modules,
-                          const WriteBytes& write);
+// Pending events by group, so that saving takes no memory for them: chained by a member that means nothing once
+// their senders' events are final.
+class PendingChains {
+  public:
+    explicit PendingChains(std::size_t groups) : first_(groups) {}
+
+    void add(std::uint32_t group, EventRecord& event) noexcept;
+    const EventRecord* first(std::uint32_t group) const noexcept { return first_[group]; }
+
+  private:
+    std::vector<EventRecord*> first_;  // null: none
+};
+
+// `pending`: the chain of all events for LPs of the group. Requires: note_constructed() was called; no LP has
+// a history, nothing is under way to the group. Throws what write() throws.
+StrayPointers write_group(const Group& group, const EventRecord* pending, const AddressMap& map,
+                          const std::vector<LoadedModule>& modules, const WriteBytes& write);
 
 // What write_group() wrote replaces the LPs of `group`, which were just built. Returns the pending
 // events. Throws SetupError if the constructors did not do what they did then, and what read() throws.
 std::vector<EventRecord*> read_group(Group& group, const ReadBytes& read);
 
-// A worker's groups, each a section of `file`, which has that number. `pending`: by group. What is known of
-// progress is the engine's to say.
-SavedPart write_groups(const std::vector<Group*>& groups,
-                       const std::vector<std::vector<EventRecord*>>& pending, const AddressMap& map,
-                       const std::vector<LoadedModule>& modules, SectionWriter& file,
-                       std::uint32_t file_number);
+// A worker's groups, each a section of `file`, which has that number. What is known of progress is the engine's
+// to say.
+SavedPart write_groups(const std::vector<Group*>& groups, const PendingChains& pending,
+                       const AddressMap& map, const std::vector<LoadedModule>& modules,
+                       SectionWriter& file, std::uint32_t file_number);
 
 // Where a worker reads its groups from. One file is open at a time: a run of very many workers may go on with
 // few.

@@ -15,6 +15,9 @@ void visit_parts(Part& part, Run& run) {
     part(run.output.table_bytes);
     part(run.output.table_ends);
     part(run.output.column_kinds);
+    part(run.history.samples);
+    part(run.history.interval_seconds);
+    part(run.pieces);
     part(run.partition.lps);
     part(run.partition.lps_per_group);
     part(run.partition.groups);

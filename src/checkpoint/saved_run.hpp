@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "output/csv_tables.hpp"
 #include "plan/partition.hpp"
 #include "plan/save_options.hpp"
+#include "stats/run_history.hpp"
 
 namespace nw {
 
@@ -50,6 +52,8 @@ struct SavedRun {
     RunIdentity identity;
     SavedProgress progress;
     OutputPosition output;
+    SavedHistory history;
+    std::vector<RunPiece> pieces;
     SavedPartition partition;
     // Addresses that must be what they were.
     std::uint64_t region_base = 0;
@@ -61,9 +65,11 @@ struct SavedRun {
     std::vector<std::string> files;  // in the saved run's folder
     std::vector<SavedGroup> groups;  // by number
 
-    // Not written: where it was found, and the checksum of all that stands above.
+    // Not written: where it was found, the checksum of all that stands above, and where the run has ended, if it
+    // has since.
     std::string folder;
     std::string checksum;
+    std::optional<VirtualTime> over_at;
 };
 
 std::string pack(const SavedRun& run);

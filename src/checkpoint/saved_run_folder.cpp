@@ -84,6 +84,15 @@ void check_identity(const std::string& directory, const json& saved, const RunId
     }
 }
 
+// `folder`: below it, on the same file system.
+void write_latest(const fs::path& directory, const fs::path& folder, const json& latest) {
+    const fs::path temporary = folder / latest_file;
+    std::error_code ignored;
+    fs::remove(temporary, ignored);  // an end amid this has left it
+    write_file(temporary, latest.dump(2) + "\n");
+    replace_file((directory / latest_file).string(), temporary.string());
+}
+
 // The number in a folder's name: 7 in checkpoint-000007, and 0 in any other name.
 std::uint32_t number_of(std::string_view name) noexcept {
     std::uint32_t number = 0;
@@ -200,7 +209,19 @@ SavedRun SavedRunFolder::read(const RunIdentity& own) const {
     SavedRun run = unpack_saved_run(manifest);
     run.folder = folder.string();
     run.checksum = checksum.value().hex();
+    if (const auto over = latest.find("over_at"); over != latest.end() && over->is_number())
+        run.over_at = over->get<VirtualTime>();
     return run;
+}
+
+void SavedRunFolder::note_over(VirtualTime at) {
+    const std::string name = latest_name();
+    if (name.empty()) return;
+    const fs::path directory(directory_), path = directory / latest_file;
+    std::string trouble;
+    json latest = json::parse(read_file(path, trouble), nullptr, false);
+    latest["over_at"] = at;
+    write_latest(directory, directory / name, latest);
 }
 
 std::string SavedRunFolder::latest_name() const {
@@ -261,9 +282,7 @@ void SavedRunFolder::complete(const SavedRun& run) {
                          {"gvt", run.progress.gvt},
                          {"committed_events", run.progress.totals[Counter::committed_events]},
                          {"wall_seconds", run.progress.wall_seconds}};
-    const fs::path temporary = folder / latest_file;
-    write_file(temporary, latest.dump(2) + "\n");
-    replace_file((directory / latest_file).string(), temporary.string());
+    write_latest(directory, folder, latest);
     latest_ = std::exchange(new_name_, {});  // not to be abandoned any more
     is_synced_ = false;
     sync_folder(directory_);

@@ -47,6 +47,9 @@ class SavedRunFolder {
     std::string begin();
     // The new one counts from now on: all its files are there. Throws MachineError.
     void complete(const SavedRun& run);
+    // The run is over, at that time: who goes on from the one that counts is told. Nothing, where none counts.
+    // Throws MachineError.
+    void note_over(VirtualTime at);
     // There will be no new one: its files go.
     void abandon() const noexcept;
 

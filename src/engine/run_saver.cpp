@@ -62,15 +62,25 @@ Message unpack_message(const std::string& bytes) {
 
 }  // namespace
 
-RunSample beginning_of(const Config& config) {
-    if (!config.restart_from) return {};
-    const SavedProgress& saved = config.restart_from->progress;
-    return {.seconds = saved.wall_seconds,
-            .gvt = saved.gvt,
-            .committed_events = saved.totals[Counter::committed_events],
-            .executed_events = saved.totals[Counter::executed_events],
-            .rolled_back_events = saved.totals[Counter::rolled_back_events],
-            .gvt_rounds = saved.totals[Counter::gvt_rounds]};
+void begin_progress(EngineRun& run, RunHistory& history) {
+    RunSample first;
+    const SavedRun* const saved = run.plan.config.restart_from.get();
+    std::vector<RunPiece>& pieces = run.result.saving.pieces;
+    if (saved != nullptr) {
+        const Counters& totals = saved->progress.totals;
+        first = {.seconds = saved->progress.wall_seconds,
+                 .gvt = saved->progress.gvt,
+                 .committed_events = totals[Counter::committed_events],
+                 .executed_events = totals[Counter::executed_events],
+                 .rolled_back_events = totals[Counter::rolled_back_events],
+                 .gvt_rounds = totals[Counter::gvt_rounds]};
+        pieces = saved->pieces;
+    }
+    pieces.push_back({first.seconds, first.gvt, first.committed_events, first.executed_events,
+                      first.rolled_back_events, first.gvt_rounds, run.plan.ranks,
+                      run.plan.workers});
+    history.begin(RunHistory::Clock::now(), first, saved != nullptr ? &saved->history : nullptr);
+    run.progress.begin(first.gvt);
 }
 
 void begin_output(EngineRun& run) {
@@ -200,6 +210,8 @@ void RunSaver::complete(std::vector<SavedPart> parts) {
     SavedRun saved;
     saved.identity = plan.config.save.identity;
     saved.output = output_;
+    saved.history = rank_.history().saved();
+    saved.pieces = run_.result.saving.pieces;
     saved.partition = plan.partition.save();
     saved.region_base = run_.memory.region()->base();
     saved.slot_bytes = run_.memory.region()->slot_bytes();

@@ -21,8 +21,8 @@
 
 namespace nw {
 
-// Where the run begins: where the one left off that it goes on from.
-RunSample beginning_of(const Config& config);
+// The event loop begins: where the run left off that this one goes on from. Thread: worker 0.
+void begin_progress(EngineRun& run, RunHistory& history);
 
 // A run that goes on cuts its tables only when no rank can refuse to go on any more. Collective over the ranks, by
 // one thread of each.

@@ -7,6 +7,7 @@
 namespace nw {
 
 class AddressMap;
+class RunHistory;
 class SectionWriter;
 struct AddressRange;
 struct SavedPart;
@@ -37,6 +38,7 @@ class SavedRank {
     virtual void fail_now() noexcept = 0;  // in a catch block
     // The signal for which all stand still, or else one that has come to this rank; 0: none.
     virtual int signal_to_end() const noexcept = 0;
+    virtual const RunHistory& history() const noexcept = 0;  // the first rank's
 
   protected:
     ~SavedRank() = default;

@@ -89,9 +89,7 @@ class ConservativeRun final : private SavedRank {
         const Stopwatch stopwatch;
         guarded(w, [&] {
             if (w != 0) return;
-            const RunSample first = beginning_of(run_.plan.config);
-            rank_.history().begin(RunHistory::Clock::now(), first);
-            run_.progress.begin(first.gvt);
+            begin_progress(run_, rank_.history());
             saver_.begin();
         });
         for (;;) {
@@ -169,6 +167,7 @@ class ConservativeRun final : private SavedRank {
     int signal_to_end() const noexcept override {
         return std::max(sums().stop, rank_.stop_signal());
     }
+    const RunHistory& history() const noexcept override { return rank_.history(); }
 
     // --- Thread: the main one, when the workers' have ended ---
 

@@ -41,9 +41,9 @@ void InOrderExecutor::read_group_of(SavedGroups& saved, Group& group) {
 // and the one that does later is later.
 SavedPart InOrderExecutor::save(SectionWriter& file, std::uint32_t file_number,
                                 const AddressMap& map, VirtualTime gvt) const {
-    std::vector<std::vector<EventRecord*>> pending(world_.plan.partition.groups());
+    PendingChains pending(world_.plan.partition.groups());
     pending_.for_each([&](const PendingEntry& entry) {
-        pending[world_.plan.partition.position(entry.target).group].push_back(entry.event);
+        pending.add(world_.plan.partition.position(entry.target).group, *entry.event);
     });
     SavedPart part =
         write_groups(groups_, pending, map, world_.plan.config.save.modules, file, file_number);

@@ -65,9 +65,7 @@ class SequentialRun final : private SavedWorker, private SavedRank {
     void execute() {
         const ThreadCounters counters(run_.memory.os(), run_.plan.config.hardware_counters);
         const Stopwatch stopwatch;
-        const RunSample first = beginning_of(run_.plan.config);
-        history_.begin(RunHistory::Clock::now(), first);
-        run_.progress.begin(first.gvt);
+        begin_progress(run_, history_);
         saver_.begin();
         while (!execute_until_still() && run_.plan.config.save.on()) {
             executor_.hand_over_all_output(executor_.last_time());
@@ -110,6 +108,7 @@ class SequentialRun final : private SavedWorker, private SavedRank {
     int signal_to_end() const noexcept override {
         return run_.stop_signal.load(std::memory_order_relaxed);
     }
+    const RunHistory& history() const noexcept override { return history_; }
 
     void report_progress(Clock::time_point now) {
         const std::uint64_t executed = executor_.counters()[Counter::executed_events];

@@ -191,6 +191,17 @@ void StateKeeper::forget(LpRecord& lp, PlatformHeap& heap) noexcept {
     lp.saved_states = nullptr;
 }
 
+void StateKeeper::go_on(LpRecord& lp, PlatformHeap& heap) noexcept {
+    begin(lp);
+    if (lp.saved_states == nullptr) return;
+    if (!saves_states()) {
+        heap.free(lp.saved_states, sizeof(SavedStates));
+        lp.saved_states = nullptr;
+    } else if (rules_.state_saving_interval > 0) {
+        lp.saved_states->interval = rules_.state_saving_interval;
+    }
+}
+
 std::size_t StateKeeper::bytes_per_event() const noexcept {
     return rules_.entry_stride + (taken_ > 0 ? taken_bytes_ / taken_ : 0);
 }

@@ -69,6 +69,9 @@ class StateKeeper {
     // Called once, after the LP was built. Nothing is kept of an LP before its first event.
     // Requires: nothing that was executed may still be rolled back, and nothing is kept.
     void begin(LpRecord& lp) noexcept { lp.save_due = lp.history.tail(); }
+    // The same of an LP that another run has had, perhaps with other rules: what was learnt of it is kept where
+    // it is of use. Requires: its past was dropped.
+    void go_on(LpRecord& lp, PlatformHeap& heap) noexcept;
 
     // Called before the event of the newest entry is executed.
     void save(LpRecord& lp, HistoryEntry& entry, PlatformHeap& heap) {

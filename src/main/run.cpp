@@ -26,6 +26,7 @@
 #include "base/utf8.hpp"
 #include "base/version.hpp"
 #include "checkpoint/saved_run.hpp"
+#include "checkpoint/saved_run_folder.hpp"
 #include "formats/kept_tables.hpp"
 #include "main/checkpoint_folders.hpp"
 #include "main/exit_codes.hpp"
@@ -348,7 +349,19 @@ class RankRun {
         };
         if (settings_.verbose && !silent)
             live.announce = [&](const std::string& line) { progress.print("numawarp: " + line); };
+        say_if_over(live);
         return simulation.run(model_, live, signals_->received());
+    }
+
+    // Who goes on from a run that is over may have meant another, or a later end.
+    void say_if_over(const LiveProgress& live) const {
+        const SavedRun* const saved = settings_.config.restart_from.get();
+        if (!ranks_.is_first() || saved == nullptr || !saved->over_at) return;
+        if (settings_.config.until.value_or(setup_.until) > *saved->over_at) return;
+        live.warn(
+            fmt::format("--restart {}: this run is over, at virtual time {}; what came after its "
+                        "last checkpoint, at {}, is executed once more; a later --until goes on",
+                        settings_.restart_directory, *saved->over_at, saved->progress.gvt));
     }
 
     int simulate_and_report(Simulation& simulation, LiveProgress& live) {
@@ -402,6 +415,11 @@ class RankRun {
         if (attempts.all_well()) attempts.make([&] { stats_file_->write(statistics_json(facts)); });
         if (!saved && attempts.all_well())
             attempts.make([&] { kept_tables().remove_unwanted_csv(); });
+        if (settings_.config.save.on() && result.reason != EndReason::interrupted &&
+            attempts.all_well())
+            attempts.make([&] {
+                SavedRunFolder(settings_.config.save.directory).note_over(result.end_time);
+            });
         if (!settings_.quiet) attempts.make([&] { print(report_text(facts)); });
     }
 

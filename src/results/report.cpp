@@ -157,8 +157,9 @@ std::string saving_line(const SavingReport& saving) {
 
 std::string restart_line(const SavingReport& saving) {
     if (!saving.restarted_at) return {};
-    return fmt::format("from virtual time {}; counts and times are of the whole run",
-                       virtual_time_text(*saving.restarted_at));
+    return fmt::format("from virtual time {}; counts and times are of the whole run, in {}",
+                       virtual_time_text(*saving.restarted_at),
+                       plural(saving.pieces.size(), "piece"));
 }
 
 }  // namespace

@@ -115,7 +115,10 @@ class RankPart {
         text_.clear();
     }
 
-    double us(std::int64_t ns) const { return static_cast<double>(ns - origin_) / 1000; }
+    // Of the whole run: where it has gone on from another, that one's time comes before.
+    double us(std::int64_t ns) const {
+        return result_.wall_seconds_before * 1e6 + static_cast<double>(ns - origin_) / 1000;
+    }
 
     void emit_track(std::uint32_t thread, const NamedTrack& track) {
         emit(
@@ -147,12 +150,13 @@ class RankPart {
              process_, name, us(first_ns_) + seconds * 1e6, unit, value);
     }
 
-    // Over all ranks, as the first knows it: also of the time for which spans are left out.
+    // Over all ranks, as the first knows it: also of the time for which spans are left out, and of earlier
+    // processes.
     void emit_course() {
         const std::vector<RunSample>& samples = result_.history;
-        // The run may have gone on from another, which had its seconds; a counter holds from its time on.
+        // Since this process began; a counter holds from its time on.
         const auto seconds = [&](std::size_t i) {
-            return samples[i].seconds - samples.front().seconds;
+            return samples[i].seconds - result_.wall_seconds_before;
         };
         for (std::size_t i = 0; i + 1 < samples.size(); ++i) {
             const RunSample& from = samples[i];

@@ -5,8 +5,9 @@
 
 namespace nw {
 
-void RunHistory::begin(Clock::time_point now, const RunSample& first) {
+void RunHistory::begin(Clock::time_point now, const RunSample& first, const SavedHistory* earlier) {
     start_ = now;
+    if (earlier != nullptr) samples_.resume(earlier->samples, earlier->interval_seconds);
     first_ = first;
     keep(now, first);
 }

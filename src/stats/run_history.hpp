@@ -42,12 +42,44 @@ struct RunSample {
     }
 };
 
+// What is kept of a run's history when it is saved.
+struct SavedHistory {
+    std::vector<RunSample> samples;
+    double interval_seconds = 0;
+};
+
+// A run is in one piece for each process (or set of ranks) that has gone on with it. Totals: where it begins.
+struct RunPiece {
+    double seconds = 0;
+    VirtualTime gvt = 0;
+    std::uint64_t committed_events = 0;
+    std::uint64_t executed_events = 0;
+    std::uint64_t rolled_back_events = 0;
+    std::uint64_t gvt_rounds = 0;
+    std::uint32_t ranks = 0;
+    std::uint32_t workers = 0;  // in each rank
+
+    template <class Visitor>
+    void visit(Visitor&& member) const {
+        member("seconds", seconds);
+        member("gvt", gvt);
+        member("committed_events", committed_events);
+        member("executed_events", executed_events);
+        member("rolled_back_events", rolled_back_events);
+        member("gvt_rounds", gvt_rounds);
+        member("ranks", ranks);
+        member("workers", workers);
+    }
+};
+
 class RunHistory {
   public:
     using Clock = std::chrono::steady_clock;
 
-    // The event loop begins now. A run that goes on from another has that one's totals and seconds.
-    void begin(Clock::time_point now, const RunSample& first = {});
+    // The event loop begins now. A run that goes on from another has that one's totals and seconds, and
+    // what is known of its history.
+    void begin(Clock::time_point now, const RunSample& first = {},
+               const SavedHistory* earlier = nullptr);
 
     bool is_due(Clock::time_point now) const noexcept { return now >= next_; }
     // `sample` has what was done since begin(); its seconds are filled in. Requires: begin() was called,
@@ -55,6 +87,7 @@ class RunHistory {
     void add(Clock::time_point now, RunSample sample);
 
     const std::vector<RunSample>& samples() const noexcept { return samples_.samples(); }
+    SavedHistory saved() const { return {samples(), samples_.interval_seconds()}; }
 
   private:
     void keep(Clock::time_point now, const RunSample& sample);

@@ -53,6 +53,7 @@ struct SavingReport {
     double seconds = 0;                       // that nobody executed meanwhile, all together
     std::optional<VirtualTime> saved_at;      // GVT of the last time
     std::optional<VirtualTime> restarted_at;  // GVT
+    std::vector<RunPiece> pieces;             // the last is this process's
 };
 
 // What was done to move groups between ranks.
@@ -209,9 +210,16 @@ void visit_figures(Visitor&& visit, Result& result) {
         First{}, saving.seconds);
     visit(FigureInfo{"restarted_at", "virtual time", "checkpoints",
                      "where this process went on (--restart); null: it began at the beginning. "
-                     "Counters and wall_seconds are of the whole run, workers_detail, history and "
+                     "Counters, wall_seconds and history are of the whole run, workers_detail and "
                      "the like of this process"},
           First{}, saving.restarted_at);
+    visit(
+        FigureInfo{"pieces", "array", "checkpoints",
+                   "one for each process, or set of ranks, that has gone on with the run, the last "
+                   "of them this one: seconds, gvt, committed_events, executed_events, "
+                   "rolled_back_events and gvt_rounds of the whole run where it began, and its "
+                   "ranks and workers"},
+        First{}, saving.pieces);
     visit(FigureInfo{"notices", "array of texts", "", "what fell back, and why"}, Once{},
           result.notices);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace nw {
@@ -15,6 +16,12 @@ class SampleHistory {
 
     // Requires: interval_seconds > 0.
     explicit SampleHistory(double interval_seconds) : interval_seconds_(interval_seconds) {}
+
+    // Where an earlier history left off.
+    void resume(std::vector<Sample> samples, double interval_seconds) {
+        samples_ = std::move(samples);
+        interval_seconds_ = interval_seconds;
+    }
 
     // Whether a sample at this time is wanted. Times never fall.
     bool is_due(double seconds) const noexcept { return seconds >= next_seconds_; }

@@ -295,9 +295,7 @@ class TimeWarpRun final : private SavedRank {
         const ThreadCounters counters(run_.memory.os(), run_.plan.config.hardware_counters);
         const Stopwatch stopwatch;
         if (w == 0) {
-            const RunSample first = beginning_of(run_.plan.config);
-            rank_.history().begin(RunHistory::Clock::now(), first);
-            run_.progress.begin(first.gvt);
+            begin_progress(run_, rank_.history());
             saver_.begin();
         }
         for (;;) {
@@ -343,6 +341,7 @@ class TimeWarpRun final : private SavedRank {
     int signal_to_end() const noexcept override {
         return std::max(static_cast<int>(rank_.gvt().result().sums.stop), rank_.stop_signal());
     }
+    const RunHistory& history() const noexcept override { return rank_.history(); }
 
     // --- Thread: the main one, when the workers' have ended ---
 

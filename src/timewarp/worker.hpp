@@ -48,6 +48,7 @@ class Relocation;
 class MemoryBudget;
 class MemoryLook;
 class MemoryRelief;
+class PendingChains;
 struct LoadedModule;
 struct MemoryKinds;
 struct RolledBackLp;
@@ -224,7 +225,7 @@ class alignas(64) Worker final : private detail::EventSink,
     // --- a pause (worker_saving.cpp) ---
     void begin_pause(const GvtResult& result);
     void pause_on_gvt(const GvtResult& result);
-    std::vector<std::vector<EventRecord*>> settle_pending();
+    PendingChains settle_pending();
     void forget_past(Group& group);
 
     // --- in the paranoid preset (worker_validate.cpp; base/paranoid.hpp) ---

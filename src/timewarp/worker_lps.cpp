@@ -77,7 +77,7 @@ void Worker::go_on_with(Group& group, const std::vector<EventRecord*>& pending) 
     for (EventRecord* event : pending) pending_.push(event->entry());
     ending_.add(group);
     for (std::uint32_t i = 0; i < group.count; ++i) {
-        core_.keeper.begin(group.lps[i]);
+        core_.keeper.go_on(group.lps[i], group.heap);
         if (draws_rollbacks_) group.lps[i].heap->set_zero_fill();
     }
 }

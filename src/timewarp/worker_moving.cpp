@@ -14,15 +14,15 @@ std::vector<std::optional<std::string>> Worker::give_groups(
     const std::vector<std::uint32_t>& leaving, const std::vector<LoadedModule>& modules,
     const AddressMap& map, const std::function<bool(const StrayPointers&)>& may_leave) {
     NW_CHECK(committer_.all_is_final());
-    const std::vector<std::vector<EventRecord*>> pending = settle_pending();
+    const PendingChains pending = settle_pending();
     std::vector<bool> leaves(core_.plan.partition.groups());
     std::vector<std::optional<std::string>> parcels;
     for (const std::uint32_t g : leaving) {
         Group& group = *core_.rank.group(g);
         forget_past(group);
         std::optional<std::string>& parcel = parcels.emplace_back(std::in_place);
-        const StrayPointers strays =
-            write_group(group, pending[g], map, modules, [&](const void* bytes, std::size_t size) {
+        const StrayPointers strays = write_group(
+            group, pending.first(g), map, modules, [&](const void* bytes, std::size_t size) {
                 parcel->append(static_cast<const char*>(bytes), size);
             });
         leaves[g] = may_leave(strays);

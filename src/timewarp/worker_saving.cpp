@@ -67,8 +67,8 @@ void Worker::end_interrupted() noexcept {
 // --- Saving ----------------------------------------------------------------------------------------
 
 // The pending events, by group. Those that are cancelled, or whose anti-messages wait for them, go.
-std::vector<std::vector<EventRecord*>> Worker::settle_pending() {
-    std::vector<std::vector<EventRecord*>> pending(core_.plan.partition.groups());
+PendingChains Worker::settle_pending() {
+    PendingChains pending(core_.plan.partition.groups());
     std::vector<PendingEntry> dropped;
     pending_.take_if(
         [&](const PendingEntry& entry) {
@@ -79,7 +79,7 @@ std::vector<std::vector<EventRecord*>> Worker::settle_pending() {
             if (event.from_other_worker && record.unmatched_anti_messages > 0 &&
                 take_anti(*core_.rank.group(g), record, event))
                 return true;
-            pending[g].push_back(&event);
+            pending.add(g, event);
             return false;
         },
         dropped);
@@ -88,10 +88,11 @@ std::vector<std::vector<EventRecord*>> Worker::settle_pending() {
     return pending;
 }
 
+// What was learnt of its LPs stays.
 void Worker::forget_past(Group& group) {
     for (std::uint32_t i = 0; i < group.count; ++i) {
         NW_CHECK(group.lps[i].committed == group.lps[i].history.tail());
-        core_.forget(group, group.lps[i]);
+        core_.drop_history(group, group.lps[i]);
     }
 }
 
@@ -99,7 +100,7 @@ SavedPart Worker::save(SectionWriter& file, std::uint32_t file_number, const Add
     NW_CHECK(committer_.all_is_final());
     TraceTurn trace(core_.trace);
     trace.begin();
-    const std::vector<std::vector<EventRecord*>> pending = settle_pending();
+    const PendingChains pending = settle_pending();
     for (Group* group : core_.groups) forget_past(*group);
     SavedPart part =
         write_groups(core_.groups, pending, map, core_.plan.config.save.modules, file, file_number);

@@ -16,9 +16,15 @@ WorkerCore::WorkerCore(Rank& shared, WorkerId id)
       trace(shared.trace_spans_max()) {}
 
 void WorkerCore::forget(Group& group, LpRecord& lp) {
+    drop_history(group, lp);
+    keeper.forget(lp, group.heap);
+}
+
+// There may be a saved state although the history is empty: after a rollback to where it was taken.
+void WorkerCore::drop_history(Group& group, LpRecord& lp) {
     collect_fossils_before(group, lp, lp.committed);
     lp.history.release(stride, group.heap);
-    keeper.forget(lp, group.heap);
+    if (keeper.saves_states()) keeper.drop_past(lp, group.heap);
 }
 
 LpExpectations WorkerCore::expectations(const EventKey& final_before,

@@ -45,6 +45,8 @@ struct WorkerCore {
     inline void drop_past(Group& group, LpRecord& lp) noexcept;
     // The LP keeps no past at all. Requires: all that it has executed is final.
     void forget(Group& group, LpRecord& lp);
+    // The same, but for what was learnt of it.
+    void drop_history(Group& group, LpRecord& lp);
 
     // For the paranoid preset (base/paranoid.hpp): the LP has changed. `final_before`: the bound of the
     // last commit.

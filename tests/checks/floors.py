@@ -34,7 +34,7 @@ FILES_MAX = 20
 
 # How many other headers of ours these reach at most, directly or through others. Who reads one of them
 # should not have to know the whole engine, and who changes any header should not rebuild all of it.
-REACH_MAX = {"src/rank/rank.hpp": 20, "src/timewarp/worker.hpp": 40}
+REACH_MAX = {"src/rank/rank.hpp": 20, "src/timewarp/worker.hpp": 41}
 
 # Where each of these rooms' files is named.
 INDEXES = {"src": "src/README.md", "numa": "numa/README.md", "mpi": "mpi/README.md"}

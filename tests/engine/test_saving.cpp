@@ -137,8 +137,25 @@ Config draw_part(Dice& dice, const RandomShape& shape, const Config& first, Engi
     return config;
 }
 
-// `wanted`: by which engines the first part and the others run; without it that is drawn, too.
+// It is that of all parts.
+void check_history(const RunResult& result, int parts) {
+    const std::vector<RunPiece>& pieces = result.saving.pieces;
+    REQUIRE(pieces.size() == static_cast<std::size_t>(parts));
+    CHECK(pieces.front().seconds == 0);
+    CHECK(pieces.front().committed_events == 0);
+    CHECK(pieces.back().gvt == result.saving.restarted_at.value_or(0));
+    REQUIRE(!result.history.empty());
+    CHECK(result.history.front().seconds == 0);
+    CHECK(result.history.back().committed_events == result.totals[Counter::committed_events]);
+    for (std::size_t i = 1; i < result.history.size(); ++i) {
+        CHECK(result.history[i - 1].seconds <= result.history[i].seconds);
+        CHECK(result.history[i - 1].committed_events <= result.history[i].committed_events);
+    }
+}
+
 using Engines = std::pair<EngineKind, EngineKind>;
+
+// `wanted`: by which engines the first part and the others run; without it that is drawn, too.
 void compare_with_sequential(std::uint64_t seed, Met& met,
                              std::optional<Engines> wanted = std::nullopt) {
     Dice dice(seed);
@@ -175,6 +192,7 @@ void compare_with_sequential(std::uint64_t seed, Met& met,
         on_commit_events += models.back()->log().events;
         on_commit_sum += models.back()->log().sum;
         add(met, result, chain);
+        check_history(result, part);
         if (result.reason != EndReason::interrupted) break;
         REQUIRE(part < parts_max);
         if (shape.commits) CHECK(result.totals[Counter::committed_events] == on_commit_events);

@@ -218,6 +218,15 @@ text = check_changed("restarted", checkpoints={"restarted_at": 100.0, "written":
                      wall_seconds=50 + timewarp["wall_seconds"],
                      executed_events=1000 + timewarp["executed_events"],
                      rolled_back_events=1000 + timewarp["rolled_back_events"])
+pieces = [{"seconds": at, "gvt": 2 * at, "executed_events": 20 * at, "rolled_back_events": 20 * at}
+          for at in (0, 25, 50)]
+of_pieces = load.Run("pieces", {**timewarp, "checkpoints": {"restarted_at": 100.0, "pieces": pieces},
+                                "wall_seconds": 50 + timewarp["wall_seconds"],
+                                "executed_events": 1000 + timewarp["executed_events"]})
+programs.expect(of_pieces.began_seconds == 50
+                and of_pieces.count_here("executed_events") == timewarp["executed_events"]
+                and "in 3 pieces, begun anew after 25 s, 50 s" in page.page_of([of_pieces]).replace("\u202f", " "),
+                "a run in several pieces says when they began, and what is of the last")
 programs.expect(f"undid {timewarp['rolled_back_events']:,} of {timewarp['executed_events']:,} executed events"
                 in text.replace("\u202f", ",").replace("\xa0", ",") and "since the run went on" in text,
                 "the lengths of its rollbacks are of what was done since")

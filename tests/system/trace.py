@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from collections import defaultdict
 
+from checkpoints import latest, start, stop
 from programs import MPI_ENVIRONMENT, Programs
 
 programs = Programs()
@@ -101,6 +102,19 @@ def traced(name, *arguments):
     stats = programs.statistics_of("phold", *arguments, "--trace", file)
     return Trace(name, file), stats, file
 
+
+# --- a run that goes on from another
+
+saved = programs.work / "saved"
+words = ["phold", "--lps", 256, "--workers", 2, "--until", 100000, "--checkpoint", saved, "--checkpoint-period", 0.2]
+code, errors = stop(start(programs, programs.bin / words[0], *words[1:], "--quiet"), saved)
+programs.expect(code == 0, f"a run is saved: {errors}")
+before_us = 1e6 * latest(saved)["wall_seconds"]
+trace, stats, _ = traced("gone on", *words[1:5], "--until", 2 * latest(saved)["gvt"], "--restart", saved)
+programs.expect(before_us <= min(span["ts"] for span in trace.spans) < 1e6 * stats["wall_seconds"],
+                "spans of a run that goes on stand behind the time before")
+gvt = [counter["ts"] for counter in trace.counters if counter["name"] == "GVT"]
+programs.expect(min(gvt) < before_us / 2 and max(gvt) > before_us, "counters tell of both")
 
 # --- one rank, with rebinding ----------------------------------------------------------------------
 

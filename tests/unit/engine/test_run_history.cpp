@@ -42,6 +42,27 @@ TEST_CASE("RunHistory: a run that goes on from another begins where that one lef
     CHECK(second.gvt_rounds == 42);
 }
 
+TEST_CASE("RunHistory: what another process has seen of the run stands before") {
+    SavedHistory earlier;
+    {
+        RunHistory history;
+        const auto start = RunHistory::Clock::time_point();
+        history.begin(start);
+        for (int ms = 100; ms <= 150'000; ms += 100)
+            if (history.is_due(start + milliseconds(ms))) history.add(start + milliseconds(ms), {});
+        earlier = history.saved();
+        REQUIRE(earlier.interval_seconds > 0.1);
+    }
+    RunHistory history;
+    const auto start = RunHistory::Clock::time_point() + std::chrono::hours(5);
+    history.begin(start, {.seconds = 151}, &earlier);
+    CHECK(!history.is_due(start + milliseconds(100)));  // as far apart as before
+    history.add(start + milliseconds(500), {});
+    REQUIRE(history.samples().size() == earlier.samples.size() + 2);
+    CHECK(history.samples().front().seconds == 0);
+    CHECK(history.samples().back().seconds == Approx(151.5));
+}
+
 TEST_CASE("end_history: the end comes last, with the memory and the window that were seen last") {
     std::vector<RunSample> samples = {{0.1, 1, 10, 12, 1, 5, 4096, 2.0},
                                       {0.6, 5, 50, 60, 8, 9, 8192, 3.0}};

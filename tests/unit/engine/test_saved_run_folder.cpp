@@ -32,6 +32,8 @@ SavedRun run_at(VirtualTime gvt) {
     run.output.table_bytes = {100, 0};
     run.output.table_ends = {"the end,\n", ""};
     run.output.column_kinds = {{1, 2}, {}};
+    run.history = {{{.seconds = 0}, {.seconds = 1, .gvt = 2, .committed_events = 9}}, 0.2};
+    run.pieces = {{.ranks = 1, .workers = 2}, {.seconds = 0.5, .gvt = 1, .ranks = 3, .workers = 1}};
     run.partition = {5, 2, 3, {4, 3, 2, 1, 0}};
     run.region_base = 1 << 20;
     run.slot_bytes = 1 << 21;
@@ -89,7 +91,22 @@ TEST_CASE("saved run folder: a saved run is read back as it was") {
     CHECK(run.modules[1].name == "libtwo.so");
     CHECK(run.stray.to_module == std::vector<std::uint64_t>{0, 5});
     CHECK(run.groups[1].section.offset == 10);
+    CHECK(run.history.samples[1].committed_events == 9);
+    CHECK(run.pieces[1].ranks == 3);
     CHECK(run.partition.slot_of_lp == std::vector<std::uint32_t>{4, 3, 2, 1, 0});
+}
+
+TEST_CASE("saved run folder: that a run is over is known until it is saved again") {
+    Folder f;
+    f.folder.note_over(4);  // it was never saved: there is nothing to go on from
+    CHECK_FALSE(f.folder.has_saved_run());
+    f.save(3);
+    CHECK_FALSE(f.folder.read(identity).over_at);
+    f.folder.note_over(4.5);
+    CHECK(f.folder.read(identity).over_at == 4.5);
+    CHECK(f.folder.read(identity).progress.gvt == 3);
+    f.save(5);
+    CHECK_FALSE(f.folder.read(identity).over_at);
 }
 
 TEST_CASE("saved run folder: the old one counts until the new one is complete") {

@@ -278,6 +278,30 @@ TEST_CASE("StateKeeper: of an LP that has failed no state is saved") {
     CHECK(kept.keeper.saved_states() == 4);
 }
 
+TEST_CASE(
+    "StateKeeper: whoever goes on with an LP knows its interval, where its rules have use for it") {
+    KeptLp<Rich> kept(Rollback::snapshot, 0);
+    kept.execute(1);
+    kept.lp.saved_states->interval = 13;
+    kept.commit_to(kept.lp.history.tail());
+    while (!kept.lp.history.empty()) kept.lp.history.drop_first();
+    kept.keeper.drop_past(kept.lp, kept.heap());
+    CHECK(kept.keeper.bytes() == 0);
+
+    const auto keeper_with = [](Rollback method, std::uint32_t interval) {
+        return StateKeeper(
+            StateKeepingRules::choose(method, process<Plain<SmallState>>(), interval));
+    };
+    keeper_with(Rollback::snapshot, 0).go_on(kept.lp, kept.heap());
+    REQUIRE(kept.lp.saved_states != nullptr);
+    CHECK(kept.lp.saved_states->interval == 13);
+    CHECK(kept.keeper.is_at_start(kept.lp));
+    keeper_with(Rollback::snapshot, 4).go_on(kept.lp, kept.heap());
+    CHECK(kept.lp.saved_states->interval == 4);
+    keeper_with(Rollback::copy, 0).go_on(kept.lp, kept.heap());
+    CHECK(kept.lp.saved_states == nullptr);
+}
+
 TEST_CASE("StateKeeper: the interval adapts to rollbacks, and doubles without them") {
     const auto interval_after = [](bool rollbacks) {
         KeptLp<Rich> kept(Rollback::snapshot, 0);
