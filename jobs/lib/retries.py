@@ -74,10 +74,10 @@ def value_of(option, words):
 
 
 def saved_at(folder):
-    """The virtual time of the checkpoint that counts there; None: there is none."""
+    """The virtual time of the checkpoint that counts there; None: there is none that can be read."""
     try:
         return json.loads((Path(folder) / "latest.json").read_text())["gvt"]
-    except FileNotFoundError:
+    except (OSError, ValueError, KeyError):
         return None
 
 
