@@ -1,0 +1,86 @@
+// Banks whose customers have little patience: who is not served in time leaves the queue. With --move a share
+// of those walks to another bank.
+#include <numawarp/process.hpp>
+
+struct Parameters {
+    std::uint32_t banks = 100, counters = 1;
+    double arrival_mean = 10, service_mean = 12, least_patience = 1, most_patience = 3, move = 0;
+};
+constexpr double walk = 5;  // from one bank to another
+struct Customer {
+    std::uint32_t banks_seen;
+};
+
+struct Bank final : nw::ProcessLp {
+    const Parameters* p;
+    nw::Resource counters{env, p->counters};
+    std::uint64_t served = 0, reneged = 0;
+    double waited = 0;
+
+    Bank(nw::LpId, const Parameters* parameters) : p(parameters) {}
+    void start() override {
+        env.start(arrivals());
+        env.start(door());
+    }
+    nw::Process arrivals() {
+        for (;;) {
+            co_await env.delay(env.random().exponential(p->arrival_mean));
+            env.start(visit({1}));
+        }
+    }
+    nw::Process door() {
+        for (;;) env.start(visit(co_await env.receive<Customer>()));
+    }
+    nw::Process visit(Customer customer) {
+        const double came = env.now();
+        const double patience = env.random().uniform(p->least_patience, p->most_patience);
+        auto turn = counters.request();
+        const bool is_served = co_await turn.within(patience);
+        waited += env.now() - came;
+        if (!is_served) {
+            reneged += 1;
+            const auto other = static_cast<nw::LpId>(env.random().below(p->banks));
+            if (env.random().chance(p->move))
+                env.send(other, walk, Customer{customer.banks_seen + 1});
+            co_return;
+        }
+        served += 1;
+        co_await env.delay(env.random().exponential(p->service_mean));
+    }
+    void finish() override {
+        const auto customers = static_cast<double>(served + reneged);
+        env.output(0, nw::index(env.self()), served, reneged, waited / customers);
+    }
+};
+
+struct Banks final : nw::Model {
+    Parameters p;
+    Banks() : nw::Model("bank", "banks whose customers leave the queue when they lose patience") {}
+    void options(nw::Options& options) override {
+        options.add("banks", p.banks, "banks, one LP each", nw::from(1));
+        options.add("counters", p.counters, "counters of a bank", nw::from(1));
+        options.add("arrival-mean", p.arrival_mean, "mean time between two customers",
+                    nw::above(0));
+        options.add("service-mean", p.service_mean, "mean time at the counter", nw::above(0));
+        options.add("least-patience", p.least_patience, "who waits so long may leave", nw::from(0));
+        options.add("most-patience", p.most_patience, "who waits so long leaves", nw::from(0));
+        options.add("move", p.move, "share of those who leave that try another bank",
+                    nw::from(0).to(1));
+    }
+    nw::Setup setup() override {
+        nw::require(p.least_patience <= p.most_patience, "least-patience", p.least_patience,
+                    "must be at most --most-patience");
+        nw::Setup setup{.lps = p.banks,
+                        .until = 5000,
+                        .lookahead = walk,
+                        .payload_bytes_max = sizeof(Customer),
+                        .process = nw::process<Bank>(&p)};
+        setup.outputs = {{"banks", {"bank", "served", "reneged", "wait"}}};
+        return setup;
+    }
+};
+
+int main(int argc, char** argv) {
+    Banks model;
+    return nw::run(argc, argv, model);
+}

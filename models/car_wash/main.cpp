@@ -1,0 +1,75 @@
+// Car washes with some machines, each of which washes a car in a fixed time. With --again a share of the
+// clean cars comes back from its trip to some car wash.
+#include <numawarp/process.hpp>
+
+struct Parameters {
+    std::uint32_t washes = 100, machines = 2, first_cars = 4;
+    double wash_time = 5, again = 0;
+};
+constexpr double trip = 60;                           // until a car is dirty again
+constexpr std::uint32_t least_gap = 1, most_gap = 5;  // between two cars, in whole minutes
+struct Car {
+    std::uint32_t washed;  // so often
+};
+
+struct CarWash final : nw::ProcessLp {
+    const Parameters* p;
+    nw::Resource machines{env, p->machines};
+    std::uint64_t washed = 0;
+    double waited = 0;
+
+    CarWash(nw::LpId, const Parameters* parameters) : p(parameters) {}
+    void start() override {
+        for (std::uint32_t i = 0; i < p->first_cars; ++i) env.start(visit({0}));
+        env.start(arrivals());
+        env.start(gate());
+    }
+    nw::Process arrivals() {
+        for (;;) {
+            co_await env.delay(least_gap + double(env.random().below(most_gap - least_gap + 1)));
+            env.start(visit({0}));
+        }
+    }
+    nw::Process gate() {
+        for (;;) env.start(visit(co_await env.receive<Car>()));
+    }
+    nw::Process visit(Car car) {
+        const double came = env.now();
+        auto machine = machines.request();
+        co_await machine;
+        waited += env.now() - came;
+        co_await env.delay(p->wash_time);
+        washed += 1;
+        const auto other = static_cast<nw::LpId>(env.random().below(p->washes));
+        if (env.random().chance(p->again)) env.send(other, trip, Car{car.washed + 1});
+    }
+    void finish() override {
+        env.output(0, nw::index(env.self()), washed, waited / double(washed + machines.in_use()));
+    }
+};
+
+struct CarWashes final : nw::Model {
+    Parameters p;
+    CarWashes() : nw::Model("car_wash", "car washes with some machines and a queue") {}
+    void options(nw::Options& options) override {
+        options.add("washes", p.washes, "car washes, one LP each", nw::from(1));
+        options.add("machines", p.machines, "machines of a car wash", nw::from(1));
+        options.add("first-cars", p.first_cars, "cars that are there at the beginning");
+        options.add("wash-time", p.wash_time, "time that a machine needs for a car", nw::above(0));
+        options.add("again", p.again, "share of cars that come back", nw::from(0).to(1));
+    }
+    nw::Setup setup() override {
+        nw::Setup setup{.lps = p.washes,
+                        .until = 2000,
+                        .lookahead = trip,
+                        .payload_bytes_max = sizeof(Car),
+                        .process = nw::process<CarWash>(&p)};
+        setup.outputs = {{"washes", {"wash", "washed", "wait"}}};
+        return setup;
+    }
+};
+
+int main(int argc, char** argv) {
+    CarWashes model;
+    return nw::run(argc, argv, model);
+}

@@ -1,0 +1,70 @@
+// Hosts that send each other messages over channels with a latency, and work on what they get, one message
+// after the other.
+#include <algorithm>
+
+#include <numawarp/process.hpp>
+
+struct Parameters {
+    std::uint32_t hosts = 100;
+    double latency = 10, gap = 5, work_mean = 3;
+};
+struct Message {
+    nw::VirtualTime sent;
+};
+
+struct Host final : nw::ProcessLp {
+    const Parameters* p;
+    std::uint64_t messages = 0;
+    double in_channel = 0, until_done = 0;
+
+    Host(nw::LpId, const Parameters* parameters) : p(parameters) {}
+    void start() override {
+        env.start(sender());
+        env.start(receiver());
+    }
+    nw::Process sender() {
+        for (;;) {
+            co_await env.delay(env.random().uniform(0, 2 * p->gap));
+            const auto other = static_cast<nw::LpId>(env.random().below(p->hosts));
+            env.send(other, p->latency, Message{env.now()});
+        }
+    }
+    nw::Process receiver() {
+        for (;;) {
+            const auto message = co_await env.receive<Message>();
+            in_channel += env.now() - message.sent;
+            co_await env.delay(env.random().exponential(p->work_mean));
+            until_done += env.now() - message.sent;
+            messages += 1;
+        }
+    }
+    void finish() override {
+        const double count = double(std::max<std::uint64_t>(messages, 1));
+        env.output(0, nw::index(env.self()), messages, in_channel / count, until_done / count);
+    }
+};
+
+struct Channel final : nw::Model {
+    Parameters p;
+    Channel() : nw::Model("channel", "hosts that send each other messages with a latency") {}
+    void options(nw::Options& options) override {
+        options.add("hosts", p.hosts, "hosts, one LP each", nw::from(1));
+        options.add("latency", p.latency, "time that a message is in its channel", nw::above(0));
+        options.add("gap", p.gap, "mean time between two messages of a host", nw::above(0));
+        options.add("work-mean", p.work_mean, "mean time of work on a message", nw::above(0));
+    }
+    nw::Setup setup() override {
+        nw::Setup setup{.lps = p.hosts,
+                        .until = 2000,
+                        .lookahead = p.latency,
+                        .payload_bytes_max = sizeof(Message),
+                        .process = nw::process<Host>(&p)};
+        setup.outputs = {{"hosts", {"host", "messages", "in_channel", "until_done"}}};
+        return setup;
+    }
+};
+
+int main(int argc, char** argv) {
+    Channel model;
+    return nw::run(argc, argv, model);
+}

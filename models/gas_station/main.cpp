@@ -1,0 +1,89 @@
+// Gas stations with some pumps and one tank. When the tank runs low a truck is called, which fills it. With
+// --again a share of the cars comes to some station again, when it has driven on.
+#include <numawarp/process.hpp>
+
+struct Parameters {
+    std::uint32_t stations = 100, pumps = 2;
+    double tank = 200, threshold = 0.25, truck_time = 300, least_gap = 30, most_gap = 300,
+           again = 0;
+};
+constexpr double car_tank = 50, speed = 2;  // l, l/s
+constexpr double drive = 1200, check = 10;  // s
+struct Car {
+    double fuel;
+};
+
+struct Station final : nw::ProcessLp {
+    const Parameters* p;
+    nw::Resource pumps{env, p->pumps};
+    nw::Container tank{env, p->tank, p->tank};
+    std::uint64_t cars = 0, trucks = 0;
+    double took = 0;
+
+    Station(nw::LpId, const Parameters* parameters) : p(parameters) {}
+    void start() override {
+        env.start(arrivals());
+        env.start(road());
+        env.start(control());
+    }
+    nw::Process arrivals() {
+        for (;;) {
+            co_await env.delay(env.random().uniform(p->least_gap, p->most_gap));
+            env.start(refuel({env.random().uniform(5, 25)}));
+        }
+    }
+    nw::Process road() {
+        for (;;) env.start(refuel(co_await env.receive<Car>()));
+    }
+    nw::Process refuel(Car car) {
+        const double came = env.now(), wanted = car_tank - car.fuel;
+        auto pump = pumps.request();
+        co_await pump;
+        co_await tank.get(wanted);
+        co_await env.delay(wanted / speed);
+        cars += 1;
+        took += env.now() - came;
+        const auto other = static_cast<nw::LpId>(env.random().below(p->stations));
+        if (env.random().chance(p->again)) env.send(other, drive, Car{env.random().uniform(5, 25)});
+    }
+    nw::Process control() {
+        for (;; co_await env.delay(check))
+            if (tank.level() < p->threshold * tank.capacity()) co_await env.start(truck());
+    }
+    nw::Process truck() {
+        co_await env.delay(p->truck_time);
+        trucks += 1;
+        co_await tank.put(tank.capacity() - tank.level());
+    }
+    void finish() override {
+        env.output(0, nw::index(env.self()), cars, trucks, cars > 0 ? took / double(cars) : 0);
+    }
+};
+
+struct GasStations final : nw::Model {
+    Parameters p;
+    GasStations() : nw::Model("gas_station", "gas stations that are refilled by trucks") {}
+    void options(nw::Options& options) override {
+        options.add("stations", p.stations, "stations, one LP each", nw::from(1));
+        options.add("pumps", p.pumps, "pumps of a station", nw::from(1));
+        options.add("tank", p.tank, "size of a station's tank, l", nw::from(car_tank));
+        options.add("threshold", p.threshold, "below this share a truck comes", nw::from(0).to(1));
+        options.add("truck-time", p.truck_time, "s until it is there", nw::from(0));
+        options.add("again", p.again, "share of cars that come to a station again",
+                    nw::from(0).to(1));
+    }
+    nw::Setup setup() override {
+        nw::Setup setup{.lps = p.stations,
+                        .until = 20000,
+                        .lookahead = drive,
+                        .payload_bytes_max = sizeof(Car),
+                        .process = nw::process<Station>(&p)};
+        setup.outputs = {{"stations", {"station", "cars", "trucks", "time"}}};
+        return setup;
+    }
+};
+
+int main(int argc, char** argv) {
+    GasStations model;
+    return nw::run(argc, argv, model);
+}

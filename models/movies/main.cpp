@@ -1,0 +1,95 @@
+// Cinemas that show some films on one evening, with one counter each. When a film is sold out, all who queue
+// for it leave. With --move a share of those walks to another cinema.
+#include <array>
+
+#include <numawarp/process.hpp>
+
+struct Parameters {
+    std::uint32_t cinemas = 100, tickets = 50;
+    double arrival_mean = 0.5, move = 0;
+};
+constexpr std::uint32_t films = 3, most_tickets = 6;  // that one person buys
+constexpr double buying = 1, refused = 0.5, walk = 10;
+struct Person {
+    std::uint32_t film, tickets;
+};
+
+struct Cinema final : nw::ProcessLp {
+    struct Film {
+        explicit Film(nw::Environment& env) : sold_out(env) {}
+        nw::Signal sold_out;
+        std::uint32_t available = 0, reneged = 0;
+        double closed_at = -1;
+        void close() {
+            available = 0;
+            closed_at = sold_out.env().now();
+            sold_out.turn_on();
+        }
+    };
+    const Parameters* p;
+    nw::Resource counter{env};
+    std::array<Film, films> programme{Film(env), Film(env), Film(env)};
+
+    Cinema(nw::LpId, const Parameters* parameters) : p(parameters) {}
+    void start() override {
+        for (Film& film : programme) film.available = p->tickets;
+        env.start(arrivals());
+        env.start(street());
+    }
+    nw::Process arrivals() {
+        for (;;) {
+            co_await env.delay(env.random().exponential(p->arrival_mean));
+            const auto film = static_cast<std::uint32_t>(env.random().below(films));
+            const auto tickets = static_cast<std::uint32_t>(1 + env.random().below(most_tickets));
+            if (programme[film].available > 0) env.start(visit({film, tickets}));
+        }
+    }
+    nw::Process street() {
+        for (;;) env.start(visit(co_await env.receive<Person>()));
+    }
+    nw::Process visit(Person person) {
+        Film& film = programme[person.film];
+        auto turn = counter.request();
+        co_await (turn | film.sold_out);
+        if (film.sold_out.is_on()) {
+            film.reneged += 1;
+            const auto other = static_cast<nw::LpId>(env.random().below(p->cinemas));
+            if (env.random().chance(p->move)) env.send(other, walk, person);
+            co_return;
+        }
+        const bool is_enough = person.tickets <= film.available;
+        if (is_enough) film.available -= person.tickets;
+        if (is_enough && film.available < 2) film.close();
+        co_await env.delay(is_enough ? buying : refused);
+    }
+    void finish() override {
+        for (const Film& film : programme)
+            env.output(0, nw::index(env.self()), film.closed_at, film.reneged);
+    }
+};
+
+struct Movies final : nw::Model {
+    Parameters p;
+    Movies() : nw::Model("movies", "cinemas whose films are sold out while people queue") {}
+    void options(nw::Options& options) override {
+        options.add("cinemas", p.cinemas, "cinemas, one LP each", nw::from(1));
+        options.add("tickets", p.tickets, "tickets for a film", nw::from(1));
+        options.add("arrival-mean", p.arrival_mean, "mean time between two persons", nw::above(0));
+        options.add("move", p.move, "share of those who get none that try another cinema",
+                    nw::from(0).to(1));
+    }
+    nw::Setup setup() override {
+        nw::Setup setup{.lps = p.cinemas,
+                        .until = 120,
+                        .lookahead = walk,
+                        .payload_bytes_max = sizeof(Person),
+                        .process = nw::process<Cinema>(&p)};
+        setup.outputs = {{"films", {"cinema", "sold_out_at", "reneged"}}};
+        return setup;
+    }
+};
+
+int main(int argc, char** argv) {
+    Movies model;
+    return nw::run(argc, argv, model);
+}

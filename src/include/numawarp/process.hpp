@@ -1,0 +1,33 @@
+// Models told as processes: what happens to a customer, a machine, a message from its beginning to its end,
+// written as one coroutine that waits where it has to.
+//
+//     struct Bank final : nw::ProcessLp {
+//         nw::Resource counter{env, 2};
+//         explicit Bank(nw::LpId) {}
+//         void start() override { env.start(arrivals()); }
+//         nw::Process arrivals() {
+//             for (;;) {
+//                 co_await env.delay(env.random().exponential(10.0));
+//                 env.start(customer());
+//             }
+//         }
+//         nw::Process customer() {
+//             auto turn = counter.request();
+//             if (!co_await turn.within(3.0)) co_return;  // out of patience
+//             co_await env.delay(env.random().exponential(12.0));
+//         }
+//     };
+//
+// Everything here is built upon the rest of numawarp/: an environment is a member of an LP, processes are
+// memory of that LP, and a rollback takes them back with it. docs/processes.md is the tutorial.
+#pragma once
+
+#include <numawarp/process/awaited.hpp>
+#include <numawarp/process/conditions.hpp>
+#include <numawarp/process/container.hpp>
+#include <numawarp/process/coroutine.hpp>
+#include <numawarp/process/environment.hpp>
+#include <numawarp/process/resource.hpp>
+#include <numawarp/process/signal.hpp>
+#include <numawarp/process/store.hpp>
+#include <numawarp/process/timers.hpp>

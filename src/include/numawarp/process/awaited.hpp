@@ -1,0 +1,149 @@
+// What a process can wait for. Every wait is an object in the frame of the coroutine that waits: an Awaited,
+// which happens once, and then wakes the process that awaits it, or the condition (any_of, all_of) of
+// which it is a part. No wait allocates memory, and all of them end with their scope: what has not happened
+// by then is withdrawn.
+//
+// Awaited objects have a place in queues, so that they are neither copied nor moved.
+#pragma once
+
+#include <any>
+#include <exception>
+#include <utility>
+
+namespace nw {
+
+class Environment;
+class Within;
+
+// What the process that is interrupted gets: thrown by its co_await, or returned by
+// co_await nw::interruptible(…).
+class Interrupt final : public std::exception {
+  public:
+    explicit Interrupt(std::any cause) noexcept : cause_(std::move(cause)) {}
+    const char* what() const noexcept override {
+        return "a process was interrupted where it did not expect it";
+    }
+    // What interrupt() was given, if it is a T; else null.
+    template <class T>
+    const T* cause() const noexcept {
+        return std::any_cast<T>(&cause_);
+    }
+
+  private:
+    std::any cause_;
+};
+
+namespace detail {
+
+class Condition;
+struct ProcessState;
+template <class Node>
+class Queue;
+
+// A member of a queue that does not own it. Alone it points at itself; a queue is a ring with one Link
+// that is nobody's.
+class Link {
+  public:
+    Link() noexcept = default;
+    Link(const Link&) = delete;
+    Link& operator=(const Link&) = delete;
+
+    bool is_alone() const noexcept { return next == this; }
+    void insert_before(Link& other) noexcept {
+        previous = other.previous;
+        next = &other;
+        previous->next = this;
+        other.previous = this;
+    }
+    void unlink() noexcept {
+        previous->next = next;
+        next->previous = previous;
+        previous = next = this;
+    }
+
+    Link* previous = this;
+    Link* next = this;
+};
+
+}  // namespace detail
+
+class Awaited : private detail::Link {
+  public:
+    // Whether it has happened, also if nobody awaited it at that time.
+    bool happened() const noexcept { return happened_; }
+    explicit operator bool() const noexcept { return happened_; }
+
+    // co_await awaited.within(time): true if it happens in that time. Else it goes on waiting until
+    // its scope ends, and may be awaited again.
+    Within within(double time) &;
+
+    // The rest is for co_await. This one: a co_await in which it took part has returned, and not been
+    // interrupted.
+    void accept() noexcept { accepted_ = happened_; }
+    Environment& env() const noexcept { return *env_; }
+
+  protected:
+    explicit Awaited(Environment& env) noexcept : env_(&env) {}
+    ~Awaited() = default;
+
+    void happen() noexcept;
+    bool was_accepted() const noexcept { return accepted_; }
+
+  private:
+    friend class detail::Condition;
+    friend class Environment;
+    template <class Node>
+    friend class detail::Queue;
+    template <class Operand, bool returns_interrupt>
+    friend class Waiting;
+
+    Environment* env_;
+    detail::Condition* part_of_ = nullptr;
+    detail::ProcessState* process_ = nullptr;  // who awaits it
+    bool happened_ = false;
+    bool accepted_ = false;
+};
+
+namespace detail {
+
+// The order in which Nodes, classes derived from Awaited, are served.
+template <class Node>
+class Queue {
+  public:
+    bool is_empty() const noexcept { return ring_.is_alone(); }
+    Node& front() noexcept { return node(*ring_.next); }
+    Node& back() noexcept { return node(*ring_.previous); }
+    void push_back(Node& added) noexcept { link(added).insert_before(ring_); }
+    static void remove(Node& node) noexcept { link(node).unlink(); }
+    static bool has(const Node& node) noexcept {
+        return !static_cast<const Link&>(static_cast<const Awaited&>(node)).is_alone();
+    }
+
+    // Behind all that are not after it: comes_after(other, added).
+    template <class Order>
+    void insert(Node& added, Order&& comes_after) {
+        Link* place = &ring_;
+        while (place->previous != &ring_ && comes_after(node(*place->previous), added))
+            place = place->previous;
+        link(added).insert_before(*place);
+    }
+    // visit(node) may remove its node; it says whether to go on.
+    template <class Visit>
+    void visit(Visit&& visit) {
+        for (Link* at = ring_.next; at != &ring_;) {
+            Link* next = at->next;
+            if (!visit(node(*at))) return;
+            at = next;
+        }
+    }
+
+  private:
+    static Link& link(Node& node) noexcept { return static_cast<Awaited&>(node); }
+    static Node& node(Link& link) noexcept {
+        return static_cast<Node&>(static_cast<Awaited&>(link));
+    }
+    Link ring_;
+};
+
+}  // namespace detail
+}  // namespace nw

@@ -1,0 +1,224 @@
+// What a co_await takes: an Awaited, a Signal, the end of a Process, or several of them:
+//
+//     co_await nw::any_of(turn, env.delay(3));     // the number of the one that happened first: 0 or 1
+//     co_await nw::all_of(first, second);
+//     co_await (turn | sold_out);                  // as any_of; and & as all_of
+//     if (co_await turn.within(3)) …               // true: in time
+//     if (auto cut = co_await nw::interruptible(env.delay(3))) … cut->cause<Failure>()
+//
+// Conditions hold their operands by reference, so that they are awaited where they are written.
+#pragma once
+
+#include <array>
+#include <coroutine>
+#include <cstddef>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+
+#include <numawarp/process/awaited.hpp>
+#include <numawarp/process/coroutine.hpp>
+#include <numawarp/process/environment.hpp>
+#include <numawarp/process/signal.hpp>
+#include <numawarp/process/timers.hpp>
+
+namespace nw {
+namespace detail {
+
+// Happens when so many of its parts have.
+class Condition : public Awaited {
+  protected:
+    Condition(Environment& env, std::size_t missing) noexcept : Awaited(env), missing_(missing) {}
+    ~Condition() = default;
+
+    void add(Awaited& part) noexcept {
+        part.part_of_ = this;
+        if (part.happened()) hear(part);
+    }
+    static void remove(Awaited& part) noexcept { part.part_of_ = nullptr; }
+
+    const Awaited* decided_by_ = nullptr;
+
+  private:
+    friend class nw::Awaited;
+    void hear(const Awaited& part) noexcept {
+        if (missing_ == 0 || --missing_ > 0) return;
+        decided_by_ = &part;
+        happen();
+    }
+    std::size_t missing_;
+};
+
+// What stands for the operand of a co_await while it is awaited: itself, or what waits for it.
+template <class Operand>
+struct Held {
+    static_assert(std::is_base_of_v<Awaited, Operand>,
+                  "a process awaits what its nw::Environment, an nw::Resource, nw::Container, "
+                  "nw::Store or nw::Signal offers, or an nw::Process");
+    explicit Held(Operand& operand) noexcept : node(operand) {}
+    Operand& node;
+};
+template <>
+struct Held<Signal> {
+    explicit Held(Signal& signal) : node(signal) {}
+    SignalWait node;
+};
+template <>
+struct Held<Process> {
+    explicit Held(const Process& process) : node(process) {}
+    ProcessEnd node;
+};
+
+template <class T>
+concept Awaitable =
+    std::is_base_of_v<Awaited, T> || std::is_same_v<T, Signal> || std::is_same_v<T, Process>;
+
+// Common to any_of and all_of.
+template <class... Operands>
+class Several : public Condition {
+  public:
+    void accept() noexcept {
+        Condition::accept();
+        std::apply([](auto&... held) { (held.node.accept(), ...); }, held_);
+    }
+
+  protected:
+    template <class First, class... Others>
+    Several(std::size_t missing, First& first, Others&... others)
+        : Condition(first.env(), missing), held_(first, others...) {
+        std::apply([&](auto&... held) { (add(held.node), ...); }, held_);
+    }
+    ~Several() {
+        std::apply([](auto&... held) { (remove(held.node), ...); }, held_);
+    }
+
+    std::tuple<Held<Operands>...> held_;
+};
+
+}  // namespace detail
+
+template <class... Operands>
+class [[nodiscard]] AnyOf final : public detail::Several<Operands...> {
+  public:
+    template <class... Given>
+    explicit AnyOf(Given&... given) : detail::Several<Operands...>(1, given...) {}
+    // The number of the one that happened first.
+    std::size_t result() const noexcept {
+        return std::apply(
+            [&](auto&... held) {
+                std::size_t number = 0;
+                (void)((static_cast<const Awaited*>(&held.node) == this->decided_by_ ||
+                        !++number) ||
+                       ...);
+                return number;
+            },
+            this->held_);
+    }
+};
+
+template <class... Operands>
+class [[nodiscard]] AllOf final : public detail::Several<Operands...> {
+  public:
+    template <class... Given>
+    explicit AllOf(Given&... given) : detail::Several<Operands...>(sizeof...(Operands), given...) {}
+    void result() const noexcept {}
+};
+
+template <class... Operands>
+    requires(detail::Awaitable<std::remove_cvref_t<Operands>>&&...)
+auto any_of(Operands&&... operands) { return AnyOf<std::remove_cvref_t<Operands>...>(operands...); }
+template <class... Operands>
+    requires(detail::Awaitable<std::remove_cvref_t<Operands>>&&...)
+auto all_of(Operands&&... operands) { return AllOf<std::remove_cvref_t<Operands>...>(operands...); }
+
+template <class One, class Other>
+    requires(
+        detail::Awaitable<std::remove_cvref_t<One>>&& detail::Awaitable<std::remove_cvref_t<Other>>)
+auto operator|(One&& one, Other&& other) { return any_of(one, other); }
+template <class One, class Other>
+    requires(
+        detail::Awaitable<std::remove_cvref_t<One>>&& detail::Awaitable<std::remove_cvref_t<Other>>)
+auto operator&(One&& one, Other&& other) { return all_of(one, other); }
+
+class [[nodiscard]] Within final : public detail::Condition {
+  public:
+    Within(Awaited& awaited, double time)
+        : Condition(awaited.env(), 1), awaited_(awaited), delay_(awaited.env().delay(time)) {
+        add(awaited_);
+        add(delay_);
+    }
+    ~Within() { remove(awaited_); }
+    void accept() noexcept { awaited_.accept(); }
+    bool result() const noexcept { return decided_by_ == &awaited_; }
+
+  private:
+    Awaited& awaited_;
+    Delay delay_;
+};
+
+inline Within Awaited::within(double time) & { return Within(*this, time); }
+
+// co_await nw::interruptible(…) returns an interrupt where a plain co_await would throw it; nothing if what
+// was awaited has happened.
+template <class Operand>
+struct Interruptible {
+    Operand& operand;
+};
+template <class Operand>
+    requires detail::Awaitable<std::remove_cvref_t<Operand>>
+auto interruptible(Operand&& operand) {
+    return Interruptible<std::remove_cvref_t<Operand>>{operand};
+}
+
+// One co_await.
+template <class Operand, bool returns_interrupt>
+class Waiting {
+  public:
+    template <class Given>
+    Waiting(detail::ProcessState& process, Given& given) : process_(process), held_(given) {}
+
+    bool await_ready() const noexcept {
+        return held_.node.happened() || process_.interrupts != nullptr;
+    }
+    void await_suspend(std::coroutine_handle<>) noexcept {
+        process_.waits_for = &held_.node;
+        awaited().process_ = &process_;
+    }
+    auto await_resume() {
+        process_.waits_for = nullptr;
+        awaited().process_ = nullptr;
+        if constexpr (returns_interrupt) {
+            return process_.interrupts == nullptr ? accepted() : std::optional(take_interrupt());
+        } else {
+            if (process_.interrupts != nullptr) [[unlikely]]
+                throw take_interrupt();
+            held_.node.accept();
+            return held_.node.result();
+        }
+    }
+
+  private:
+    Awaited& awaited() noexcept { return held_.node; }
+    std::optional<Interrupt> accepted() {
+        held_.node.accept();
+        return std::nullopt;
+    }
+    Interrupt take_interrupt() noexcept {
+        const auto first = std::move(process_.interrupts);
+        process_.interrupts = std::move(first->next);
+        return std::move(first->interrupt);
+    }
+
+    detail::ProcessState& process_;
+    detail::Held<Operand> held_;
+};
+
+inline void Awaited::happen() noexcept {
+    happened_ = true;
+    if (part_of_ != nullptr)
+        part_of_->hear(*this);
+    else if (process_ != nullptr)
+        process_->env->make_ready(*process_);
+}
+
+}  // namespace nw

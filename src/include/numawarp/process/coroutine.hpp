@@ -1,0 +1,151 @@
+// A process: a coroutine that waits for things in its LP by co_await. Its frame comes from operator new, so
+// it lies in the LP's heap, and with a rollback it is back where it was: at the co_await at which it
+// waited then, with the values its variables had.
+//
+//     nw::Process customer(nw::Environment& env, nw::Resource& counter) {
+//         auto turn = counter.request();
+//         if (!co_await turn.within(3.0)) co_return;  // out of patience: leaves the queue
+//         co_await env.delay(env.random().exponential(12.0));
+//     }                                               // leaves the counter
+//
+// What it throws goes to the processes that wait for its end; if there are none, the event has failed.
+#pragma once
+
+#include <coroutine>
+#include <exception>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include <numawarp/context.hpp>
+#include <numawarp/event.hpp>
+#include <numawarp/process/awaited.hpp>
+
+namespace nw {
+
+class ProcessEnd;
+
+namespace detail {
+
+struct PendingInterrupt {
+    Interrupt interrupt;
+    std::unique_ptr<PendingInterrupt> next{};
+};
+
+// What the environment knows of a process; the base of its promise.
+struct ProcessState {
+    std::coroutine_handle<> frame;
+    Environment* env = nullptr;    // null: not started
+    Awaited* waits_for = nullptr;  // null: it runs, or nothing has begun, or all is over
+    ProcessState* next_ready = nullptr;
+    std::unique_ptr<PendingInterrupt> interrupts{};
+    std::exception_ptr failure{};
+    Queue<ProcessEnd> end_awaited{};
+    std::uint32_t handles = 0;  // and one for the environment, while the process is alive
+    bool is_ready = false;      // it is among the environment's ready ones
+    bool has_ended = false;
+
+    void drop_handle() noexcept {
+        if (--handles == 0) frame.destroy();
+    }
+};
+
+// By value or reference, or what a pointer points at.
+template <class T>
+concept EndsWithHandler = std::is_same_v<std::remove_cv_t<std::remove_pointer_t<T>>, Context> ||
+    std::is_same_v<std::remove_cv_t<std::remove_pointer_t<T>>, Event>;
+
+// The closure of a lambda with captures, which is gone when the process runs.
+template <class T>
+concept CapturingLambda = requires {
+    &T::operator();
+}
+&&!std::is_empty_v<T>;
+
+template <class...>
+inline constexpr bool has_closure = false;
+template <class First, class... Others>
+inline constexpr bool has_closure<First, Others...> = CapturingLambda<std::remove_cvref_t<First>>;
+
+}  // namespace detail
+
+template <class Operand, bool returns_interrupt>
+class Waiting;
+template <class Operand>
+struct Interruptible;
+
+// A handle to a process: copies stand for the same one. A process that no handle was kept of lives on.
+class Process {
+  public:
+    struct promise_type : detail::ProcessState {
+        // Of what the process was called with only the types are looked at.
+        template <class... Arguments>
+        explicit promise_type(const Arguments&...) noexcept {
+            static_assert((!detail::EndsWithHandler<Arguments> && ...),
+                          "a Context or an Event does not outlive its handler: a process uses its "
+                          "nw::Environment");
+            static_assert(
+                !detail::has_closure<Arguments...>,
+                "what a lambda has captured is gone when the process runs: hand it over as "
+                "arguments");
+        }
+        Process get_return_object() noexcept {
+            frame = std::coroutine_handle<promise_type>::from_promise(*this);
+            return Process(*this);
+        }
+        std::suspend_always initial_suspend() const noexcept { return {}; }
+        std::suspend_always final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        // Not thrown on from here: g++ 12 would destroy the variables of the frame twice.
+        void unhandled_exception() noexcept { failure = std::current_exception(); }
+
+        // Their operands live until the co_await is over: temporaries, too, are in the frame.
+        template <class Operand>
+        auto await_transform(Operand&& operand) {
+            return Waiting<std::remove_cvref_t<Operand>, false>(*this, operand);
+        }
+        template <class Operand>
+        auto await_transform(Interruptible<Operand>&& wrapped) {
+            return Waiting<Operand, true>(*this, wrapped.operand);
+        }
+    };
+
+    Process() noexcept = default;
+    Process(const Process& other) noexcept : Process(other.state_) {}
+    Process(Process&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+    Process& operator=(Process other) noexcept {
+        std::swap(state_, other.state_);
+        return *this;
+    }
+    ~Process() {
+        if (state_ != nullptr) state_->drop_handle();
+    }
+
+    // Started, and not at its end.
+    bool is_alive() const noexcept {
+        return state_ != nullptr && state_->env != nullptr && !state_->has_ended;
+    }
+    // Its co_await throws nw::Interrupt, at this instant. Requires: it is alive, and not the one that
+    // calls this; a breach is a ModelError.
+    void interrupt(std::any cause = {}) const;
+
+    // Requires: it was started.
+    Environment& env() const;
+
+    friend bool operator==(const Process&, const Process&) noexcept = default;
+    explicit operator bool() const noexcept { return state_ != nullptr; }
+
+  private:
+    friend class Environment;
+    friend class ProcessEnd;
+    friend class Request;
+    friend class Resource;
+    explicit Process(detail::ProcessState& state) noexcept : Process(&state) {}
+    explicit Process(detail::ProcessState* state) noexcept : state_(state) {
+        if (state_ != nullptr) ++state_->handles;
+    }
+
+    detail::ProcessState* state_ = nullptr;
+};
+
+}  // namespace nw

@@ -1,0 +1,295 @@
+// The world of the processes of one LP: its clock, its random numbers, what happens when, and whose turn it
+// is. It is pointed at the Context of each event anew, so that processes need none.
+//
+// All of it lies in the LP and is rolled back with it. At one instant processes run in the order in which
+// what they waited for has happened; times that come at once happen in the order in which they were
+// set. Of all times at which something will happen, only for the first an event is in flight: the LP's
+// wake-up. A wake-up that comes for a time that was withdrawn finds nothing to do.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+#include <numawarp/model.hpp>
+#include <numawarp/process/awaited.hpp>
+#include <numawarp/process/coroutine.hpp>
+#include <numawarp/process/timers.hpp>
+
+namespace nw {
+
+template <class T>
+class Get;
+template <class T>
+class Store;
+
+// A message from one LP to another: any struct without pointers. Kinds of messages differ in their
+// `static constexpr nw::EventType type`, which a model with one kind may leave out.
+template <class Message>
+constexpr EventType message_type() noexcept {
+    if constexpr (requires { Message::type; })
+        return Message::type;
+    else
+        return 0;
+}
+
+// The LP's random numbers, to be kept as long as one likes: each draw is one of the event that is then
+// being executed.
+class Draws {
+  public:
+    explicit Draws(Environment& env) noexcept : env_(&env) {}
+    std::uint64_t bits() const;
+    double uniform() const;                           // in [0, 1)
+    double uniform(double least, double most) const;  // in [least, most)
+    std::uint64_t below(std::uint64_t bound) const;   // in {0, …, bound-1}
+    bool chance(double probability) const;
+    double exponential(double mean) const;
+    double erlang(unsigned shape, double mean) const;
+    double normal(double mean, double deviation) const;
+
+  private:
+    Environment* env_;
+};
+
+class Environment {
+  public:
+    Environment() = default;
+    Environment(const Environment&) = delete;
+    Environment& operator=(const Environment&) = delete;
+
+    VirtualTime now() const noexcept { return now_; }
+    LpId self() const { return context().self(); }
+    std::uint32_t lps() const { return context().lps(); }
+    Draws random() noexcept { return Draws(*this); }
+    template <class... Values>
+    void output(std::size_t table, const Values&... values) const {
+        context().output(table, values...);
+    }
+
+    // The process runs at this instant, when who is running now waits. Requires: not started before.
+    Process start(Process process);
+
+    // Happens so much later; and at that time. Requires: not in the past.
+    Delay delay(double time) { return Delay(*this, now_ + time); }
+    Delay until(VirtualTime time) { return Delay(*this, time); }
+
+    // A message for another LP, or this one; it is kept there until it is received.
+    template <class Message>
+    void send(LpId lp, double delay, const Message& message) const {
+        static_assert(message_type<Message>() != wake_up,
+                      "this type is taken: let it be below 65535");
+        context().schedule(lp, delay, message_type<Message>(), message);
+    }
+    // co_await env.receive<Message>() is the next one; with what(message), the next for which it is true.
+    template <class Message>
+    Get<Message> receive();
+    template <class Message, class What>
+    auto receive(What&& what);
+
+    // For the LP whose environment it is: its hooks.
+    template <class Hook>
+    void on_start(Context& context, Hook&& hook) {
+        const InEvent in_event(*this, context);
+        hook();
+        run();
+    }
+    void on_event(Context& context, const Event& event);
+    template <class Hook>
+    void on_end(Context& context, Hook&& hook) {
+        const InEvent in_event(*this, context);
+        hook();
+    }
+
+  private:
+    friend class Awaited;
+    friend class Delay;
+    friend class Draws;
+    friend class Process;
+    friend class Request;
+    friend class Resource;
+
+    static constexpr EventType wake_up = UINT16_MAX;
+
+    // Where messages of one type wait.
+    struct Mailbox {
+        explicit Mailbox(EventType of_type, const std::type_info* of_message) noexcept
+            : type(of_type), message(of_message) {}
+        virtual ~Mailbox() = default;
+        virtual void deliver(const Event& event) = 0;
+        EventType type;
+        const std::type_info* message;
+    };
+    template <class Message>
+    struct StoreMailbox;
+    // A message of a type of which none was received yet.
+    struct Letter {
+        EventType type;
+        std::vector<std::byte> bytes;
+    };
+
+    // While it lives, the environment has a Context.
+    class InEvent {
+      public:
+        InEvent(Environment& env, Context& context) noexcept : env_(env) {
+            env.context_ = &context;
+            if (context.now() > env.now_) env.now_ = context.now();
+        }
+        InEvent(const InEvent&) = delete;
+        InEvent& operator=(const InEvent&) = delete;
+        ~InEvent() { env_.context_ = nullptr; }
+
+      private:
+        Environment& env_;
+    };
+
+    Context& context() const {
+        if (context_ == nullptr) [[unlikely]]
+            throw ModelError(
+                "an nw::Environment is of use within events only, not in constructors");
+        return *context_;
+    }
+    void make_ready(detail::ProcessState& process) noexcept {
+        if (process.is_ready) return;
+        process.is_ready = true;
+        process.next_ready = nullptr;
+        (last_ready_ != nullptr ? last_ready_->next_ready : first_ready_) = &process;
+        last_ready_ = &process;
+    }
+    void run();
+    void run_ready();
+    void end(detail::ProcessState& process);
+    void plan_wake_up();
+    void deliver(const Event& event);
+    void interrupt(detail::ProcessState& process, std::any cause);
+    template <class Message>
+    Store<Message>& mailbox();
+
+    Context* context_ = nullptr;
+    VirtualTime now_ = 0;
+    detail::ProcessState* running_ = nullptr;
+    detail::ProcessState* first_ready_ = nullptr;
+    detail::ProcessState* last_ready_ = nullptr;  // means nothing if there is no first one
+    Timers timers_;
+    std::vector<VirtualTime> wake_ups_;  // those in flight, the first one last
+    std::vector<std::unique_ptr<Mailbox>> mailboxes_;
+    std::vector<Letter> letters_;
+};
+
+// An LP that is made of processes. Anything that it has as members is shared by its processes.
+class ProcessLp : public LogicalProcess {
+  public:
+    Environment env;
+
+    virtual void start() = 0;  // at time 0: starts the first processes
+    virtual void finish() {}   // the run is over: env.output() works, nothing more will happen
+
+    void on_start(Context& context) final {
+        env.on_start(context, [&] { start(); });
+    }
+    void on_event(Context& context, const Event& event) final { env.on_event(context, event); }
+    void on_end(Context& context) final {
+        env.on_end(context, [&] { finish(); });
+    }
+};
+
+// --- Inline ----------------------------------------------------------------------------------------
+
+inline std::uint64_t Draws::bits() const { return env_->context().random().bits(); }
+inline double Draws::uniform() const { return env_->context().random().uniform(); }
+inline double Draws::uniform(double least, double most) const {
+    return least + (most - least) * uniform();
+}
+inline std::uint64_t Draws::below(std::uint64_t bound) const {
+    return env_->context().random().below(bound);
+}
+inline bool Draws::chance(double probability) const {
+    return env_->context().random().chance(probability);
+}
+inline double Draws::exponential(double mean) const {
+    return env_->context().random().exponential(mean);
+}
+inline double Draws::erlang(unsigned shape, double mean) const {
+    return env_->context().random().erlang(shape, mean);
+}
+inline double Draws::normal(double mean, double deviation) const {
+    return env_->context().random().normal(mean, deviation);
+}
+
+inline Delay::Delay(Environment& env, VirtualTime time) : Awaited(env) {
+    if (!(time >= env.now_)) [[unlikely]]
+        throw ModelError("a process at time " + std::to_string(env.now_) + " waits for time " +
+                         std::to_string(time) + ": that is in the past, or no time");
+    if (time < time_infinity) env.timers_.set(*this, time);
+}
+inline void Delay::leave() noexcept { env().timers_.remove(*this); }
+
+inline void Process::interrupt(std::any cause) const {
+    if (!is_alive()) throw ModelError("interrupt() of a process that is not alive");
+    state_->env->interrupt(*state_, std::move(cause));
+}
+
+inline Process Environment::start(Process process) {
+    if (!process || process.state_->env != nullptr)
+        throw ModelError("start() of a process that was started before, or is none");
+    process.state_->env = this;
+    ++process.state_->handles;
+    make_ready(*process.state_);
+    return process;
+}
+
+inline void Environment::interrupt(detail::ProcessState& process, std::any cause) {
+    if (&process == running_) throw ModelError("a process interrupts itself");
+    auto* last = &process.interrupts;
+    while (*last != nullptr) last = &(*last)->next;
+    last->reset(new detail::PendingInterrupt{Interrupt(std::move(cause))});
+    // One that has not begun, or whose wait is over at this instant, meets the interrupt when it runs.
+    if (process.waits_for == nullptr) return;
+    process.waits_for->process_ = nullptr;
+    make_ready(process);
+}
+
+inline void Environment::on_event(Context& context, const Event& event) {
+    const InEvent in_event(*this, context);
+    if (event.type() == wake_up) {
+        // Between then and now the sum of a time and a delay was rounded.
+        if (wake_ups_.back() > now_) now_ = wake_ups_.back();
+        wake_ups_.pop_back();
+    } else {
+        deliver(event);
+    }
+    run();
+}
+
+inline void Environment::run() {
+    for (;;) {
+        while (!timers_.is_empty() && timers_.first_time() <= now_) timers_.take_first().happen();
+        if (first_ready_ == nullptr) break;
+        run_ready();
+    }
+    plan_wake_up();
+}
+
+inline void Environment::run_ready() {
+    while (first_ready_ != nullptr) {
+        running_ = std::exchange(first_ready_, first_ready_->next_ready);
+        if (first_ready_ == nullptr) last_ready_ = nullptr;
+        running_->is_ready = false;
+        running_->frame.resume();
+        if (running_->frame.done()) end(*running_);
+    }
+    running_ = nullptr;
+}
+
+inline void Environment::plan_wake_up() {
+    if (timers_.is_empty()) return;
+    const VirtualTime first = timers_.first_time();
+    if (!wake_ups_.empty() && wake_ups_.back() <= first) return;
+    context().schedule(context().self(), first - context().now(), wake_up);
+    wake_ups_.push_back(first);
+}
+
+}  // namespace nw

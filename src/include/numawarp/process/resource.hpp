@@ -1,0 +1,144 @@
+// What only so many processes can use at a time: counters, machines, staff.
+//
+//     auto turn = repairman.request(1);   // 1: before those with a larger number
+//     co_await turn;
+//     …                                   // released at the end of the scope, or by turn.release()
+//
+// A request that was not granted when its scope ends leaves the queue. repairman.preempt(1) takes the
+// resource from a user with a larger number, if it must: that process is interrupted, with nw::Preempted as
+// the cause, and its request has lost it.
+#pragma once
+
+#include <cstdint>
+
+#include <numawarp/process/awaited.hpp>
+#include <numawarp/process/coroutine.hpp>
+#include <numawarp/process/environment.hpp>
+
+namespace nw {
+
+class Resource;
+
+// The cause of the interrupt of a process from which a Resource was taken.
+struct Preempted {
+    const Resource* resource;
+    VirtualTime since;  // when it had got it
+};
+
+// A place in the queue of a Resource, and the use of it. True while it has the resource.
+class [[nodiscard]] Request final : public Awaited {
+  public:
+    Request(const Request&) = delete;
+    Request& operator=(const Request&) = delete;
+    ~Request() { release(); }
+
+    explicit operator bool() const noexcept { return has_resource_; }
+    // Gives the resource back, or leaves the queue.
+    void release() noexcept;
+    void result() noexcept {}
+
+  private:
+    friend class Resource;
+    Request(Resource& resource, int priority, bool preempts);
+    // Who was asked first stands first.
+    static bool comes_after(const Request& one, const Request& other) noexcept {
+        return one.priority_ > other.priority_;
+    }
+
+    Resource* resource_;
+    Process process_;  // whose it is; none if made by the LP itself
+    VirtualTime since_ = 0;
+    int priority_;
+    bool has_resource_ = false;
+};
+
+class Resource {
+  public:
+    explicit Resource(Environment& env, std::uint32_t capacity = 1) noexcept
+        : env_(&env), capacity_(capacity) {}
+    Resource(const Resource&) = delete;
+    Resource& operator=(const Resource&) = delete;
+
+    // The smaller the priority the sooner; with equal ones, first come, first served.
+    Request request(int priority = 0) { return Request(*this, priority, false); }
+    Request preempt(int priority = 0) { return Request(*this, priority, true); }
+
+    std::uint32_t capacity() const noexcept { return capacity_; }
+    std::uint32_t in_use() const noexcept { return in_use_; }
+    std::uint32_t waiting() const noexcept { return waiting_; }
+
+  private:
+    friend class Request;
+    void enter(Request& request, bool preempts);
+    void grant(Request& request) noexcept;
+    void take_from(Request& user);
+    void serve() noexcept;
+
+    Environment* env_;
+    detail::Queue<Request> queue_;
+    detail::Queue<Request> users_;  // the first to lose it stands last
+    std::uint32_t capacity_;
+    std::uint32_t in_use_ = 0;
+    std::uint32_t waiting_ = 0;
+};
+
+// --- Inline ----------------------------------------------------------------------------------------
+
+inline Request::Request(Resource& resource, int priority, bool preempts)
+    : Awaited(*resource.env_),
+      resource_(&resource),
+      process_(resource.env_->running_),
+      priority_(priority) {
+    resource.enter(*this, preempts);
+}
+
+inline void Request::release() noexcept {
+    if (!detail::Queue<Request>::has(*this)) return;
+    detail::Queue<Request>::remove(*this);
+    if (!has_resource_) {
+        --resource_->waiting_;
+        return;
+    }
+    has_resource_ = false;
+    --resource_->in_use_;
+    resource_->serve();
+}
+
+inline void Resource::enter(Request& request, bool preempts) {
+    if (preempts && in_use_ == capacity_ && capacity_ > 0 &&
+        Request::comes_after(users_.back(), request))
+        take_from(users_.back());
+    if (in_use_ < capacity_) {
+        grant(request);
+    } else {
+        queue_.insert(request, Request::comes_after);
+        ++waiting_;
+    }
+}
+
+inline void Resource::grant(Request& request) noexcept {
+    ++in_use_;
+    request.has_resource_ = true;
+    request.since_ = env_->now();
+    users_.insert(request, Request::comes_after);
+    request.happen();
+}
+
+inline void Resource::take_from(Request& user) {
+    detail::Queue<Request>::remove(user);
+    --in_use_;
+    user.has_resource_ = false;
+    if (user.process_.is_alive() && user.process_.state_ != env_->running_)
+        user.process_.interrupt(Preempted{this, user.since_});
+}
+
+inline void Resource::serve() noexcept {
+    while (in_use_ < capacity_ && !queue_.is_empty()) {
+        Request& first = queue_.front();
+        detail::Queue<Request>::remove(first);
+        --waiting_;
+        grant(first);
+    }
+}
+
+}  // namespace nw

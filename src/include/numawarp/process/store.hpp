@@ -1,0 +1,218 @@
+// Objects of one type, in the order in which they came: parts on a belt, letters, free vehicles.
+//
+//     nw::Store<Car> lot{env, 10};                                    // room for 10
+//     co_await lot.put(car);                                          // when there is room
+//     Car first = co_await lot.get();                                 // when there is one
+//     Car red = co_await lot.get([](const Car& c) { return c.red; }); // when there is such a one
+//
+// First come, first served, but that who wants what is not there does not hold up others. A message box
+// is a Store, too: Environment::receive().
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <numawarp/process/awaited.hpp>
+#include <numawarp/process/environment.hpp>
+
+namespace nw {
+
+// One object to be got from a Store. An object that was got and not taken, because the process was
+// interrupted at that instant or did not look any more, goes back to the front.
+template <class T>
+class [[nodiscard]] Get : public Awaited {
+  public:
+    explicit Get(Store<T>& store) : Get(store, nullptr) { enter(); }
+    Get(const Get&) = delete;
+    Get& operator=(const Get&) = delete;
+    ~Get();
+
+    // The object. Requires: it has happened, and was not taken before.
+    T value() {
+        if (!object_) throw ModelError("nw::Store: value() of a get() that has none");
+        T object = std::move(*object_);
+        object_.reset();
+        return object;
+    }
+    T result() { return value(); }
+
+  protected:
+    using Wants = bool (*)(const Get&, const T&);
+    Get(Store<T>& store, Wants wants) : Awaited(*store.env_), store_(&store), wants_(wants) {}
+    void enter() {
+        store_->gets_.push_back(*this);
+        store_->serve();
+    }
+
+  private:
+    friend class Store<T>;
+    Store<T>* store_;
+    Wants wants_;  // null: any
+    std::optional<T> object_{};
+};
+
+template <class T, class What>
+class [[nodiscard]] FilteredGet final : public Get<T> {
+  public:
+    FilteredGet(Store<T>& store, What what)
+        : Get<T>(store, &FilteredGet::wants), what_(std::move(what)) {
+        this->enter();
+    }
+
+  private:
+    static bool wants(const Get<T>& get, const T& object) {
+        return static_cast<const FilteredGet&>(get).what_(object);
+    }
+    What what_;
+};
+
+template <class T>
+class [[nodiscard]] Put final : public Awaited {
+  public:
+    Put(Store<T>& store, T object);
+    Put(const Put&) = delete;
+    Put& operator=(const Put&) = delete;
+    ~Put() { detail::Queue<Put>::remove(*this); }
+    void result() noexcept {}
+
+  private:
+    friend class Store<T>;
+    T object_;
+};
+
+template <class T>
+class Store {
+  public:
+    explicit Store(Environment& env, std::size_t capacity = SIZE_MAX) noexcept
+        : env_(&env), capacity_(capacity) {}
+    Store(const Store&) = delete;
+    Store& operator=(const Store&) = delete;
+
+    Put<T> put(T object) { return Put<T>(*this, std::move(object)); }
+    Get<T> get() { return Get<T>(*this); }
+    // The first for which what(object) is true.
+    template <class What>
+    FilteredGet<T, std::decay_t<What>> get(What&& what) {
+        return FilteredGet<T, std::decay_t<What>>(*this, std::forward<What>(what));
+    }
+    // Without waiting, whatever the capacity is.
+    void add(T object) {
+        objects_.push_back(std::move(object));
+        serve();
+    }
+
+    const std::deque<T>& objects() const noexcept { return objects_; }
+    std::size_t size() const noexcept { return objects_.size(); }
+    std::size_t capacity() const noexcept { return capacity_; }
+
+  private:
+    friend class Get<T>;
+    friend class Put<T>;
+    void serve() {
+        for (bool goes_on = true; goes_on;) {
+            take_puts();
+            const std::size_t before = objects_.size();
+            gets_.visit([&](Get<T>& get) { return serve(get); });
+            goes_on = objects_.size() < before && !puts_.is_empty();
+        }
+    }
+    void take_puts() {
+        while (!puts_.is_empty() && objects_.size() < capacity_) {
+            Put<T>& first = puts_.front();
+            detail::Queue<Put<T>>::remove(first);
+            objects_.push_back(std::move(first.object_));
+            first.happen();
+        }
+    }
+    // Whether there is anything left for others.
+    bool serve(Get<T>& get) {
+        auto object = objects_.begin();
+        if (get.wants_ != nullptr)
+            object = std::find_if(object, objects_.end(),
+                                  [&](const T& candidate) { return get.wants_(get, candidate); });
+        if (object == objects_.end()) return !objects_.empty();
+        detail::Queue<Get<T>>::remove(get);
+        get.object_ = std::move(*object);
+        objects_.erase(object);
+        get.happen();
+        return !objects_.empty();
+    }
+
+    Environment* env_;
+    std::size_t capacity_;
+    std::deque<T> objects_;
+    detail::Queue<Put<T>> puts_;
+    detail::Queue<Get<T>> gets_;
+};
+
+// --- Inline ----------------------------------------------------------------------------------------
+
+template <class T>
+Get<T>::~Get() {
+    detail::Queue<Get>::remove(*this);
+    if (!object_) return;
+    store_->objects_.push_front(std::move(*object_));
+    store_->serve();
+}
+
+template <class T>
+Put<T>::Put(Store<T>& store, T object) : Awaited(*store.env_), object_(std::move(object)) {
+    store.puts_.push_back(*this);
+    store.serve();
+}
+
+// --- Messages --------------------------------------------------------------------------------------
+
+template <class Message>
+struct Environment::StoreMailbox final : Mailbox {
+    explicit StoreMailbox(Environment& env)
+        : Mailbox(message_type<Message>(), &typeid(Message)), messages(env) {}
+    void deliver(const Event& event) override { messages.add(event.payload<Message>()); }
+    Store<Message> messages;
+};
+
+template <class Message>
+Store<Message>& Environment::mailbox() {
+    constexpr EventType type = message_type<Message>();
+    for (const auto& mailbox : mailboxes_) {
+        if (mailbox->type != type) continue;
+        if (*mailbox->message != typeid(Message))
+            throw ModelError("two kinds of messages have type " + std::to_string(type) +
+                             ": give each a `static constexpr nw::EventType type`");
+        return static_cast<StoreMailbox<Message>&>(*mailbox).messages;
+    }
+    auto added = std::make_unique<StoreMailbox<Message>>(*this);
+    Store<Message>& messages = added->messages;
+    mailboxes_.push_back(std::move(added));
+    for (const Letter& letter : std::exchange(letters_, {})) {
+        if (letter.type == type)
+            mailboxes_.back()->deliver(Event(now_, self(), type, letter.bytes));
+        else
+            letters_.push_back(letter);
+    }
+    return messages;
+}
+
+inline void Environment::deliver(const Event& event) {
+    for (const auto& mailbox : mailboxes_)
+        if (mailbox->type == event.type()) return mailbox->deliver(event);
+    const auto bytes = event.bytes();
+    letters_.push_back({event.type(), {bytes.begin(), bytes.end()}});
+}
+
+template <class Message>
+Get<Message> Environment::receive() {
+    return mailbox<Message>().get();
+}
+template <class Message, class What>
+auto Environment::receive(What&& what) {
+    return mailbox<Message>().get(std::forward<What>(what));
+}
+
+}  // namespace nw
