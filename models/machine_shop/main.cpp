@@ -9,9 +9,9 @@ struct Parameters {
     double part_mean = 10, failure_mean = 300, repair_time = 30, share = 0;
 };
 constexpr double part_deviation = 2, job_time = 30;
-constexpr double way = 10;  // of a job to another shop
+constexpr double way = 60, lag = 50;  // of a job to another shop; see nw::Environment::may_lag
 struct Job {
-    double time;
+    double left;
 };
 enum Urgency { broken_machine = 1, other_job = 2 };
 
@@ -21,10 +21,9 @@ struct Shop final : nw::ProcessLp {
     std::vector<bool> is_broken = std::vector<bool>(p->machines);
     std::uint64_t parts = 0, failures = 0, jobs_done = 0;
 
-    Shop(nw::LpId, const Parameters* parameters) : p(parameters) {}
+    Shop(nw::LpId, const Parameters* parameters) : p(parameters) { env.may_lag(lag); }
     void start() override {
         for (std::uint32_t i = 0; i < p->machines; ++i) env.start(wear(i, env.start(machine(i))));
-        env.send(env.self(), way, Job{job_time});
         env.start(other_jobs());
     }
     nw::Process machine(std::uint32_t number) {
@@ -52,17 +51,18 @@ struct Shop final : nw::ProcessLp {
         }
     }
     nw::Process other_jobs() {
-        for (;; ++jobs_done) {
-            double left = (co_await env.receive<Job>()).time;
-            while (left > 0) {
+        for (Job job{job_time};; ++jobs_done) {
+            while (job.left > 0) {
                 auto turn = repairman.request(other_job);
                 co_await turn;
                 const double began = env.now();
-                const auto preempted = co_await nw::interruptible(env.delay(left));
-                left = preempted ? left - (env.now() - began) : 0;
+                const auto preempted = co_await nw::interruptible(env.delay(job.left));
+                job.left = preempted ? job.left - (env.now() - began) : 0;
             }
-            const auto other = static_cast<nw::LpId>(env.random().below(p->shops));
-            env.send(env.random().chance(p->share) ? other : env.self(), way, Job{job_time});
+            job = {job_time};
+            if (!env.random().chance(p->share)) continue;
+            env.send(static_cast<nw::LpId>(env.random().below(p->shops)), way, job);
+            job = co_await env.receive<Job>();
         }
     }
     void finish() override { env.output(0, nw::index(env.self()), parts, failures, jobs_done); }
@@ -82,7 +82,7 @@ struct MachineShop final : nw::Model {
     nw::Setup setup() override {
         nw::Setup setup{.lps = p.shops,
                         .until = 5000,
-                        .lookahead = way,
+                        .lookahead = way - lag,
                         .payload_bytes_max = sizeof(Job),
                         .process = nw::process<Shop>(&p)};
         setup.outputs = {{"shops", {"shop", "parts", "failures", "jobs"}}};

@@ -49,6 +49,7 @@ class Draws {
     bool chance(double probability) const;
     double exponential(double mean) const;
     double erlang(unsigned shape, double mean) const;
+    // Of each two, one is kept in the environment for the next call: half the price of Random::normal().
     double normal(double mean, double deviation) const;
 
   private:
@@ -82,7 +83,9 @@ class Environment {
     void send(LpId lp, double delay, const Message& message) const {
         static_assert(message_type<Message>() != wake_up,
                       "this type is taken: let it be below 65535");
-        context().schedule(lp, delay, message_type<Message>(), message);
+        if (is_over_) return;
+        const double lead = lag_ > 0 ? delay - (context().now() - now_) : delay;
+        context().schedule(lp, lead, message_type<Message>(), message);
     }
     // co_await env.receive<Message>() is the next one; with what(message), the next for which it is true.
     template <class Message>
@@ -90,17 +93,29 @@ class Environment {
     template <class Message, class What>
     auto receive(What&& what);
 
+    // Fewer, larger events, in a model whose messages are all at least so much ahead, those to the own LP
+    // included: the LP then lags behind, and works off in one event what was due in the course of this
+    // time, all of it at its own now(). Requires: Setup::lookahead is at most the least delay of a
+    // message minus this; called in the LP's constructor.
+    void may_lag(double time) noexcept { lag_ = time * (1 - lag_margin); }
+
     // For the LP whose environment it is: its hooks.
     template <class Hook>
     void on_start(Context& context, Hook&& hook) {
         const InEvent in_event(*this, context);
         hook();
-        run();
+        run_instant();
+        plan_wake_up();
     }
     void on_event(Context& context, const Event& event);
     template <class Hook>
     void on_end(Context& context, Hook&& hook) {
         const InEvent in_event(*this, context);
+        // An LP that lags has seen all but what was due since its last event. Messages that it sends
+        // now come after the end.
+        is_over_ = true;
+        run_before(context.now());
+        now_ = context.now();
         hook();
     }
 
@@ -113,6 +128,9 @@ class Environment {
     friend class Resource;
 
     static constexpr EventType wake_up = UINT16_MAX;
+    // Sums of times are rounded: a lag is shortened by a share that is well above that, while times are
+    // below 2^30 lags, and well below what anybody notices.
+    static constexpr double lag_margin = 0x1p-20;
 
     // Where messages of one type wait.
     struct Mailbox {
@@ -136,7 +154,6 @@ class Environment {
       public:
         InEvent(Environment& env, Context& context) noexcept : env_(env) {
             env.context_ = &context;
-            if (context.now() > env.now_) env.now_ = context.now();
         }
         InEvent(const InEvent&) = delete;
         InEvent& operator=(const InEvent&) = delete;
@@ -159,7 +176,8 @@ class Environment {
         (last_ready_ != nullptr ? last_ready_->next_ready : first_ready_) = &process;
         last_ready_ = &process;
     }
-    void run();
+    void run_before(VirtualTime time);
+    void run_instant();
     void run_ready();
     void end(detail::ProcessState& process);
     void plan_wake_up();
@@ -170,6 +188,10 @@ class Environment {
 
     Context* context_ = nullptr;
     VirtualTime now_ = 0;
+    double lag_ = 0;
+    bool is_over_ = false;
+    bool has_spare_normal_ = false;
+    double spare_normal_ = 0;
     detail::ProcessState* running_ = nullptr;
     detail::ProcessState* first_ready_ = nullptr;
     detail::ProcessState* last_ready_ = nullptr;  // means nothing if there is no first one
@@ -216,7 +238,22 @@ inline double Draws::erlang(unsigned shape, double mean) const {
     return env_->context().random().erlang(shape, mean);
 }
 inline double Draws::normal(double mean, double deviation) const {
-    return env_->context().random().normal(mean, deviation);
+    if (env_->has_spare_normal_) {
+        env_->has_spare_normal_ = false;
+        return mean + deviation * env_->spare_normal_;
+    }
+    // The polar method (Marsaglia and Bray: "A convenient method for generating normal variables", 1964).
+    Random& random = env_->context().random();
+    double x, y, square;
+    do {
+        x = 2 * random.uniform() - 1;
+        y = 2 * random.uniform() - 1;
+        square = x * x + y * y;
+    } while (square >= 1 || square == 0);
+    const double factor = math::sqrt(-2 * math::log(square) / square);
+    env_->spare_normal_ = y * factor;
+    env_->has_spare_normal_ = true;
+    return mean + deviation * (x * factor);
 }
 
 inline Delay::Delay(Environment& env, VirtualTime time) : Awaited(env) {
@@ -225,7 +262,7 @@ inline Delay::Delay(Environment& env, VirtualTime time) : Awaited(env) {
                          std::to_string(time) + ": that is in the past, or no time");
     if (time < time_infinity) env.timers_.set(*this, time);
 }
-inline void Delay::leave() noexcept { env().timers_.remove(*this); }
+inline void Delay::leave() noexcept { env().timers_.withdraw(*this); }
 
 inline void Process::interrupt(std::any cause) const {
     if (!is_alive()) throw ModelError("interrupt() of a process that is not alive");
@@ -254,23 +291,32 @@ inline void Environment::interrupt(detail::ProcessState& process, std::any cause
 
 inline void Environment::on_event(Context& context, const Event& event) {
     const InEvent in_event(*this, context);
+    VirtualTime time = context.now();
     if (event.type() == wake_up) {
-        // Between then and now the sum of a time and a delay was rounded.
-        if (wake_ups_.back() > now_) now_ = wake_ups_.back();
+        // The event's time is a sum that was rounded.
+        if (wake_ups_.back() > time) time = wake_ups_.back();
         wake_ups_.pop_back();
-    } else {
-        deliver(event);
     }
-    run();
+    run_before(time);
+    if (time > now_) now_ = time;
+    if (event.type() != wake_up) deliver(event);
+    run_instant();
+    plan_wake_up();
 }
 
-inline void Environment::run() {
+inline void Environment::run_before(VirtualTime time) {
+    for (VirtualTime next; (next = timers_.first_time()) < time;) {
+        now_ = next;
+        run_instant();
+    }
+}
+
+inline void Environment::run_instant() {
     for (;;) {
-        while (!timers_.is_empty() && timers_.first_time() <= now_) timers_.take_first().happen();
-        if (first_ready_ == nullptr) break;
+        while (timers_.has_due(now_)) timers_.take_first().happen();
+        if (first_ready_ == nullptr) return;
         run_ready();
     }
-    plan_wake_up();
 }
 
 inline void Environment::run_ready() {
@@ -285,9 +331,8 @@ inline void Environment::run_ready() {
 }
 
 inline void Environment::plan_wake_up() {
-    if (timers_.is_empty()) return;
-    const VirtualTime first = timers_.first_time();
-    if (!wake_ups_.empty() && wake_ups_.back() <= first) return;
+    const VirtualTime first = timers_.first_time() + lag_;
+    if (first == time_infinity || (!wake_ups_.empty() && wake_ups_.back() <= first)) return;
     context().schedule(context().self(), first - context().now(), wake_up);
     wake_ups_.push_back(first);
 }

@@ -1,10 +1,12 @@
-// Times at which something happens in an LP: a heap of four children a node, in which each entry knows its
-// place, so that a time that is no longer of interest leaves at once. At equal times the order is that in
-// which they were set.
+// Times at which something happens in an LP: a heap of four children a node. At equal times the order is that
+// in which they were set. A time that is withdrawn leaves its entry behind, which is dropped when it comes
+// up, or with others when they are half of all: so that the heap moves nothing but its own small entries,
+// and not the frames of the coroutines that wait, which are all over the LP's memory.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <vector>
 
 #include <numawarp/process/awaited.hpp>
@@ -19,29 +21,38 @@ class [[nodiscard]] Delay final : public Awaited {
     Delay(const Delay&) = delete;
     Delay& operator=(const Delay&) = delete;
     ~Delay() {
-        if (place_ != no_place) leave();
+        if (slot_ != no_slot) leave();
     }
     void result() noexcept {}
 
   private:
     friend class Timers;
-    static constexpr std::uint32_t no_place = UINT32_MAX;
+    static constexpr std::uint32_t no_slot = UINT32_MAX;
     void leave() noexcept;
 
-    std::uint32_t place_ = no_place;
+    std::uint32_t slot_ = no_slot;  // set, and not yet come
 };
 
 class Timers {
   public:
-    bool is_empty() const noexcept { return heap_.size() == has_hole_; }
-    // Requires: not empty.
+    // time_infinity if there is none.
     VirtualTime first_time() noexcept {
-        if (has_hole_) fill_hole();
-        return heap_.front().time;
+        drop_withdrawn();
+        return heap_.empty() ? time_infinity : heap_.front().time;
+    }
+
+    // Whether one is due by then; mostly without filling the hole.
+    bool has_due(VirtualTime time) noexcept {
+        if (!has_hole_) return first_time() <= time;
+        const std::size_t end = heap_.size() < children + 1 ? heap_.size() : children + 1;
+        for (std::size_t child = 1; child < end; ++child)
+            if (heap_[child].time <= time) return first_time() <= time;
+        return false;
     }
 
     void set(Delay& delay, VirtualTime time) {
-        const Entry entry{time, sequence_++, &delay};
+        delay.slot_ = take_slot(delay);
+        const Entry entry{time, sequence_++ << slot_bits | delay.slot_};
         if (has_hole_) {
             has_hole_ = false;
             sink(0, entry);
@@ -51,76 +62,117 @@ class Timers {
         }
     }
 
-    // Requires: not empty. The first entry leaves a hole, which the next to be set often fills at once.
+    // Requires: has_due() has said so. The first entry leaves a hole, which the next one to be
+    // set often fills at once.
     Delay& take_first() noexcept {
-        if (has_hole_) fill_hole();
-        Delay& first = *heap_.front().delay;
-        first.place_ = Delay::no_place;
+        const std::uint32_t slot = heap_.front().slot();
+        Delay& first = *slots_[slot].delay;
+        first.slot_ = Delay::no_slot;
+        free_slot(slot);
         has_hole_ = true;
         return first;
     }
 
-    void remove(Delay& delay) noexcept {
-        if (has_hole_) fill_hole();
-        const std::size_t place = delay.place_;
-        delay.place_ = Delay::no_place;
-        const Entry last = heap_.back();
-        heap_.pop_back();
-        if (place == heap_.size()) return;
-        if (place > 0 && last.is_before(heap_[parent(place)]))
-            rise(place, last);
-        else
-            sink(place, last);
+    void withdraw(Delay& delay) noexcept {
+        slots_[delay.slot_].delay = nullptr;
+        delay.slot_ = Delay::no_slot;
+        if (++withdrawn_ > heap_.size() / 2) drop_all_withdrawn();
     }
 
   private:
+    static constexpr unsigned slot_bits = 24;  // waits at a time; 2^40 in the course of a run
     struct Entry {
         VirtualTime time;
-        std::uint64_t sequence;
-        Delay* delay;
+        std::uint64_t order;
+        std::uint32_t slot() const noexcept { return order & ((1u << slot_bits) - 1); }
         bool is_before(const Entry& other) const noexcept {
-            return time < other.time || (time == other.time && sequence < other.sequence);
+            return (time < other.time) | ((time == other.time) & (order < other.order));
         }
+    };
+    union Slot {
+        Delay* delay;             // null: withdrawn
+        std::uint64_t next_free;  // in a free one
     };
     static constexpr std::size_t children = 4;
     static constexpr std::size_t parent(std::size_t place) noexcept {
         return (place - 1) / children;
     }
 
-    void put(std::size_t place, const Entry& entry) noexcept {
-        heap_[place] = entry;
-        entry.delay->place_ = static_cast<std::uint32_t>(place);
+    std::uint32_t take_slot(Delay& delay) {
+        if (first_free_ == slots_.size()) {
+            slots_.push_back({.next_free = slots_.size() + 1});
+            if (slots_.size() >> slot_bits != 0) throw std::bad_alloc();
+        }
+        const std::uint64_t slot = first_free_;
+        first_free_ = slots_[slot].next_free;
+        slots_[slot].delay = &delay;
+        return static_cast<std::uint32_t>(slot);
     }
+    void free_slot(std::uint32_t slot) noexcept {
+        slots_[slot].next_free = first_free_;
+        first_free_ = slot;
+    }
+
     void rise(std::size_t place, const Entry entry) noexcept {
         for (; place > 0 && entry.is_before(heap_[parent(place)]); place = parent(place))
-            put(place, heap_[parent(place)]);
-        put(place, entry);
+            heap_[place] = heap_[parent(place)];
+        heap_[place] = entry;
     }
     void sink(std::size_t place, const Entry entry) noexcept {
-        for (;;) {
-            const std::size_t begin = place * children + 1;
-            if (begin >= heap_.size()) break;
-            const std::size_t end =
-                begin + children < heap_.size() ? begin + children : heap_.size();
-            std::size_t least = begin;
-            for (std::size_t child = begin + 1; child < end; ++child)
-                if (heap_[child].is_before(heap_[least])) least = child;
-            if (!heap_[least].is_before(entry)) break;
-            put(place, heap_[least]);
+        const std::size_t size = heap_.size();
+        Entry* const heap = heap_.data();
+        for (std::size_t child; (child = place * children + 1) < size;) {
+            const std::size_t least =
+                child + children <= size ? least_of_four(heap, child) : least_of(heap, child, size);
+            if (!heap[least].is_before(entry)) break;
+            heap[place] = heap[least];
             place = least;
         }
-        put(place, entry);
+        heap[place] = entry;
     }
-    void fill_hole() noexcept {
-        has_hole_ = false;
+    // Which of them it is cannot be predicted, so that there must be nothing to predict.
+    static std::size_t least_of_four(const Entry* heap, std::size_t first) noexcept {
+        const std::size_t one = first + heap[first + 1].is_before(heap[first]);
+        const std::size_t other = first + 2 + heap[first + 3].is_before(heap[first + 2]);
+        return one + (other - one) * heap[other].is_before(heap[one]);
+    }
+    static std::size_t least_of(const Entry* heap, std::size_t first, std::size_t end) noexcept {
+        for (std::size_t child = first; ++child < end;)
+            if (heap[child].is_before(heap[first])) first = child;
+        return first;
+    }
+    void remove_first() noexcept {
         const Entry last = heap_.back();
         heap_.pop_back();
         if (!heap_.empty()) sink(0, last);
     }
+    void drop_withdrawn() noexcept {
+        if (has_hole_) remove_first();
+        has_hole_ = false;
+        while (withdrawn_ > 0 && slots_[heap_.front().slot()].delay == nullptr) {
+            free_slot(heap_.front().slot());
+            remove_first();
+            --withdrawn_;
+        }
+    }
+    void drop_all_withdrawn() noexcept {
+        if (has_hole_) remove_first();
+        has_hole_ = false;
+        std::erase_if(heap_, [this](const Entry& entry) {
+            if (slots_[entry.slot()].delay != nullptr) return false;
+            free_slot(entry.slot());
+            return true;
+        });
+        for (std::size_t place = heap_.size(); place-- > 0;) sink(place, Entry(heap_[place]));
+        withdrawn_ = 0;
+    }
 
     std::vector<Entry> heap_;
+    std::vector<Slot> slots_;
+    std::uint64_t first_free_ = 0;  // a list; its end is slots_.size()
     std::uint64_t sequence_ = 0;
-    bool has_hole_ = false;  // heap_[0] has been taken
+    std::size_t withdrawn_ = 0;  // entries in the heap whose slot says so
+    bool has_hole_ = false;      // heap_[0] has been taken
 };
 
 }  // namespace nw
