@@ -85,13 +85,13 @@ def first_seed():
     return int(os.environ.get("NUMAWARP_FIRST_SEED") or random.SystemRandom().randrange(1 << 32))
 
 
-def python_with(module):
+def python_with(module, package=None):
     """A python3 that has it; ends the test, as skipped, where there is none. (Debian's may not be the
-    first in PATH.)"""
+    first in PATH.) `package`: where it comes from, if it is not of its own name."""
     for python in (sys.executable, "/usr/bin/python3"):
         if subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode == 0:
             return python
-    print(f"skipped: no python3 here has {module} (Debian: python3-{module})")
+    print(f"skipped: no python3 here has {module} (Debian: {package or 'python3-' + module})")
     sys.exit(77)
 
 

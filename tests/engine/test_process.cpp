@@ -1,0 +1,594 @@
+// Processes. Goal: what they wait for happens when and in the order that numawarp/process/ says, what they hold
+// is destroyed once, what they do wrong is the event's failure, and all of it is the same with rollbacks.
+//
+// Method: a scene is an LP whose processes note what they see in a text that lies outside of it, under the
+// sequential engine. What rollbacks do is seen in digests.
+#include <array>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <numawarp/process.hpp>
+
+#include "tests/engine/engines.hpp"
+#include "tests/support/catch.hpp"
+
+namespace nw::test {
+namespace {
+
+// Allocates nothing in a handler.
+struct Notes {
+    std::array<char, 4096> text;
+    std::size_t size = 0;
+    int alive = 0;  // Guests
+};
+
+class Scene;
+using Play = void (*)(Scene&);
+
+class Scene final : public ProcessLp {
+  public:
+    Scene(LpId, Play play, Notes* notes, double lag) : play_(play), notes_(notes) {
+        if (lag > 0) env.may_lag(lag);
+    }
+    void start() override { play_(*this); }
+    void finish() override { note("end"); }
+    void note(std::string_view word) const {
+        const auto end =
+            fmt::format_to_n(notes_->text.data() + notes_->size, notes_->text.size() - notes_->size,
+                             "{}:{} ", env.now(), word);
+        notes_->size += end.size;
+    }
+    Notes& notes() const { return *notes_; }
+
+    Resource desk{env};
+    Container tank{env, 100, 50};
+    Store<std::unique_ptr<int>> shelf{env, 2};
+    Signal signal{env};
+    std::vector<Process> processes;
+
+  private:
+    Play play_;
+    Notes* notes_;
+};
+
+// Counts those that are alive.
+struct Guest {
+    explicit Guest(const Scene& scene) : notes(scene.notes()) { ++notes.alive; }
+    Guest(const Guest&) = delete;
+    ~Guest() { --notes.alive; }
+    Notes& notes;
+};
+
+class Stage final : public Model {
+  public:
+    Stage(Play play, double lag) : Model("stage", "one scene"), play_(play), lag_(lag) {}
+    Setup setup() override {
+        Setup setup;
+        setup.lps = 1;
+        setup.until = 1000;
+        setup.payload_bytes_max = 16;
+        setup.process = process<Scene>(play_, &notes, lag_);
+        return setup;
+    }
+    Notes notes;
+
+  private:
+    Play play_;
+    double lag_;
+};
+
+Config in_order() {
+    Config config;
+    config.engine = EngineKind::sequential;
+    return config;
+}
+
+std::string told(Play play, double lag = 0) {
+    Stage stage(play, lag);
+    run_model(stage, in_order());
+    std::string text(stage.notes.text.data(), stage.notes.size);
+    return text.substr(0, text.size() - std::string_view("1000:end ").size());
+}
+std::string failure(Play play) {
+    Stage stage(play, 0);
+    return model_error_of(stage, in_order());
+}
+bool says(const std::string& text, std::string_view words) {
+    INFO(text);
+    return text.find(words) != std::string::npos;
+}
+
+// --- Time ------------------------------------------------------------------------------------------
+
+Process sleeper(Scene& scene, double time, std::string_view word) {
+    co_await scene.env.delay(time);
+    scene.note(word);
+}
+
+TEST_CASE("delays happen in the order of time, and of their setting at equal times") {
+    const std::string text = told([](Scene& s) {
+        for (const char* word : {"a", "b", "c"}) s.env.start(sleeper(s, 2, word));
+        s.env.start(sleeper(s, 1, "first"));
+        s.env.start(sleeper(s, 0, "now"));
+    });
+    CHECK(text == "0:now 1:first 2:a 2:b 2:c ");
+}
+
+TEST_CASE("now() is the very time that was waited for, whatever sums round to") {
+    Stage stage(
+        [](Scene& s) {
+            s.env.start([](Scene& scene) -> Process {
+                for (int i = 1; i < 9000; ++i) {
+                    const double time = i / 9.7 + i % 3 * 1e-12;
+                    co_await scene.env.until(time);
+                    if (scene.env.now() != time) scene.note("not exact");
+                }
+            }(s));
+        },
+        0);
+    const RunResult result = run_model(stage, in_order());
+    CHECK(std::string(stage.notes.text.data(), stage.notes.size) == "1000:end ");
+    CHECK(result.totals[Counter::committed_events] <= 9000);
+}
+
+TEST_CASE("times that were withdrawn cost no events, and their entries go") {
+    Stage stage(
+        [](Scene& s) {
+            for (int i = 0; i < 50; ++i)
+                s.env.start([](Scene& scene, int number) -> Process {
+                    for (int round = 0; round < 100; ++round) {
+                        co_await (scene.env.delay(500 + number % 7) |
+                                  scene.env.delay(number % 5 + 1));
+                    }
+                }(s, i));
+        },
+        0);
+    const RunResult result = run_model(stage, in_order());
+    // Multiples of 1 to 5, 100 of each, are 292 numbers.
+    CHECK(result.totals[Counter::committed_events] == 292);
+}
+
+TEST_CASE("a time in the past is the event's failure") {
+    CHECK(says(failure([](Scene& s) { s.env.start(sleeper(s, -1, "")); }), "that is in the past"));
+    CHECK(says(failure([](Scene& s) { s.env.start(sleeper(s, std::nan(""), "")); }), "or no time"));
+}
+
+TEST_CASE("an LP that lags sees what it would have seen") {
+    const Play play = [](Scene& s) {
+        for (int i = 0; i < 5; ++i)
+            s.env.start([](Scene& scene, int number) -> Process {
+                for (int round = 0; round < 3; ++round) {
+                    auto turn = scene.desk.request(number % 2);
+                    if (!co_await turn.within(7)) co_return scene.note("gone");
+                    co_await scene.env.delay(number + 1.5);
+                    scene.note(std::to_string(number));
+                    scene.env.send(scene.env.self(), 10, number);
+                    if (round == 2) continue;
+                    const int letter = co_await scene.env.receive<int>();
+                    scene.note("letter " + std::to_string(letter));
+                }
+            }(s, i));
+        s.env.start(sleeper(s, 999.5, "late"));
+    };
+    const std::string punctual = told(play);
+    for (const double lag : {0.1, 1.0, 5.0, 10.0}) CHECK(told(play, lag) == punctual);
+    CHECK(says(punctual, "letter"));
+    CHECK(says(punctual, "999.5:late"));
+}
+
+// --- Conditions ------------------------------------------------------------------------------------
+
+TEST_CASE("any_of says which one was first, all_of waits for the last, and both nest") {
+    const std::string text = told([](Scene& s) {
+        s.env.start([](Scene& scene) -> Process {
+            Environment& env = scene.env;
+            const auto first = co_await any_of(env.delay(3), env.delay(1), env.delay(2));
+            scene.note(std::to_string(first));
+            co_await all_of(env.delay(3), env.delay(1));
+            scene.note("all");
+            co_await ((env.delay(1) & env.delay(5)) | env.delay(2));
+            scene.note("nested");
+            auto kept = env.delay(4);
+            const auto early = co_await (kept | env.delay(1));
+            co_await kept;
+            scene.note(fmt::format("kept {}", early));
+            const Process other = env.start(sleeper(scene, 2, "other"));
+            co_await (other | scene.signal);
+            co_await other;
+            const auto at_once = co_await any_of(scene.signal, other);
+            scene.note(std::to_string(at_once));
+        }(s));
+    });
+    CHECK(text == "1:1 4:all 6:nested 10:kept 1 12:other 12:1 ");
+}
+
+TEST_CASE(
+    "a signal wakes all who wait, one that is on holds up nobody, a pulse leaves it as it is") {
+    const std::string text = told([](Scene& s) {
+        for (const double time : {0.0, 1.0, 3.0})
+            s.env.start([](Scene& scene, double begin) -> Process {
+                co_await scene.env.delay(begin);
+                co_await scene.signal;
+                scene.note(fmt::format("{}", begin));
+            }(s, time));
+        s.env.start([](Scene& scene) -> Process {
+            co_await scene.env.delay(0.5);
+            scene.signal.pulse();
+            co_await scene.env.delay(1.5);
+            scene.signal.turn_on();
+            co_await scene.env.delay(2);
+            scene.signal.turn_off();
+            scene.note(scene.signal.is_on() ? "on" : "off");
+        }(s));
+    });
+    CHECK(text == "0.5:0 2:1 3:3 4:off ");
+}
+
+// --- Resources -------------------------------------------------------------------------------------
+
+Process user(Scene& scene, std::string word, double begin, int priority, double time) {
+    co_await scene.env.delay(begin);
+    auto turn = scene.desk.request(priority);
+    co_await turn;
+    scene.note(word);
+    co_await scene.env.delay(time);
+}
+
+TEST_CASE("a resource goes to the smallest priority, and to who came first among equals") {
+    const std::string text = told([](Scene& s) {
+        s.env.start(user(s, "a", 0, 5, 10));
+        s.env.start(user(s, "b", 1, 2, 10));
+        s.env.start(user(s, "c", 2, 1, 10));
+        s.env.start(user(s, "d", 3, 1, 10));
+    });
+    CHECK(text == "0:a 10:c 20:d 30:b ");
+}
+
+TEST_CASE("who is out of patience leaves the queue, and one that is interrupted does, too") {
+    const std::string text = told([](Scene& s) {
+        s.env.start(user(s, "a", 0, 0, 10));
+        s.env.start([](Scene& scene) -> Process {
+            co_await scene.env.delay(0);
+            auto turn = scene.desk.request();
+            const bool in_time = co_await turn.within(4);
+            scene.note(fmt::format("{} {}", in_time, scene.desk.waiting()));
+        }(s));
+        const Process b = s.env.start(user(s, "b", 1, 0, 1));
+        s.env.start(user(s, "c", 2, 0, 1));
+        s.env.start([](Scene& scene, Process hurried) -> Process {
+            co_await scene.env.delay(5);
+            scene.note(fmt::format("{}", scene.desk.waiting()));
+            hurried.interrupt();
+            try {
+                co_await hurried;
+            } catch (const Interrupt&) {
+                scene.note("thrown");
+            }
+            scene.note(fmt::format("{}", scene.desk.waiting()));
+        }(s, b));
+    });
+    CHECK(text == "0:a 4:false 3 5:2 5:thrown 5:1 10:c ");
+}
+
+TEST_CASE("preempt() takes the resource from the least urgent user, whose process is told") {
+    const std::string text = told([](Scene& s) {
+        s.env.start([](Scene& scene) -> Process {
+            co_await scene.env.delay(1);
+            auto turn = scene.desk.request(2);
+            co_await turn;
+            const auto cut = co_await interruptible(scene.env.delay(10));
+            const auto* preempted = cut ? cut->cause<Preempted>() : nullptr;
+            scene.note(preempted && preempted->resource == &scene.desk && !turn
+                           ? fmt::format("since {}", preempted->since)
+                           : "not preempted");
+        }(s));
+        for (const int priority : {2, 1})
+            s.env.start([](Scene& scene, int own) -> Process {
+                co_await scene.env.delay(3);
+                auto turn = scene.desk.preempt(own);
+                co_await turn;
+                scene.note(fmt::format("got it {}", own));
+                co_await scene.env.delay(1);
+            }(s, priority));
+    });
+    CHECK(text == "3:got it 1 3:since 1 4:got it 2 ");
+}
+
+TEST_CASE("a container serves in order, and what an interrupted process had got goes back") {
+    const std::string text = told([](Scene& s) {
+        const Process greedy = s.env.start([](Scene& scene) -> Process {
+            co_await scene.tank.get(70);
+            scene.note("greedy");
+        }(s));
+        s.env.start([](Scene& scene) -> Process {
+            co_await scene.tank.get(10);
+            scene.note(fmt::format("modest {}", scene.tank.level()));
+        }(s));
+        s.env.start([](Scene& scene, Process victim) -> Process {
+            co_await scene.env.delay(2);
+            co_await scene.tank.put(25);
+            victim.interrupt();
+            scene.note(fmt::format("put {}", scene.tank.level()));
+            try {
+                co_await victim;
+            } catch (const Interrupt&) {
+                scene.note(fmt::format("back {}", scene.tank.level()));
+            }
+            co_await scene.tank.put(40);
+            scene.note("full");
+        }(s, greedy));
+        s.env.start([](Scene& scene) -> Process {
+            co_await scene.env.delay(5);
+            co_await scene.tank.get(5);
+        }(s));
+    });
+    // 50 + 25 - 70 = 5; interrupted at the same instant: 75, of which modest gets 10.
+    CHECK(text == "2:put 5 2:modest 65 2:back 65 5:full ");
+    CHECK(says(failure([](Scene& s) { auto amount = s.tank.get(101); }), "from 0 to the capacity"));
+}
+
+TEST_CASE("a store keeps order, room and wishes, and gets back what nobody took") {
+    const std::string text = told([](Scene& s) {
+        s.env.start([](Scene& scene) -> Process {
+            for (int i = 1; i <= 5; ++i) {
+                co_await scene.shelf.put(std::make_unique<int>(i));
+                scene.note(fmt::format("put {}", i));
+            }
+        }(s));
+        s.env.start([](Scene& scene) -> Process {
+            co_await scene.env.delay(1);
+            const auto third = co_await scene.shelf.get([](const auto& i) { return *i == 3; });
+            scene.note(fmt::format("got {}", *third));
+        }(s));
+        s.env.start([](Scene& scene) -> Process {
+            co_await scene.env.delay(2);
+            const auto first = co_await scene.shelf.get();
+            scene.note(fmt::format("got {}", *first));
+            {
+                auto dropped = scene.shelf.get();
+                co_await dropped;
+                auto untaken = scene.shelf.get();
+                co_await (untaken | scene.env.delay(1));
+            }
+            scene.note(fmt::format("front {}", *scene.shelf.objects().front()));
+        }(s));
+    });
+    CHECK(text == "0:put 1 0:put 2 2:got 1 2:put 3 2:put 4 2:put 5 2:got 3 2:front 4 ");
+}
+
+// --- Processes -------------------------------------------------------------------------------------
+
+TEST_CASE("interrupts reach a process where it waits, or where it waits next") {
+    const std::string text = told([](Scene& s) {
+        const Process victim = s.env.start([](Scene& scene) -> Process {
+            for (int i = 0; i < 4; ++i) {
+                const auto cut = co_await interruptible(scene.env.delay(5));
+                scene.note(cut ? fmt::format("cut {}", *cut->cause<int>()) : "slept");
+            }
+        }(s));
+        victim.interrupt(0);  // before it has begun
+        s.env.start([](Scene& scene, Process process) -> Process {
+            co_await scene.env.delay(1);
+            process.interrupt(1);
+            process.interrupt(2);
+            co_await process;
+            scene.note(process.is_alive() ? "alive" : "ended");
+        }(s, victim));
+    });
+    CHECK(text == "0:cut 0 1:cut 1 1:cut 2 6:slept 6:ended ");
+}
+
+Process thrower(Scene& scene) {
+    const Guest guest(scene);
+    co_await scene.env.delay(3);
+    throw std::runtime_error("enough");
+}
+
+TEST_CASE("what a process throws goes to who waits for it; if nobody does the event has failed") {
+    const std::string text = told([](Scene& s) {
+        s.env.start([](Scene& scene) -> Process {
+            const Process process = scene.env.start(thrower(scene));
+            try {
+                co_await process;
+            } catch (const std::runtime_error& error) {
+                scene.note(error.what());
+            }
+        }(s));
+    });
+    CHECK(text == "3:enough ");
+    const std::string words = failure([](Scene& s) { s.env.start(thrower(s)); });
+    CHECK(says(words, "LP 0 at time 3"));
+    CHECK(says(words, "enough"));
+}
+
+TEST_CASE("variables and temporaries of a process are destroyed once, however it ends") {
+    Stage stage(
+        [](Scene& s) {
+            s.env.start([](Scene& scene) -> Process {
+                const Guest guest(scene);
+                const Process one = scene.env.start(thrower(scene));
+                try {
+                    const Guest inner(scene);
+                    co_await (one | scene.env.delay(9));
+                    co_await one;
+                } catch (const std::runtime_error&) {
+                }
+                scene.note(std::to_string(scene.notes().alive));
+                const Process never_started = thrower(scene);
+            }(s));
+            s.env.start([](Scene& scene, std::shared_ptr<int> shared) -> Process {
+                const std::weak_ptr<int> weak = shared;
+                while (co_await any_of(scene.env.delay(*shared), scene.env.delay(100)) != 0)
+                    continue;
+                shared.reset();
+                scene.note(weak.expired() ? "once" : "twice");
+            }(s, std::make_shared<int>(7)));
+        },
+        0);
+    run_model(stage, in_order());
+    CHECK(std::string(stage.notes.text.data(), stage.notes.size) == "3:1 7:once 1000:end ");
+    CHECK(stage.notes.alive == 0);
+}
+
+TEST_CASE("misuse of processes is said in words") {
+    CHECK(says(failure([](Scene& s) {
+                   const Process process = s.env.start(sleeper(s, 1, ""));
+                   s.env.start(process);
+               }),
+               "started before"));
+    CHECK(says(failure([](Scene& s) { sleeper(s, 1, "").interrupt(); }), "not alive"));
+    CHECK(says(failure([](Scene& s) {
+                   s.env.start([](Scene& scene) -> Process {
+                       co_await scene.env.delay(1);
+                       scene.processes.front().interrupt();
+                   }(s));
+                   s.processes.push_back(s.env.start([](Scene& scene) -> Process {
+                       co_await scene.env.delay(0.5);
+                       scene.processes.front().interrupt();
+                   }(s)));
+               }),
+               "interrupts itself"));
+}
+
+class EarlyBird final : public ProcessLp {
+  public:
+    explicit EarlyBird(LpId) { env.lps(); }
+    void start() override {}
+};
+class EarlyModel final : public Model {
+  public:
+    EarlyModel() : Model("early", "asks too early") {}
+    Setup setup() override { return {.lps = 1, .until = 1, .process = process<EarlyBird>()}; }
+};
+
+TEST_CASE("an environment has no Context outside of events, and says so") {
+    EarlyModel model;
+    CHECK(says(model_error_of(model, in_order()), "within events only"));
+}
+
+// --- Messages --------------------------------------------------------------------------------------
+
+struct Letter {
+    int number;
+};
+struct Parcel {
+    static constexpr EventType type = 7;
+    double weight;
+};
+
+TEST_CASE("messages wait until they are received, each kind for itself") {
+    const std::string text = told([](Scene& s) {
+        for (int i = 1; i <= 3; ++i) s.env.send(s.env.self(), i, Letter{i});
+        s.env.send(s.env.self(), 2, Parcel{0.5});
+        s.env.start([](Scene& scene) -> Process {
+            co_await scene.env.delay(1.5);
+            const auto third = co_await scene.env.receive<Letter>(
+                [](const Letter& letter) { return letter.number == 3; });
+            const auto first = co_await scene.env.receive<Letter>();
+            const auto parcel = co_await scene.env.receive<Parcel>();
+            scene.note(fmt::format("{} {} {}", third.number, first.number, parcel.weight));
+        }(s));
+    });
+    CHECK(text == "3:3 1 0.5 ");
+    CHECK(says(failure([](Scene& s) {
+                   auto letter = s.env.receive<Letter>();
+                   auto number = s.env.receive<int>();
+               }),
+               "two kinds of messages have type 0"));
+}
+
+// --- Rollbacks -------------------------------------------------------------------------------------
+
+// Everything at once, and messages without end between all LPs.
+class Town final : public ProcessLp {
+  public:
+    explicit Town(LpId) {}
+    void start() override {
+        for (int i = 0; i < 4; ++i) env.start(citizen());
+        env.start(mail());
+        env.start(trouble());
+    }
+
+  private:
+    Process citizen() {
+        std::vector<double> memory;
+        for (;;) {
+            auto turn = env.random().chance(0.3) ? desk_.preempt(0) : desk_.request(1);
+            const auto cut = co_await interruptible(turn | env.delay(env.random().exponential(1)));
+            if (turn && !cut) co_await interruptible(env.delay(env.random().exponential(0.5)));
+            memory.push_back(env.now());
+            if (memory.size() > 20) memory = {};
+            co_await interruptible(tank_.put(1) & env.delay(env.random().uniform(0, 1)));
+            env.send(static_cast<LpId>(env.random().below(env.lps())),
+                     0.05 + env.random().exponential(0.3), Letter{static_cast<int>(memory.size())});
+        }
+    }
+    Process mail() {
+        for (;;) {
+            const Letter letter = co_await env.receive<Letter>();
+            co_await (tank_.get(letter.number % 3) | env.delay(0.1));
+            victims_.push_back(env.start(short_life(letter.number)));
+        }
+    }
+    Process short_life(int years) {
+        const std::string diary(static_cast<std::size_t>(years), 'x');
+        try {
+            co_await env.delay(0.1 * years);
+            if (diary.size() % 5 == 0) throw std::runtime_error(diary);
+        } catch (const std::exception&) {
+        }
+    }
+    Process trouble() {
+        for (;;) {
+            co_await env.delay(env.random().exponential(0.7));
+            for (const Process& victim : victims_)
+                if (victim.is_alive()) victim.interrupt(std::string("trouble"));
+            victims_.clear();
+        }
+    }
+
+    Resource desk_{env};
+    Container tank_{env, 10, 5};
+    std::vector<Process> victims_;
+};
+
+class Towns final : public Model {
+  public:
+    Towns() : Model("towns", "all that processes can do") {}
+    Setup setup() override {
+        Setup setup;
+        setup.lps = 16;
+        setup.until = 40;
+        setup.lookahead = 0.05;
+        setup.payload_bytes_max = sizeof(Letter);
+        setup.process = process<Town>();
+        return setup;
+    }
+};
+
+TEST_CASE("processes end with one digest on every engine, with rollbacks and with forced ones") {
+    Towns towns;
+    const RunResult reference = run_model(towns, in_order());
+    REQUIRE(reference.totals[Counter::committed_events] > 1000);
+    for (const EngineKind engine : {EngineKind::conservative, EngineKind::timewarp}) {
+        for (const bool forced : {false, true}) {
+            if (forced && engine != EngineKind::timewarp) continue;
+            Config config = wild_config(engine);
+            config.keep_safe_events = engine == EngineKind::timewarp;
+            if (forced) config.check_rollback = 0.1;
+            const RunResult result = run_model(towns, config);
+            INFO(name_of(engine) << (forced ? ", forced" : ""));
+            CHECK(result.digest.hex() == reference.digest.hex());
+            if (engine == EngineKind::timewarp)
+                CHECK(result.totals[Counter::rolled_back_events] > 0);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace nw::test

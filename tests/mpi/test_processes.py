@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+"""The models that are told as processes end with one digest on several ranks, by both engines."""
+
+from ranks import Ranks
+
+MODELS = {
+    "bank": ["--move", 0.9, "--until", 500],
+    "car_wash": ["--again", 0.5, "--until", 300],
+    "channel": ["--until", 200],
+    "gas_station": ["--again", 0.5, "--until", 8000],
+    "machine_shop": ["--share", 0.5, "--until", 1000],
+    "movies": ["--move", 0.9],
+}
+ENGINES = [["--engine", "conservative"], ["--window", "off", "--keep-safe-events", "on"]]
+
+ranks = Ranks()
+rolled_back = 0
+for model, options in MODELS.items():
+    reference = ranks.statistics_of(model, "--engine", "sequential", *options)
+    for engine in ENGINES:
+        run = ranks.statistics_over(2, model, *options, "--workers", 1, *engine)
+        rolled_back += run["rolled_back_events"]
+        ranks.expect((run["ranks"], run["digest"]) == (2, reference["digest"])
+                     and run["mpi"]["events_sent"] > 0,
+                     f"{model} {' '.join(engine)}: digest {run['digest']}, "
+                     f"{run['mpi']['events_sent']} events crossed ranks")
+ranks.expect(rolled_back > 0, f"{rolled_back} events were rolled back")
+ranks.leave()
