@@ -4,9 +4,9 @@
 
 struct Parameters {
     std::uint32_t banks = 100, counters = 1;
-    double arrival_mean = 10, service_mean = 12, least_patience = 1, most_patience = 3, move = 0;
+    double arrival_mean = 10, service_mean = 12, move = 0;
 };
-constexpr double walk = 5;  // from one bank to another
+constexpr double least_patience = 1, most_patience = 3, walk = 5;  // from one bank to another
 struct Customer {
     std::uint32_t banks_seen;
 };
@@ -18,10 +18,7 @@ struct Bank final : nw::ProcessLp {
     double waited = 0;
 
     Bank(nw::LpId, const Parameters* parameters) : p(parameters) {}
-    void start() override {
-        env.start(arrivals());
-        env.start(door());
-    }
+    void start() override { env.start(arrivals(), door()); }
     nw::Process arrivals() {
         for (;;) {
             co_await env.delay(env.random().exponential(p->arrival_mean));
@@ -33,15 +30,14 @@ struct Bank final : nw::ProcessLp {
     }
     nw::Process visit(Customer customer) {
         const double came = env.now();
-        const double patience = env.random().uniform(p->least_patience, p->most_patience);
+        const double patience = env.random().uniform(least_patience, most_patience);
         auto turn = counters.request();
         const bool is_served = co_await turn.within(patience);
         waited += env.now() - came;
         if (!is_served) {
             reneged += 1;
-            const auto other = static_cast<nw::LpId>(env.random().below(p->banks));
             if (env.random().chance(p->move))
-                env.send(other, walk, Customer{customer.banks_seen + 1});
+                env.send(env.random().lp(), walk, Customer{customer.banks_seen + 1});
             co_return;
         }
         served += 1;
@@ -62,19 +58,14 @@ struct Banks final : nw::Model {
         options.add("arrival-mean", p.arrival_mean, "mean time between two customers",
                     nw::above(0));
         options.add("service-mean", p.service_mean, "mean time at the counter", nw::above(0));
-        options.add("least-patience", p.least_patience, "who waits so long may leave", nw::from(0));
-        options.add("most-patience", p.most_patience, "who waits so long leaves", nw::from(0));
         options.add("move", p.move, "share of those who leave that try another bank",
                     nw::from(0).to(1));
     }
     nw::Setup setup() override {
-        nw::require(p.least_patience <= p.most_patience, "least-patience", p.least_patience,
-                    "must be at most --most-patience");
-        nw::Setup setup{.lps = p.banks,
-                        .until = 5000,
-                        .lookahead = walk,
-                        .payload_bytes_max = sizeof(Customer),
-                        .process = nw::process<Bank>(&p)};
+        nw::Setup setup;
+        setup.lps = p.banks, setup.until = 5000, setup.lookahead = walk;
+        setup.payload_bytes_max = sizeof(Customer);
+        setup.process = nw::process<Bank>(&p);
         setup.outputs = {{"banks", {"bank", "served", "reneged", "wait"}}};
         return setup;
     }

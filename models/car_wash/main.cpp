@@ -40,8 +40,7 @@ struct CarWash final : nw::ProcessLp {
         waited += env.now() - came;
         co_await env.delay(p->wash_time);
         washed += 1;
-        const auto other = static_cast<nw::LpId>(env.random().below(p->washes));
-        if (env.random().chance(p->again)) env.send(other, trip, Car{car.washed + 1});
+        if (env.random().chance(p->again)) env.send(env.random().lp(), trip, Car{car.washed + 1});
     }
     void finish() override {
         env.output(0, nw::index(env.self()), washed, waited / double(washed + machines.in_use()));
@@ -59,11 +58,10 @@ struct CarWashes final : nw::Model {
         options.add("again", p.again, "share of cars that come back", nw::from(0).to(1));
     }
     nw::Setup setup() override {
-        nw::Setup setup{.lps = p.washes,
-                        .until = 2000,
-                        .lookahead = trip,
-                        .payload_bytes_max = sizeof(Car),
-                        .process = nw::process<CarWash>(&p)};
+        nw::Setup setup;
+        setup.lps = p.washes, setup.until = 2000, setup.lookahead = trip;
+        setup.payload_bytes_max = sizeof(Car);
+        setup.process = nw::process<CarWash>(&p);
         setup.outputs = {{"washes", {"wash", "washed", "wait"}}};
         return setup;
     }

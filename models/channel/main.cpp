@@ -18,15 +18,11 @@ struct Host final : nw::ProcessLp {
     double in_channel = 0, until_done = 0;
 
     Host(nw::LpId, const Parameters* parameters) : p(parameters) {}
-    void start() override {
-        env.start(sender());
-        env.start(receiver());
-    }
+    void start() override { env.start(sender(), receiver()); }
     nw::Process sender() {
         for (;;) {
             co_await env.delay(env.random().uniform(0, 2 * p->gap));
-            const auto other = static_cast<nw::LpId>(env.random().below(p->hosts));
-            env.send(other, p->latency, Message{env.now()});
+            env.send(env.random().lp(), p->latency, Message{env.now()});
         }
     }
     nw::Process receiver() {
@@ -54,11 +50,10 @@ struct Channel final : nw::Model {
         options.add("work-mean", p.work_mean, "mean time of work on a message", nw::above(0));
     }
     nw::Setup setup() override {
-        nw::Setup setup{.lps = p.hosts,
-                        .until = 2000,
-                        .lookahead = p.latency,
-                        .payload_bytes_max = sizeof(Message),
-                        .process = nw::process<Host>(&p)};
+        nw::Setup setup;
+        setup.lps = p.hosts, setup.until = 2000, setup.lookahead = p.latency;
+        setup.payload_bytes_max = sizeof(Message);
+        setup.process = nw::process<Host>(&p);
         setup.outputs = {{"hosts", {"host", "messages", "in_channel", "until_done"}}};
         return setup;
     }

@@ -4,9 +4,9 @@
 
 struct Parameters {
     std::uint32_t stations = 100, pumps = 2;
-    double tank = 200, threshold = 0.25, truck_time = 300, least_gap = 30, most_gap = 300,
-           again = 0;
+    double tank = 200, again = 0;
 };
+constexpr double least_gap = 30, most_gap = 300, truck_time = 300, threshold = 0.25;
 constexpr double car_tank = 50, speed = 2;  // l, l/s
 constexpr double drive = 1200, check = 10;  // s
 struct Car {
@@ -21,15 +21,11 @@ struct Station final : nw::ProcessLp {
     double took = 0;
 
     Station(nw::LpId, const Parameters* parameters) : p(parameters) {}
-    void start() override {
-        env.start(arrivals());
-        env.start(road());
-        env.start(control());
-    }
+    void start() override { env.start(arrivals(), road(), control()); }
     nw::Process arrivals() {
         for (;;) {
-            co_await env.delay(env.random().uniform(p->least_gap, p->most_gap));
-            env.start(refuel({env.random().uniform(5, 25)}));
+            co_await env.delay(env.random().uniform(least_gap, most_gap));
+            env.start(refuel(new_car()));
         }
     }
     nw::Process road() {
@@ -43,15 +39,15 @@ struct Station final : nw::ProcessLp {
         co_await env.delay(wanted / speed);
         cars += 1;
         took += env.now() - came;
-        const auto other = static_cast<nw::LpId>(env.random().below(p->stations));
-        if (env.random().chance(p->again)) env.send(other, drive, Car{env.random().uniform(5, 25)});
+        if (env.random().chance(p->again)) env.send(env.random().lp(), drive, new_car());
     }
+    Car new_car() { return {env.random().uniform(5, 25)}; }
     nw::Process control() {
         for (;; co_await env.delay(check))
-            if (tank.level() < p->threshold * tank.capacity()) co_await env.start(truck());
+            if (tank.level() < threshold * tank.capacity()) co_await env.start(truck());
     }
     nw::Process truck() {
-        co_await env.delay(p->truck_time);
+        co_await env.delay(truck_time);
         trucks += 1;
         co_await tank.put(tank.capacity() - tank.level());
     }
@@ -67,17 +63,14 @@ struct GasStations final : nw::Model {
         options.add("stations", p.stations, "stations, one LP each", nw::from(1));
         options.add("pumps", p.pumps, "pumps of a station", nw::from(1));
         options.add("tank", p.tank, "size of a station's tank, l", nw::from(car_tank));
-        options.add("threshold", p.threshold, "below this share a truck comes", nw::from(0).to(1));
-        options.add("truck-time", p.truck_time, "s until it is there", nw::from(0));
         options.add("again", p.again, "share of cars that come to a station again",
                     nw::from(0).to(1));
     }
     nw::Setup setup() override {
-        nw::Setup setup{.lps = p.stations,
-                        .until = 20000,
-                        .lookahead = drive,
-                        .payload_bytes_max = sizeof(Car),
-                        .process = nw::process<Station>(&p)};
+        nw::Setup setup;
+        setup.lps = p.stations, setup.until = 20000, setup.lookahead = drive;
+        setup.payload_bytes_max = sizeof(Car);
+        setup.process = nw::process<Station>(&p);
         setup.outputs = {{"stations", {"station", "cars", "trucks", "time"}}};
         return setup;
     }

@@ -6,9 +6,9 @@
 
 struct Parameters {
     std::uint32_t shops = 100, machines = 10;
-    double part_mean = 10, failure_mean = 300, repair_time = 30, share = 0;
+    double failure_mean = 300, share = 0;
 };
-constexpr double part_deviation = 2, job_time = 30;
+constexpr double part_mean = 10, part_deviation = 2, repair_time = 30, job_time = 30;
 constexpr double way = 60, lag = 50;  // of a job to another shop; see nw::Environment::may_lag
 struct Job {
     double left;
@@ -26,18 +26,21 @@ struct Shop final : nw::ProcessLp {
         for (std::uint32_t i = 0; i < p->machines; ++i) env.start(wear(i, env.start(machine(i))));
         env.start(other_jobs());
     }
+    double time_of_a_part() {
+        const double time = env.random().normal(part_mean, part_deviation);
+        return time > 0 ? time : time_of_a_part();
+    }
     nw::Process machine(std::uint32_t number) {
         for (;; ++parts) {
-            double left = 0;
-            while (left <= 0) left = env.random().normal(p->part_mean, part_deviation);
-            for (;;) {
-                const double began = env.now();
-                if (!co_await nw::interruptible(env.delay(left))) break;
-                left -= env.now() - began;
+            for (double left = time_of_a_part(); left > 0;) {
+                auto work = env.delay(left);
+                const auto failure = co_await nw::interruptible(work);
+                left = work.left();
+                if (!failure) continue;
                 is_broken[number] = true;
                 auto repair = repairman.preempt(broken_machine);
                 co_await repair;
-                co_await env.delay(p->repair_time);
+                co_await env.delay(repair_time);
                 is_broken[number] = false;
             }
         }
@@ -55,13 +58,13 @@ struct Shop final : nw::ProcessLp {
             while (job.left > 0) {
                 auto turn = repairman.request(other_job);
                 co_await turn;
-                const double began = env.now();
-                const auto preempted = co_await nw::interruptible(env.delay(job.left));
-                job.left = preempted ? job.left - (env.now() - began) : 0;
+                auto work = env.delay(job.left);
+                co_await nw::interruptible(work);
+                job.left = work.left();
             }
             job = {job_time};
             if (!env.random().chance(p->share)) continue;
-            env.send(static_cast<nw::LpId>(env.random().below(p->shops)), way, job);
+            env.send(env.random().lp(), way, job);
             job = co_await env.receive<Job>();
         }
     }
@@ -74,17 +77,14 @@ struct MachineShop final : nw::Model {
     void options(nw::Options& options) override {
         options.add("shops", p.shops, "shops, one LP each", nw::from(1));
         options.add("machines", p.machines, "machines of a shop", nw::from(1));
-        options.add("part-mean", p.part_mean, "mean time that a part takes", nw::above(0));
         options.add("failure-mean", p.failure_mean, "mean time between failures", nw::above(0));
-        options.add("repair-time", p.repair_time, "time of a repair", nw::above(0));
         options.add("share", p.share, "share of those that go to any shop", nw::from(0).to(1));
     }
     nw::Setup setup() override {
-        nw::Setup setup{.lps = p.shops,
-                        .until = 5000,
-                        .lookahead = way - lag,
-                        .payload_bytes_max = sizeof(Job),
-                        .process = nw::process<Shop>(&p)};
+        nw::Setup setup;
+        setup.lps = p.shops, setup.until = 5000, setup.lookahead = way - lag;
+        setup.payload_bytes_max = sizeof(Job);
+        setup.process = nw::process<Shop>(&p);
         setup.outputs = {{"shops", {"shop", "parts", "failures", "jobs"}}};
         return setup;
     }

@@ -5,10 +5,10 @@
 #include <numawarp/process.hpp>
 
 struct Parameters {
-    std::uint32_t cinemas = 100, tickets = 50;
+    std::uint32_t cinemas = 100;
     double arrival_mean = 0.5, move = 0;
 };
-constexpr std::uint32_t films = 3, most_tickets = 6;  // that one person buys
+constexpr std::uint32_t films = 3, seats = 50, most_tickets = 6;  // that one person buys
 constexpr double buying = 1, refused = 0.5, walk = 10;
 struct Person {
     std::uint32_t film, tickets;
@@ -18,24 +18,15 @@ struct Cinema final : nw::ProcessLp {
     struct Film {
         explicit Film(nw::Environment& env) : sold_out(env) {}
         nw::Signal sold_out;
-        std::uint32_t available = 0, reneged = 0;
+        std::uint32_t available = seats, reneged = 0;
         double closed_at = -1;
-        void close() {
-            available = 0;
-            closed_at = sold_out.env().now();
-            sold_out.turn_on();
-        }
     };
     const Parameters* p;
     nw::Resource counter{env};
     std::array<Film, films> programme{Film(env), Film(env), Film(env)};
 
     Cinema(nw::LpId, const Parameters* parameters) : p(parameters) {}
-    void start() override {
-        for (Film& film : programme) film.available = p->tickets;
-        env.start(arrivals());
-        env.start(street());
-    }
+    void start() override { env.start(arrivals(), street()); }
     nw::Process arrivals() {
         for (;;) {
             co_await env.delay(env.random().exponential(p->arrival_mean));
@@ -53,14 +44,18 @@ struct Cinema final : nw::ProcessLp {
         co_await (turn | film.sold_out);
         if (film.sold_out.is_on()) {
             film.reneged += 1;
-            const auto other = static_cast<nw::LpId>(env.random().below(p->cinemas));
-            if (env.random().chance(p->move)) env.send(other, walk, person);
+            if (env.random().chance(p->move)) env.send(env.random().lp(), walk, person);
             co_return;
         }
         const bool is_enough = person.tickets <= film.available;
         if (is_enough) film.available -= person.tickets;
-        if (is_enough && film.available < 2) film.close();
+        if (is_enough && film.available < 2) close(film);
         co_await env.delay(is_enough ? buying : refused);
+    }
+    void close(Film& film) {
+        film.available = 0;
+        film.closed_at = env.now();
+        film.sold_out.turn_on();
     }
     void finish() override {
         for (const Film& film : programme)
@@ -73,17 +68,15 @@ struct Movies final : nw::Model {
     Movies() : nw::Model("movies", "cinemas whose films are sold out while people queue") {}
     void options(nw::Options& options) override {
         options.add("cinemas", p.cinemas, "cinemas, one LP each", nw::from(1));
-        options.add("tickets", p.tickets, "tickets for a film", nw::from(1));
         options.add("arrival-mean", p.arrival_mean, "mean time between two persons", nw::above(0));
         options.add("move", p.move, "share of those who get none that try another cinema",
                     nw::from(0).to(1));
     }
     nw::Setup setup() override {
-        nw::Setup setup{.lps = p.cinemas,
-                        .until = 120,
-                        .lookahead = walk,
-                        .payload_bytes_max = sizeof(Person),
-                        .process = nw::process<Cinema>(&p)};
+        nw::Setup setup;
+        setup.lps = p.cinemas, setup.until = 120, setup.lookahead = walk;
+        setup.payload_bytes_max = sizeof(Person);
+        setup.process = nw::process<Cinema>(&p);
         setup.outputs = {{"films", {"cinema", "sold_out_at", "reneged"}}};
         return setup;
     }

@@ -47,6 +47,7 @@ class Draws {
     double uniform(double least, double most) const;  // in [least, most)
     std::uint64_t below(std::uint64_t bound) const;   // in {0, …, bound-1}
     bool chance(double probability) const;
+    LpId lp() const;  // any of them
     double exponential(double mean) const;
     double erlang(unsigned shape, double mean) const;
     // Of each two, one is kept in the environment for the next call: half the price of Random::normal().
@@ -73,6 +74,12 @@ class Environment {
 
     // The process runs at this instant, when who is running now waits. Requires: not started before.
     Process start(Process process);
+    template <class... Others>
+        requires(sizeof...(Others) > 0)
+    void start(Process first, Others... others) {
+        start(std::move(first));
+        (start(std::move(others)), ...);
+    }
 
     // Happens so much later; and at that time. Requires: not in the past.
     Delay delay(double time) { return Delay(*this, now_ + time); }
@@ -228,6 +235,7 @@ inline double Draws::uniform(double least, double most) const {
 inline std::uint64_t Draws::below(std::uint64_t bound) const {
     return env_->context().random().below(bound);
 }
+inline LpId Draws::lp() const { return static_cast<LpId>(below(env_->lps())); }
 inline bool Draws::chance(double probability) const {
     return env_->context().random().chance(probability);
 }
@@ -256,12 +264,13 @@ inline double Draws::normal(double mean, double deviation) const {
     return mean + deviation * (x * factor);
 }
 
-inline Delay::Delay(Environment& env, VirtualTime time) : Awaited(env) {
+inline Delay::Delay(Environment& env, VirtualTime time) : Awaited(env), time_(time) {
     if (!(time >= env.now_)) [[unlikely]]
         throw ModelError("a process at time " + std::to_string(env.now_) + " waits for time " +
                          std::to_string(time) + ": that is in the past, or no time");
     if (time < time_infinity) env.timers_.set(*this, time);
 }
+inline double Delay::left() const noexcept { return time_ > env().now_ ? time_ - env().now_ : 0; }
 inline void Delay::leave() noexcept { env().timers_.withdraw(*this); }
 
 inline void Process::interrupt(std::any cause) const {

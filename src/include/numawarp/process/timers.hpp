@@ -23,6 +23,8 @@ class [[nodiscard]] Delay final : public Awaited {
     ~Delay() {
         if (slot_ != no_slot) leave();
     }
+    // From now; 0 when it has happened.
+    double left() const noexcept;
     void result() noexcept {}
 
   private:
@@ -30,6 +32,7 @@ class [[nodiscard]] Delay final : public Awaited {
     static constexpr std::uint32_t no_slot = UINT32_MAX;
     void leave() noexcept;
 
+    VirtualTime time_;
     std::uint32_t slot_ = no_slot;  // set, and not yet come
 };
 
