@@ -1,42 +1,41 @@
 // Shops with machines that make parts and break down, and one repairman each. He has other jobs, too, which
 // he leaves for a broken machine. With --share a share of these jobs, when done, goes to another shop.
-#include <vector>
+#include <array>
+#include <cmath>
 
 #include <numawarp/process.hpp>
 
 struct Parameters {
-    std::uint32_t shops = 100, machines = 10;
-    double failure_mean = 300, share = 0;
+    std::uint32_t shops = 100;
+    double share = 0;
 };
-constexpr double part_mean = 10, part_deviation = 2, repair_time = 30, job_time = 30;
+constexpr std::uint32_t machines = 10;
+constexpr double part_mean = 10, part_deviation = 2, failure_mean = 300;
+constexpr double repair_time = 30, job_time = 30;
 constexpr double way = 60, lag = 50;  // of a job to another shop; see nw::Environment::may_lag
-struct Job {
-    double left;
-};
+using Job = double;                   // how long it still takes
 enum Urgency { broken_machine = 1, other_job = 2 };
 
 struct Shop final : nw::ProcessLp {
     const Parameters* p;
     nw::Resource repairman{env};
-    std::vector<bool> is_broken = std::vector<bool>(p->machines);
+    std::array<bool, machines> is_broken{};
     std::uint64_t parts = 0, failures = 0, jobs_done = 0;
 
     Shop(nw::LpId, const Parameters* parameters) : p(parameters) { env.may_lag(lag); }
     void start() override {
-        for (std::uint32_t i = 0; i < p->machines; ++i) env.start(wear(i, env.start(machine(i))));
+        for (std::uint32_t i = 0; i < machines; ++i) env.start(wear(i, env.start(machine(i))));
         env.start(other_jobs());
-    }
-    double time_of_a_part() {
-        const double time = env.random().normal(part_mean, part_deviation);
-        return time > 0 ? time : time_of_a_part();
     }
     nw::Process machine(std::uint32_t number) {
         for (;; ++parts) {
-            for (double left = time_of_a_part(); left > 0;) {
+            double left = std::abs(env.random().normal(part_mean, part_deviation));
+            while (left > 0) {
                 auto work = env.delay(left);
                 const auto failure = co_await nw::interruptible(work);
                 left = work.left();
                 if (!failure) continue;
+                failures += 1;
                 is_broken[number] = true;
                 auto repair = repairman.preempt(broken_machine);
                 co_await repair;
@@ -47,22 +46,20 @@ struct Shop final : nw::ProcessLp {
     }
     nw::Process wear(std::uint32_t number, nw::Process machine) {
         for (;;) {
-            co_await env.delay(env.random().exponential(p->failure_mean));
-            if (is_broken[number]) continue;
-            failures += 1;
-            machine.interrupt();
+            co_await env.delay(env.random().exponential(failure_mean));
+            if (!is_broken[number]) machine.interrupt();
         }
     }
     nw::Process other_jobs() {
-        for (Job job{job_time};; ++jobs_done) {
-            while (job.left > 0) {
+        for (Job job = job_time;; ++jobs_done) {
+            while (job > 0) {
                 auto turn = repairman.request(other_job);
                 co_await turn;
-                auto work = env.delay(job.left);
+                auto work = env.delay(job);
                 co_await nw::interruptible(work);
-                job.left = work.left();
+                job = work.left();
             }
-            job = {job_time};
+            job = job_time;
             if (!env.random().chance(p->share)) continue;
             env.send(env.random().lp(), way, job);
             job = co_await env.receive<Job>();
@@ -76,17 +73,15 @@ struct MachineShop final : nw::Model {
     MachineShop() : nw::Model("machine_shop", "machines that break down, and their repairmen") {}
     void options(nw::Options& options) override {
         options.add("shops", p.shops, "shops, one LP each", nw::from(1));
-        options.add("machines", p.machines, "machines of a shop", nw::from(1));
-        options.add("failure-mean", p.failure_mean, "mean time between failures", nw::above(0));
         options.add("share", p.share, "share of those that go to any shop", nw::from(0).to(1));
     }
     nw::Setup setup() override {
-        nw::Setup setup;
-        setup.lps = p.shops, setup.until = 5000, setup.lookahead = way - lag;
-        setup.payload_bytes_max = sizeof(Job);
-        setup.process = nw::process<Shop>(&p);
-        setup.outputs = {{"shops", {"shop", "parts", "failures", "jobs"}}};
-        return setup;
+        return {.lps = p.shops,
+                .until = 5000,
+                .lookahead = way - lag,
+                .payload_bytes_max = sizeof(Job),
+                .process = nw::process<Shop>(&p),
+                .outputs = {{"shops", {"shop", "parts", "failures", "jobs"}}}};
     }
 };
 

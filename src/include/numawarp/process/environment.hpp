@@ -18,6 +18,7 @@
 #include <numawarp/model.hpp>
 #include <numawarp/process/awaited.hpp>
 #include <numawarp/process/coroutine.hpp>
+#include <numawarp/process/normal.hpp>
 #include <numawarp/process/timers.hpp>
 
 namespace nw {
@@ -50,7 +51,6 @@ class Draws {
     LpId lp() const;  // any of them
     double exponential(double mean) const;
     double erlang(unsigned shape, double mean) const;
-    // Of each two, one is kept in the environment for the next call: half the price of Random::normal().
     double normal(double mean, double deviation) const;
 
   private:
@@ -197,8 +197,6 @@ class Environment {
     VirtualTime now_ = 0;
     double lag_ = 0;
     bool is_over_ = false;
-    bool has_spare_normal_ = false;
-    double spare_normal_ = 0;
     detail::ProcessState* running_ = nullptr;
     detail::ProcessState* first_ready_ = nullptr;
     detail::ProcessState* last_ready_ = nullptr;  // means nothing if there is no first one
@@ -246,22 +244,7 @@ inline double Draws::erlang(unsigned shape, double mean) const {
     return env_->context().random().erlang(shape, mean);
 }
 inline double Draws::normal(double mean, double deviation) const {
-    if (env_->has_spare_normal_) {
-        env_->has_spare_normal_ = false;
-        return mean + deviation * env_->spare_normal_;
-    }
-    // The polar method (Marsaglia and Bray: "A convenient method for generating normal variables", 1964).
-    Random& random = env_->context().random();
-    double x, y, square;
-    do {
-        x = 2 * random.uniform() - 1;
-        y = 2 * random.uniform() - 1;
-        square = x * x + y * y;
-    } while (square >= 1 || square == 0);
-    const double factor = math::sqrt(-2 * math::log(square) / square);
-    env_->spare_normal_ = y * factor;
-    env_->has_spare_normal_ = true;
-    return mean + deviation * (x * factor);
+    return mean + deviation * detail::ziggurat.draw(env_->context().random());
 }
 
 inline Delay::Delay(Environment& env, VirtualTime time) : Awaited(env), time_(time) {

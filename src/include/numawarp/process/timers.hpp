@@ -4,6 +4,7 @@
 // and not the frames of the coroutines that wait, which are all over the LP's memory.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -41,7 +42,7 @@ class Timers {
     // time_infinity if there is none.
     VirtualTime first_time() noexcept {
         drop_withdrawn();
-        return heap_.empty() ? time_infinity : heap_.front().time;
+        return heap_.empty() ? time_infinity : heap_.front().time();
     }
 
     // Whether one is due by then; mostly without filling the hole.
@@ -49,13 +50,13 @@ class Timers {
         if (!has_hole_) return first_time() <= time;
         const std::size_t end = heap_.size() < children + 1 ? heap_.size() : children + 1;
         for (std::size_t child = 1; child < end; ++child)
-            if (heap_[child].time <= time) return first_time() <= time;
+            if (heap_[child].time() <= time) return first_time() <= time;
         return false;
     }
 
     void set(Delay& delay, VirtualTime time) {
         delay.slot_ = take_slot(delay);
-        const Entry entry{time, sequence_++ << slot_bits | delay.slot_};
+        const Entry entry(time, sequence_++ << slot_bits | delay.slot_);
         if (has_hole_) {
             has_hole_ = false;
             sink(0, entry);
@@ -84,13 +85,19 @@ class Timers {
 
   private:
     static constexpr unsigned slot_bits = 24;  // waits at a time; 2^40 in the course of a run
+    __extension__ using Key = unsigned __int128;
+    // Times are not negative, so that their bits have their order: one comparison says all.
     struct Entry {
-        VirtualTime time;
-        std::uint64_t order;
-        std::uint32_t slot() const noexcept { return order & ((1u << slot_bits) - 1); }
-        bool is_before(const Entry& other) const noexcept {
-            return (time < other.time) | ((time == other.time) & (order < other.order));
+        Key key;
+        Entry(VirtualTime time, std::uint64_t order) noexcept
+            : key(Key{std::bit_cast<std::uint64_t>(time + 0.0)} << 64 | order) {}
+        VirtualTime time() const noexcept {
+            return std::bit_cast<VirtualTime>(static_cast<std::uint64_t>(key >> 64));
         }
+        std::uint32_t slot() const noexcept {
+            return static_cast<std::uint32_t>(key) & ((1u << slot_bits) - 1);
+        }
+        bool is_before(const Entry& other) const noexcept { return key < other.key; }
     };
     union Slot {
         Delay* delay;             // null: withdrawn
