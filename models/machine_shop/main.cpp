@@ -1,6 +1,5 @@
 // Shops with machines that make parts and break down, and one repairman each. He has other jobs, too, which
 // he leaves for a broken machine. With --share a share of these jobs, when done, goes to another shop.
-#include <array>
 #include <cmath>
 
 #include <numawarp/process.hpp>
@@ -10,16 +9,15 @@ struct Parameters {
     double share = 0;
 };
 constexpr std::uint32_t machines = 10;
-constexpr double part_mean = 10, part_deviation = 2, failure_mean = 300;
-constexpr double repair_time = 30, job_time = 30;
-constexpr double way = 60, lag = 50;  // of a job to another shop; see nw::Environment::may_lag
-using Job = double;                   // how long it still takes
+constexpr double part_mean = 10, part_deviation = 2, failure_mean = 300, repair_time = 30;
+constexpr double job_time = 30, way = 60, lag = 50;  // of other jobs, from shop to shop
+using Job = double;                                  // how long it still takes
 enum Urgency { broken_machine = 1, other_job = 2 };
 
 struct Shop final : nw::ProcessLp {
     const Parameters* p;
     nw::Resource repairman{env};
-    std::array<bool, machines> is_broken{};
+    bool is_broken[machines] = {};
     std::uint64_t parts = 0, failures = 0, jobs_done = 0;
 
     Shop(nw::LpId, const Parameters* parameters) : p(parameters) { env.may_lag(lag); }
@@ -59,8 +57,7 @@ struct Shop final : nw::ProcessLp {
                 co_await nw::interruptible(work);
                 job = work.left();
             }
-            job = job_time;
-            if (!env.random().chance(p->share)) continue;
+            if (job = job_time; !env.random().chance(p->share)) continue;
             env.send(env.random().lp(), way, job);
             job = co_await env.receive<Job>();
         }

@@ -52,8 +52,9 @@ struct ProcessState {
 
 // By value or reference, or what a pointer points at.
 template <class T>
-concept EndsWithHandler = std::is_same_v<std::remove_cv_t<std::remove_pointer_t<T>>, Context> ||
-    std::is_same_v<std::remove_cv_t<std::remove_pointer_t<T>>, Event>;
+using Pointee = std::remove_cv_t<std::remove_pointer_t<std::remove_cvref_t<T>>>;
+template <class T>
+concept EndsWithHandler = std::is_same_v<Pointee<T>, Context> || std::is_same_v<Pointee<T>, Event>;
 
 // The closure of a lambda with captures, which is gone when the process runs.
 template <class T>
@@ -78,21 +79,6 @@ struct Interruptible;
 class Process {
   public:
     struct promise_type : detail::ProcessState {
-        // Of what the process was called with only the types are looked at.
-        template <class... Arguments>
-        explicit promise_type(const Arguments&...) noexcept {
-            static_assert((!detail::EndsWithHandler<Arguments> && ...),
-                          "a Context or an Event does not outlive its handler: a process uses its "
-                          "nw::Environment");
-            static_assert(
-                !detail::has_closure<Arguments...>,
-                "what a lambda has captured is gone when the process runs: hand it over as "
-                "arguments");
-        }
-        Process get_return_object() noexcept {
-            frame = std::coroutine_handle<promise_type>::from_promise(*this);
-            return Process(*this);
-        }
         std::suspend_always initial_suspend() const noexcept { return {}; }
         std::suspend_always final_suspend() const noexcept { return {}; }
         void return_void() const noexcept {}
@@ -102,6 +88,11 @@ class Process {
         // Their operands live until the co_await is over: temporaries, too, are in the frame.
         template <class Operand>
         auto await_transform(Operand&& operand) {
+            static_assert(
+                !(std::is_lvalue_reference_v<Operand> &&
+                  std::is_base_of_v<detail::Condition, std::remove_cvref_t<Operand>>),
+                "conditions are awaited where they are written: they refer to what stands "
+                "there");
             return Waiting<std::remove_cvref_t<Operand>, false>(*this, operand);
         }
         template <class Operand>
@@ -109,6 +100,10 @@ class Process {
             return Waiting<Operand, true>(*this, wrapped.operand);
         }
     };
+
+    // That of a process that is called with such arguments, the object or closure included.
+    template <class... Arguments>
+    struct promise_of;
 
     Process() noexcept = default;
     Process(const Process& other) noexcept : Process(other.state_) {}
@@ -148,4 +143,24 @@ class Process {
     detail::ProcessState* state_ = nullptr;
 };
 
+// Not at the class, where a closure is not yet complete.
+template <class... Arguments>
+struct Process::promise_of final : promise_type {
+    Process get_return_object() noexcept {
+        static_assert(!(detail::EndsWithHandler<Arguments> || ...),
+                      "a Context or an Event does not outlive its handler: a process uses its "
+                      "nw::Environment");
+        static_assert(!detail::has_closure<Arguments...>,
+                      "what a lambda has captured is gone when the process runs: hand it over as "
+                      "arguments");
+        frame = std::coroutine_handle<promise_of>::from_promise(*this);
+        return Process(*this);
+    }
+};
+
 }  // namespace nw
+
+template <class... Arguments>
+struct std::coroutine_traits<nw::Process, Arguments...> {
+    using promise_type = nw::Process::promise_of<Arguments...>;
+};

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <typeinfo>
 #include <utility>
 #include <vector>
@@ -32,6 +33,7 @@ class Store;
 // `static constexpr nw::EventType type`, which a model with one kind may leave out.
 template <class Message>
 constexpr EventType message_type() noexcept {
+    static_assert(std::is_trivially_copyable_v<Message>, "a message is trivially copyable");
     if constexpr (requires { Message::type; })
         return Message::type;
     else

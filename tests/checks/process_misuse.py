@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""What a process must not do, and a compiler can see: each of these does not compile, and the words of the
+error say why. The last one does compile: it shows that the others fail for their reason.
+
+usage: process_misuse.py ROOT COMPILER    exit code 1 if one compiles, or fails in other words"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+# What stands in the LP; words of the error.
+CASES = [
+    ("nw::Process p(nw::Context& c) { co_await env.delay(c.now()); }", "does not outlive its handler"),
+    ("nw::Process p(int, const nw::Event* e) { co_await env.delay(e->time()); }",
+     "does not outlive its handler"),
+    ("void q(int i) { env.start([this, i]() -> nw::Process { co_await env.delay(i); }()); }",
+     "what a lambda has captured is gone"),
+    ("nw::Process p() { co_await 3; }", "a process awaits what its nw::Environment"),
+    ("nw::Process p() { auto both = nw::any_of(env.delay(1), env.delay(2)); co_await both; }",
+     "conditions are awaited where they are written"),
+    ("nw::Process p() { auto one = env.delay(1); auto other = one; co_await other; }", "deleted"),
+    ("nw::Process p() { co_await env.receive<std::string>(); }", "a message is trivially copyable"),
+    ("nw::Process p() { auto one = env.delay(1); co_await (one | env.delay(2)); }", None),
+]
+TEXT = """#include <string>
+#include <numawarp/process.hpp>
+struct Lp final : nw::ProcessLp {
+    explicit Lp(nw::LpId) {}
+    void start() override {}
+    %s
+};
+"""
+
+root, compiler = Path(sys.argv[1]), sys.argv[2]
+failures = 0
+for code, words in CASES:
+    done = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", f"-I{root}/src/include", "-xc++", "-"],
+                          input=TEXT % code, capture_output=True, text=True)
+    holds = done.returncode == 0 if words is None else done.returncode != 0 and words in done.stderr
+    failures += not holds
+    print(("ok      " if holds else "FAILED  ") + code + ("" if holds else "\n" + done.stderr))
+sys.exit(1 if failures else 0)
