@@ -1,16 +1,18 @@
 // Walks through memory whose accesses are known exactly, for the test of the meter.
 //
 // usage: meter_walks CPU NODE WALK COUNT ROUNDS     the last as often as wanted, from CPU on
-//   WALK  chase: from line to line, in an order that no line repeats; pages: one word of each page
+//   WALK  chase: from line to line, in an order that no line repeats; pages: one word of each page;
+//         rewrite:OTHER: as chase, and each line is stored to as soon as it is loaded, in each round on CPU and
+//         then on the CPU OTHER
 //   On CPU, through COUNT lines or pages on NODE, ROUNDS times. Each walk is a phase of its own, in the
 //   order of their numbers from `execute` on, and all the memory is of kind `state`.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <numeric>
 #include <random>
+#include <string_view>
 #include <vector>
 
 #include <numaif.h>
@@ -45,42 +47,64 @@ Place* make_ring(int node, std::size_t count, std::size_t stride) {
     return reinterpret_cast<Place*>(memory);
 }
 
+void run_on(const char* cpu) {
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    CPU_SET(static_cast<std::size_t>(std::atoi(cpu)), &cpus);
+    if (sched_setaffinity(0, sizeof cpus, &cpus) == 0) return;
+    std::perror("meter_walks");
+    std::exit(1);
+}
+
 template <nw::MeterPhase phase>
-void walk(Place* at, std::size_t steps) {
+void load(Place* at, std::size_t steps) {
     nw::meter_phase<phase>();
     for (; steps > 0; --steps) at = at->next;
     asm volatile("" ::"r"(at));
     nw::meter_phase<nw::MeterPhase::none>();
 }
 
+template <nw::MeterPhase phase>
+void rewrite(Place* at, std::size_t steps) {
+    nw::meter_phase<phase>();
+    for (; steps > 0; --steps) {
+        Place* const next = at->next;
+        asm volatile("" ::"r"(next) : "memory");  // else the store would be left out
+        at->next = next;
+        at = next;
+    }
+    nw::meter_phase<nw::MeterPhase::none>();
+}
+
+template <nw::MeterPhase phase>
+void walk(const char* const* words) {
+    constexpr std::string_view rewriting = "rewrite:";
+    const char* const cpu = words[0];
+    const std::string_view kind = words[2];
+    const auto count = std::strtoull(words[3], nullptr, 10);
+    const auto rounds = std::strtoull(words[4], nullptr, 10);
+    run_on(cpu);
+    Place* const ring = make_ring(std::atoi(words[1]), count, kind == "pages" ? 4096 : 64);
+    if (kind.substr(0, rewriting.size()) != rewriting) return load<phase>(ring, count * rounds);
+    for (auto round = rounds; round > 0; --round) {
+        for (const char* const on : {cpu, words[2] + rewriting.size()}) {
+            run_on(on);
+            rewrite<phase>(ring, count);
+        }
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-    for (int i = 1, nth = 0; i + 4 < argc; i += 5, ++nth) {
-        cpu_set_t cpus;
-        CPU_ZERO(&cpus);
-        CPU_SET(static_cast<std::size_t>(std::atoi(argv[i])), &cpus);
-        if (sched_setaffinity(0, sizeof cpus, &cpus) != 0) return 1;
-        const auto count = std::strtoull(argv[i + 3], nullptr, 10);
-        const bool by_page = std::strcmp(argv[i + 2], "pages") == 0;
-        Place* const ring = make_ring(std::atoi(argv[i + 1]), count, by_page ? 4096 : 64);
-        const std::size_t steps = count * std::strtoull(argv[i + 4], nullptr, 10);
-        using enum nw::MeterPhase;
-        switch (nth) {
-            case 0:
-                walk<execute>(ring, steps);
-                break;
-            case 1:
-                walk<roll_back>(ring, steps);
-                break;
-            case 2:
-                walk<commit>(ring, steps);
-                break;
-            case 3:
-                walk<mail>(ring, steps);
-                break;
-            default:
-                return 2;
-        }
+    using enum nw::MeterPhase;
+    constexpr void (*walks[])(const char* const*) = {walk<execute>, walk<roll_back>, walk<commit>,
+                                                     walk<mail>, walk<gvt>};
+    int i = 1;
+    for (const auto& nth : walks) {
+        if (i + 4 >= argc) break;
+        nth(argv + i);
+        i += 5;
     }
+    return i < argc ? 2 : 0;
 }
