@@ -428,8 +428,8 @@ std::uint64_t value_of(Cpu& cpu, qemu_plugin_register* handle) {
     if (handle == nullptr) return 0;
     g_byte_array_set_size(cpu.bytes, 0);
     std::uint64_t value = 0;
-    if (qemu_plugin_read_register(handle, cpu.bytes) == sizeof value)
-        std::memcpy(&value, cpu.bytes->data, sizeof value);
+    qemu_plugin_read_register(handle, cpu.bytes);
+    if (cpu.bytes->len == sizeof value) std::memcpy(&value, cpu.bytes->data, sizeof value);
     return value;
 }
 
@@ -494,12 +494,14 @@ void on_cpu(qemu_plugin_id_t, unsigned number) {
     if (qemu_plugin_get_registers == nullptr || number >= Meter::the_one->cpu_count()) return;
     Cpu& cpu = Meter::the_one->cpu(number);
     cpu.bytes = g_byte_array_new();
-    const GArray* const registers = qemu_plugin_get_registers();
-    const auto* const all = reinterpret_cast<const qemu_plugin_reg_descriptor*>(registers->data);
+    GArray* const registers = qemu_plugin_get_registers();
+    const std::size_t bytes = g_array_get_element_size(registers);
     for (unsigned i = 0; i < registers->len; ++i) {
-        const std::string_view name = all[i].name;
-        if (name == "rdi") cpu.rdi = all[i].handle;
-        if (name == "rsi") cpu.rsi = all[i].handle;
+        qemu_plugin_reg_descriptor one;
+        std::memcpy(&one, registers->data + i * bytes, sizeof one);
+        const std::string_view name = one.name;
+        if (name == "rdi") cpu.rdi = one.handle;
+        if (name == "rsi") cpu.rsi = one.handle;
     }
 }
 

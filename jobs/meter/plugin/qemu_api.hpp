@@ -5,6 +5,7 @@
 //   version 1  QEMU 6 to 8    no registers; an instruction's bytes by pointer
 //   version 2  QEMU 9.0       registers, which are read into an array of GLib's
 //   version 3  QEMU 9.1 on    an instruction's bytes are copied
+//   version 6  QEMU 11 on     what describes a register is longer
 //
 // QEMU reads which version a plug-in wants when the library is loaded.
 #pragma once
@@ -73,7 +74,9 @@ std::uint64_t qemu_plugin_hwaddr_phys_addr(const qemu_plugin_hwaddr*);
 
 // In later versions only: null in those before.
 [[gnu::weak]] GArray* qemu_plugin_get_registers();
-[[gnu::weak]] int qemu_plugin_read_register(qemu_plugin_register*, GByteArray*);
+// Returns how many bytes it appends, from version 6 on whether it does: the array says both.
+[[gnu::weak]] void qemu_plugin_read_register(qemu_plugin_register*, GByteArray*);
+[[gnu::weak]] unsigned g_array_get_element_size(GArray*);
 [[gnu::weak]] GByteArray* g_byte_array_new();
 [[gnu::weak]] GByteArray* g_byte_array_set_size(GByteArray*, unsigned);
 [[gnu::weak]] void qemu_plugin_register_vcpu_tb_exec_cond_cb();  // a sign of version 3; not called
