@@ -16,7 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "jobs"), str(ROOT / "tests/guest")]
 import run as guest  # noqa: E402
-from meter.estimate import BadMachine, Memory, read_memory  # noqa: E402
+from lib.machine_file import BadMachine  # noqa: E402
+from meter.estimate import Memory, read_memory  # noqa: E402
 from meter.presets import MACHINES  # noqa: E402
 
 
@@ -42,9 +43,9 @@ def arguments():
                         help="also a page with pictures, beside --json, as .html")
     parser.add_argument("--programs", metavar="DIR", type=guest.folder, default=ROOT / "build/bin",
                         help="where the plug-in is (build/bin)")
-    parser.add_argument("--machine", metavar="FILE[:NAME]",
+    parser.add_argument("--machine", metavar="FILE[#NAME]",
                         help="bandwidth and latency between nodes, for the estimate: JSON with rows `bw` (MB/s, "
-                             "down the CPUs' nodes) and perhaps `latency` (ns)")
+                             "down the CPUs' nodes) and perhaps `latency_ns`, as ./jobs/run machine writes it")
     parser.add_argument("--against", metavar="FILE", type=Path,
                         help="an earlier run's --json, of another placement: how much faster or slower this one "
                              "is by the estimates")

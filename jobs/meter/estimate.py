@@ -11,17 +11,13 @@ what is unknown bounds nothing.
 If the longest of these takes more than the busiest CPU, all is stretched by that much.
 """
 
-import json
 from dataclasses import dataclass
-from pathlib import Path
 
+from lib import machine_file
+from lib.machine_file import BadMachine
 from lib.number_text import plain
 
 LINE_BYTES = 64
-
-
-class BadMachine(Exception):
-    """The text says what is wrong and what is legal."""
 
 
 def _matrix(rows, name, nodes, zero_on_diagonal):
@@ -39,21 +35,13 @@ def _matrix(rows, name, nodes, zero_on_diagonal):
 
 
 def read_memory(text, nodes):
-    """Of FILE or FILE:NAME, the one of several machines in it. Raises BadMachine."""
-    file, _, name = text.partition(":") if not Path(text).exists() else (text, "", "")
-    try:
-        machine = json.loads(Path(file).read_text())
-    except OSError as error:
-        raise BadMachine(f"{error.strerror}; legal: a file that can be read") from error
-    except ValueError as error:
-        raise BadMachine(f"no JSON: {error}") from error
-    if name:
-        machine = machine.get(name) if isinstance(machine, dict) else None
+    """Of FILE or FILE#NAME, the one of several machines in it. Raises BadMachine."""
+    _, machine = machine_file.read(text)
     if not isinstance(machine, dict) or "bw" not in machine:
-        raise BadMachine("no `bw` there; legal: JSON with rows `bw`, or FILE:NAME of a machine that has them")
-    latency = machine.get("latency")
+        raise BadMachine("no `bw` there; legal: JSON with rows `bw`, or FILE#NAME of a machine that has them")
+    latency = machine.get("latency_ns")
     return Memory(_matrix(machine["bw"], "bw", nodes, True),
-                  latency and _matrix(latency, "latency", nodes, False))
+                  latency and _matrix(latency, "latency_ns", nodes, False))
 
 
 @dataclass(frozen=True)

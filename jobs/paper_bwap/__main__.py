@@ -11,6 +11,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent))
+from lib import machine_file  # noqa: E402
+
 NODES_MAX = 16
 MODEL = ("The model: a worker reads from all nodes at once, from each the share of the pages that lies there; speed is "
          "the least of bandwidth over share over all workers and nodes, in MB/s a worker. A node reads its own memory no "
@@ -34,19 +36,14 @@ def is_machine(machine):
 
 def machines_of(text):
     """{name: machine} of FILE or FILE#NAME."""
-    file, _, name = text.partition("#")
     legal = ("legal: a machine as of ./jobs/run machine, 2 to 16 nodes, every bandwidth above 0 but those on "
              "the diagonal, or FILE#NAME")
     try:
-        content = json.loads(Path(file).read_text())
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "no JSON"
-        raise argparse.ArgumentTypeError(f"{file}: {reason}; {legal}") from None
-    found = content
-    if isinstance(content, dict) and "bw" in content:
-        found = {Path(file).stem: content}
-    if name:
-        found = {name: found.get(name)} if isinstance(found, dict) else {}
+        name, found = machine_file.read(text)
+    except machine_file.BadMachine as error:
+        raise argparse.ArgumentTypeError(f"{text}: {error}") from None
+    if name or isinstance(found, dict) and "bw" in found:
+        found = {name or Path(text).stem: found}
     elif isinstance(found, dict):
         found = {key: value for key, value in found.items() if isinstance(value, dict)}
     if not found or not isinstance(found, dict) or not all(map(is_machine, found.values())):

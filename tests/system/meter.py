@@ -9,7 +9,7 @@ from refusals import Refusals
 
 sys.path.insert(0, str(CHECKOUT / "jobs"))
 from meter.counts import Counts, read, since_moved, together  # noqa: E402
-from meter.estimate import Estimate, Memory  # noqa: E402
+from meter.estimate import Estimate, Memory, read_memory  # noqa: E402
 from meter.page import page_of  # noqa: E402
 from meter.presets import Cache, Machine, Tlb  # noqa: E402
 
@@ -39,9 +39,9 @@ for content, fragments in [
         ({"bw": [[1, -2], [3, 4]]}, ["bw[0][1] is -2", "above 0"]),
         ({"bw": [[1, 2], [0, 4]]}, ["bw[1][0] is 0", "above 0"]),
         ({"bw": [[1, "x"], [3, 4]]}, ["bw[0][1] is 'x'"]),
-        ({"bw": [[0, 2], [2, 0]], "latency": [[0, 2], [2, 1]]}, ["latency[0][0] is 0"])]:
+        ({"bw": [[0, 2], [2, 0]], "latency_ns": [[0, 2], [2, 1]]}, ["latency_ns[0][0] is 0"])]:
     programs.refused(2, ["--machine", *fragments], run, "meter", "n2", "--machine", machine(content), "--", "true")
-programs.refused(2, ["no `bw`"], run, "meter", "n2", "--machine", f"{machine({'a': {'bw': []}})}:b", "--", "true")
+programs.refused(2, ["no machine 'b'"], run, "meter", "n2", "--machine", f"{machine({'a': {'bw': []}})}#b", "--", "true")
 programs.refused(2, ["--against"], run, "meter", "n2", "--against", machine({"nodes": [1]}), "--", "true")
 programs.refused(2, ["2 and opteron6128"], run, "meter", "n2", "--against",
                  machine({"nodes": [1, 2, 3], "caches": "xeon"}), "--", "true")
@@ -71,7 +71,8 @@ cpu0, cpu2 = 1000 + 50 * 10 + 30 * 100 + 20 * 200 + 4 * 50, 500 + 10 * 100
 expect("distances", Estimate(counts, small, memory).ns, (cpu0 + cpu2) / 10)
 expect("other distances", Estimate(counts, small, Memory().completed([[10, 30], [40, 10]], 2)).ns,
        (cpu0 + 20 * 100 + cpu2) / 10)
-expect("latencies", Estimate(counts, small, Memory(None, [[80, 90], [500, 70]], None).completed(None, 2)).ns,
+named = machine({"other": 1, "here": {"bw": [[0, 10 ** 6], [10 ** 6, 0]], "latency_ns": [[80, 90], [500, 70]]}})
+expect("latencies", Estimate(counts, small, read_memory(f"{named}#here", 2)).ns,
        (1000 + 500 + 30 * 80 + 20 * 90 + 200 + 500 + 10 * 70) / 10)
 # 20 lines of 64 B at 0.01 MB/s are 128 ms, against the busiest CPU's 8.7 µs.
 slow = Estimate(counts, small, Memory([[0, 0.01], [1000, 0]]).completed(None, 2))

@@ -73,5 +73,5 @@ for wrong in ({"bw": [[0, 1]]}, {"bw": [[0, -1], [1, 0]]}, {"bw": [[0, 0], [1, 0
                     f"{wrong}: exit code {done.returncode}: {done.stderr}")
 for wrong in ("nowhere.json", f"{folder / 'machines.json'}#nobody"):
     done = run("--machine", wrong)
-    programs.expect(done.returncode == 2 and "legal: a machine" in done.stderr, f"{wrong}: exit code {done.returncode}")
+    programs.expect(done.returncode == 2 and "legal: " in done.stderr, f"{wrong}: exit code {done.returncode}")
 programs.leave()

@@ -3,8 +3,12 @@
 
 import json
 import os
+import sys
 
-from programs import Programs
+from programs import CHECKOUT, Programs
+
+sys.path.insert(0, str(CHECKOUT / "jobs"))
+from meter.estimate import read_memory  # noqa: E402
 
 programs = Programs()
 os.environ["XDG_CACHE_HOME"] = str(programs.work / "cache")
@@ -20,6 +24,10 @@ programs.expect(all(node["name"].startswith("NUMANode L#") and node["memory_byte
 for name in ["bw", "bw_busy", "latency_ns"]:
     programs.expect([len(row) for row in machine[name]] == [nodes] * nodes
                     and all(row[c] > 0 for c, row in enumerate(machine[name])), f"{name} is a whole table")
+
+memory = read_memory(str(files[0]), nodes)
+programs.expect((memory.bandwidth, memory.latency) == (machine["bw"], machine["latency_ns"]),
+                "the meter's estimate takes them from it")
 
 named = programs.work / "here.json"
 programs.expect(programs.run("placement", "measure", named).returncode == 0
