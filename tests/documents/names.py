@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Names in the documents exist: every --option in some --help, every counter in the statistics, every
-environment variable, type, function and member in the sources. What is not ours stands in the table
-NOT_OURS."""
+environment variable, type, function and member in the sources; and a model's page has all its options. What is not
+ours stands in the table NOT_OURS."""
 
 import json
 import re
@@ -113,6 +113,11 @@ def check(page):
 
 for page in documents():
     check(page)
+common = set.intersection(*(set(OPTION.findall(text)) for text in helps[:len(models)]))
+for model, text in zip(models, helps):
+    page = (CHECKOUT / f"docs/models/{model}.md").read_text()
+    missing = set(OPTION.findall(text)) - common - set(OPTION.findall(page))
+    programs.expect(not missing, f"docs/models/{model}.md has all options of the model {sorted(missing)}")
 for name in sorted(FOREIGN - met):
     programs.expect(False, f"NOT_OURS: {name} is in no document")
 programs.expect(len(options) > 50 and len(statistics) > 80,
