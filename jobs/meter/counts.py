@@ -8,8 +8,8 @@ PHASES = ["none", "set-up", *LOOP, "wind-up"]
 KINDS = ["other heap", "state", "events", "history", "snapshots", "mail", "pending set", "other engine",
          "stack", "code and constants"]
 
-# Accesses of a CPU of `cpu_node` to pages on `node`; what of them no cache up to a level had; and what none of
-# the node's had: `passed`, what a CPU of another node wrote last and has in its caches, and `memory`, all else.
+# Accesses of a CPU of `cpu_node` to pages on `node`; what of them none of its caches up to a level had, its own and
+# those that it shares; and what none had: `passed`, what a CPU of another node wrote last and has in its caches, and `memory`, all else.
 Access = namedtuple("Access", "cpu cpu_node phase kind node store accesses l1 l2 l3 memory passed")
 TlbMisses = namedtuple("TlbMisses", "cpu phase kind first walks huge_accesses")
 Instructions = namedtuple("Instructions", "cpu phase count")

@@ -11,7 +11,7 @@ Sources:
                1997). Its TLB has 64 entries of two neighbouring pages each: counted as 128 of one
   xeon         Skylake server, ten cores of a node: Intel 64 and IA-32 Architectures Optimization
                Reference Manual, chapters on the Skylake and Skylake Server microarchitectures
-What a source leaves open, the number of ways of a last level for instance, is the usual power of two.
+What is directory in the last levels of both opterons is taken as whole ways, of 128 KiB each.
 Latencies in nanoseconds are of loads that wait for each other, and rounded.
 """
 

@@ -36,7 +36,7 @@ constexpr std::uint64_t instructions_a_look = 50'000;
 
 struct Cell {
     std::uint64_t accesses = 0, misses[levels] = {};
-    std::uint64_t passed = 0;  // of what no cache of the node has: from another's
+    std::uint64_t passed = 0;  // of what no cache of the CPU has: from another node's
 };
 struct Counts {
     Cell cells[meter_phases][meter_kinds][nodes_max][2];
