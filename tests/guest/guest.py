@@ -92,6 +92,17 @@ class Batch:
                       json.loads(text("json") or "{}"))
 
 
+def interrupted(seconds, command="-"):
+    """What runs a program so, in the words of interrupt_after.py."""
+    return [sys.executable, CHECKOUT / "tests/guest/interrupt_after.py", seconds, command]
+
+
+def shares_of(result):
+    """Of the state's pages, by node."""
+    by_node = ((result.numa.get("placement") or {}).get("state") or {}).get("bytes_by_node", [])
+    return [of_node / max(1, sum(by_node)) for of_node in by_node]
+
+
 def expect_ended(programs, what, result, exit_code=0):
     programs.expect(result.exit_code == exit_code,
                     f"{what}: exit code {result.exit_code}{' ' if result.stderr else ''}"

@@ -29,6 +29,6 @@ with subprocess.Popen(program, stderr=subprocess.PIPE) as run:
         subprocess.run(["sh", "-c", command], env={**os.environ, "RUN": str(run.pid)}, check=True)
     time.sleep(float(seconds))
     run.send_signal(signal.SIGINT)
-    left = run.stderr.read().decode()
-sys.stderr.write("".join(line for line in left.splitlines(keepends=True) if "placement:" not in line))
+    said += run.stderr.read()
+sys.stderr.write("".join(line for line in said.decode().splitlines(keepends=True) if "placement:" not in line))
 sys.exit(run.returncode)

@@ -5,8 +5,6 @@ their pages; the digest is the sequential one's."""
 
 import json
 import re
-import sys
-from pathlib import Path
 
 import guest
 from programs import Programs
@@ -22,23 +20,12 @@ AUTO_SECONDS = 15  # three measures, and pages that move
 SEARCH_SECONDS = 45  # until proximity has been found, in seven steps and perhaps one back
 
 
-def shares_of(result, kind="state"):
-    """Of the pages, by node."""
-    of_kind = (result.numa.get("placement") or {}).get(kind) or {}
-    by_node = of_kind.get("bytes_by_node", [])
-    return [of_node / max(1, sum(by_node)) for of_node in by_node]
-
-
 def expect_shares(what, result, expected, tolerance=0.01):
-    shares = shares_of(result)
+    shares = guest.shares_of(result)
     programs.expect(len(shares) == len(expected) == len(LINKS)
                     and all(abs(a - b) <= tolerance for a, b in zip(shares, expected, strict=True)),
                     f"{what}: {[f'{share:.3f}' for share in shares]} of the state are on nodes of which "
                     f"{[f'{share:.3f}' for share in expected]} are wanted")
-
-
-def interrupted(seconds, command="-"):
-    return [sys.executable, Path(__file__).resolve().parent / "interrupt_after.py", seconds, command]
 
 
 batch = guest.Batch(programs, "n4")
@@ -48,10 +35,10 @@ with_links = ["--machine", machine, "--workers", 2]
 batch.add("sequential", *MODEL, "--until", 30, "--engine", "sequential")
 for place in ("interleave", "weighted", "asymsched"):
     batch.add(f"{place}-whole", *MODEL, "--until", 30, "--workers", 2, "--place", place)
-batch.add("interleave", *LONG, "--place", "interleave", "--workers", 2, through=interrupted(SECONDS))
+batch.add("interleave", *LONG, "--place", "interleave", "--workers", 2, through=guest.interrupted(SECONDS))
 batch.add("weighted", *LONG, "--place", "weighted", *with_links, "--rebind", 3, "--check-rebind", 0.5,
-          through=interrupted(SEARCH_SECONDS))
-batch.add("asymsched", *LONG, "--place", "asymsched", *with_links, through=interrupted(SECONDS))
+          through=guest.interrupted(SEARCH_SECONDS))
+batch.add("asymsched", *LONG, "--place", "asymsched", *with_links, through=guest.interrupted(SECONDS))
 # CPUs 0 to 3 are taken away, with nodes 0 and 1.
 group = "/sys/fs/cgroup/shrinking"
 batch.shell(f"mkdir {group}; echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control; echo 0-7 >{group}/cpuset.cpus")
@@ -60,8 +47,8 @@ for place in ("local", "asymsched"):
     batch.shell(f"echo 0-7 >{group}/cpuset.cpus")
     batch.add(f"{place}-shrunk", *LONG, "--place", place, "--workers", 2,
               *(["--machine", machine] if place == "asymsched" else []),
-              through=["sh", "-c", f'echo $$ >{group}/cgroup.procs; exec "$@"', "sh", *interrupted(SECONDS, take_away)])
-batch.add("auto", *LONG, "--place", "auto", *with_links, through=interrupted(AUTO_SECONDS))
+              through=["sh", "-c", f'echo $$ >{group}/cgroup.procs; exec "$@"', "sh", *guest.interrupted(SECONDS, take_away)])
+batch.add("auto", *LONG, "--place", "auto", *with_links, through=guest.interrupted(AUTO_SECONDS))
 batch.add("auto-full", *MODEL, "--until", 30, "--place", "auto", "--machine", machine, "--workers", 4)
 results = batch.run("--timeout", 900)
 
@@ -98,6 +85,8 @@ for kind in ("state", "engine"):
 
 # Nobody counts misses in the guest, and all its memory is equally near: whatever the trial finds, pages are so.
 tried = results["auto"]
+guest.expect_ended(programs, "auto", tried, exit_code=130)
+guest.expect_ended(programs, "auto, workers on all nodes", results["auto-full"])
 placed = tried.numa.get("placed", "")
 found = re.match(r"(local|weighted): with pages on all nodes by weights, (\d\.\d+) times as many events", placed)
 programs.expect(found is not None and (found[1] == "local" or float(found[2]) > 1.02), f"auto: {placed}")
