@@ -15,16 +15,12 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent))
+from lib.arguments import Parser  # noqa: E402
 from lib.series.machine import cpu_model  # noqa: E402
 
 import measure  # noqa: E402
 import results  # noqa: E402
 import rows  # noqa: E402
-
-
-class Parser(argparse.ArgumentParser):
-    def error(self, message):
-        self.exit(2, f"numawarp: bench: {message}; see ./jobs/run bench --help\n")
 
 
 def sections(text):
@@ -42,7 +38,7 @@ def rounds(text):
 
 
 def arguments():
-    parser = Parser(prog="./jobs/run bench", description=__doc__,
+    parser = Parser("bench", description=__doc__,
                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=rounds, default=5, metavar="N",
                         help="measurements of everything (5)")

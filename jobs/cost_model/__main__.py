@@ -10,11 +10,7 @@ import sys
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))
-
-
-class Parser(argparse.ArgumentParser):
-    def error(self, message):
-        self.exit(2, f"numawarp: cost-model: {message}; see ./jobs/run cost-model --help\n")
+from lib.arguments import Parser  # noqa: E402
 
 
 def network(text):
@@ -27,7 +23,7 @@ def network(text):
 
 
 def arguments():
-    parser = Parser(prog="./jobs/run cost-model", description=__doc__,
+    parser = Parser("cost-model", description=__doc__,
                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--from", dest="file", type=Path, metavar="FILE",
                         help="a cost-model.json; without it this machine is measured")

@@ -1,8 +1,6 @@
 """./jobs/run meter: boots the guest with the plug-in, and says what it has counted."""
 
 import json
-import os
-import signal
 import sys
 import tempfile
 import time
@@ -35,21 +33,15 @@ def plugin(given, out):
 
 def main():
     given = arguments()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     file = given.json or ROOT / f"results/meter-{time.strftime('%Y-%m-%d-%H%M%S')}.json"
     file.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        found = images.provide()
-    except images.Unavailable as reason:
-        print(f"numawarp meter: {reason}", file=sys.stderr)
-        return 77
     with tempfile.TemporaryDirectory(prefix="numawarp-meter-") as work:
         job = guest.job_of(given)
         job.command = [str(given.programs / "meter_begin"), *given.command]
         job.visible += [given.programs] if guest.below_tmp(given.programs) else []
         job.accelerator = "multi"
         job.plugin = plugin(given, f"{work}/counts")
-        code = boot.run(found, given.topology, job)
+        code = boot.run(images.provide(), given.topology, job)
         if not Path(work, "counts").exists():
             return code
         machine = MACHINES[given.caches]
@@ -77,10 +69,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)
-    except BrokenPipeError:
-        # Whoever read our output has gone.
-        os._exit(141)
+    guest.end_with("meter", main)

@@ -12,16 +12,12 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent))
 from lib import machine_file  # noqa: E402
+from lib.arguments import Parser  # noqa: E402
 
 NODES_MAX = 16
 MODEL = ("The model: a worker reads from all nodes at once, from each the share of the pages that lies there; speed is "
          "the least of bandwidth over share over all workers and nodes, in MB/s a worker. A node reads its own memory no "
          "slower than its fastest link, where that is unknown.")
-
-
-class Parser(argparse.ArgumentParser):
-    def error(self, message):
-        self.exit(2, f"numawarp: paper-bwap: {message}; see ./jobs/run paper-bwap --help\n")
 
 
 def is_machine(machine):
@@ -52,7 +48,7 @@ def machines_of(text):
 
 
 def arguments():
-    parser = Parser(prog="./jobs/run paper-bwap", description=__doc__, allow_abbrev=False,
+    parser = Parser("paper-bwap", description=__doc__,
                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--machine", type=machines_of, metavar="FILE[#NAME]",
                         default=str(HERE / "machines.json"),

@@ -15,24 +15,22 @@ import signal
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "jobs")]
 import boot  # noqa: E402
 import images  # noqa: E402
 import topology  # noqa: E402
+from lib import arguments  # noqa: E402
 
 
-class Parser(argparse.ArgumentParser):
-    """Of what runs in a guest; `name` is that of the job."""
+class Parser(arguments.Parser):
+    """Of what runs in a guest."""
 
-    def __init__(self, name, description):
-        super().__init__(prog=f"./jobs/run {name}", description=description,
-                         usage=f"./jobs/run {name} TOPOLOGY [OPTION...] -- COMMAND...",
+    def __init__(self, job, description):
+        super().__init__(job, description=description,
+                         usage=f"./jobs/run {job} TOPOLOGY [OPTION...] -- COMMAND...",
                          formatter_class=argparse.RawDescriptionHelpFormatter)
-        self._name = name
         self._add_options()
-
-    def error(self, message):
-        self.exit(2, f"numawarp: {self._name}: {message}; see ./jobs/run {self._name} --help\n")
 
     def _add_options(self):
         add = self.add_argument
@@ -58,7 +56,7 @@ class Parser(argparse.ArgumentParser):
         given = self.parse_args(ours)
         given.command = words[len(ours) + 1:]
         if not given.command:
-            self.error(f"no command; it stands behind --, as in `{self._name} n4 -- numactl --hardware`")
+            self.error(f"no command; it stands behind --, as in `{self.job} n4 -- numactl --hardware`")
         given.topology_name = given.topology
         try:
             given.topology = topology.parse(given.topology, given.dist)
@@ -99,22 +97,25 @@ def main():
     parser.add_argument("--accel", choices=boot.ACCELERATORS, default="single",
                         help="emulate the cores in one thread or one each (single)")
     given = parser.parse_words(sys.argv[1:])
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     job = job_of(given)
     job.accelerator = given.accel
-    try:
-        found = images.provide()
-    except images.Unavailable as reason:
-        print(f"numawarp guest: {reason}", file=sys.stderr)
-        return 77
-    return boot.run(found, given.topology, job)
+    return boot.run(images.provide(), given.topology, job)
 
 
-if __name__ == "__main__":
+def end_with(job, main):
+    """Ends this process with the exit code of main(), or with one that says why there is none."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         sys.exit(main())
+    except images.Unavailable as reason:
+        print(f"numawarp {job}: {reason}", file=sys.stderr)
+        sys.exit(77)
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
         # Whoever read our output has gone.
         os._exit(141)
+
+
+if __name__ == "__main__":
+    end_with("guest", main)

@@ -11,6 +11,7 @@ import sys
 import typing
 from pathlib import Path
 
+from lib.arguments import Parser
 from lib.series.machine import ProgramFailed, machine_facts
 from lib.series.records import Records, load_plan, save_plan, write_atomically
 from lib.series.runner import DigestConflict, Interrupted, raise_on_signals, run_all
@@ -43,11 +44,6 @@ class Series:
         return self.name.replace(" --", "-")
 
 
-class Parser(argparse.ArgumentParser):
-    def error(self, message):
-        raise Refused(message.removeprefix("argument "))
-
-
 def number_in(least, what, kind=float):
     def parse(text):
         try:
@@ -63,8 +59,7 @@ def number_in(least, what, kind=float):
 def parser_of(name, description, program):
     """The options that all series have."""
     parser = Parser(
-        prog=f"./jobs/run {name}", allow_abbrev=False,
-        description=f"{description}: runs.csv, figures and a page in results/{name}-<date>.",
+        name, description=f"{description}: runs.csv, figures and a page in results/{name}-<date>.",
         epilog="Exit codes: 0 done; 1 two runs had different digests, or a run failed; 2 wrong "
                "option; 4 a package or the programs are missing; 130, 143 interrupted: go on with "
                "--resume.")
