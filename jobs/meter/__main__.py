@@ -43,7 +43,8 @@ def main():
         job.plugin = plugin(given, f"{work}/counts")
         code = boot.run(images.provide(), given.topology, job)
         if not Path(work, "counts").exists():
-            return code
+            print("numawarp meter: no counts, since QEMU ended before it had written them", file=sys.stderr)
+            return code or boot.CRASHED
         machine = MACHINES[given.caches]
         periods = counts.read(f"{work}/counts", node_of_cpus(given.topology), len(machine.caches))
     counted = counts.together(periods)
@@ -58,7 +59,7 @@ def main():
     series = table.lines_of_periods(periods, given.period) if given.period else []
     print("\n".join([*table.lines_of(counted), *series, *estimate.lines()]), file=sys.stderr)
     if given.against:
-        other = Estimate(counts.Counts(given.against), machine, given.memory)
+        other = Estimate(given.against, machine, given.memory)
         print(estimate.line_against(other), file=sys.stderr)
     print(f"results  {file}", file=sys.stderr)
     if given.report:

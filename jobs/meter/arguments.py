@@ -5,7 +5,7 @@ user programs by node of the CPU, node of the page, kind of memory and phase of 
 misses a model of caches and TLBs. Programs of numawarp say kinds and phases; of others there are nodes.
 A table goes to stderr, all counts as JSON to results/. docs/how-to/meter.md says what is counted.
 
-Exit codes: those of ./jobs/run guest.
+Exit codes: those of ./jobs/run guest; 125 also where nothing was counted.
 """
 
 import argparse
@@ -17,8 +17,11 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "jobs"), str(ROOT / "tests/guest")]
 import run as guest  # noqa: E402
 from lib.machine_file import BadMachine  # noqa: E402
+from meter.counts import Counts  # noqa: E402
 from meter.estimate import Memory, read_memory  # noqa: E402
 from meter.presets import MACHINES  # noqa: E402
+
+NODES_MAX, CPUS_MAX = 16, 126  # of the plug-in
 
 
 def period(text):
@@ -51,18 +54,29 @@ def arguments():
                              "is by the estimates")
     given = parser.parse_words(sys.argv[1:])
     nodes = given.topology.nodes
+    cpus = sum(node.cpus for node in nodes)
+    if len(nodes) > NODES_MAX or cpus > CPUS_MAX:
+        parser.error(f"topology '{given.topology_name}' has {len(nodes)} nodes and {cpus} CPUs; legal: up to "
+                     f"{NODES_MAX} and {CPUS_MAX}")
     try:
         given.memory = read_memory(given.machine, len(nodes)) if given.machine else Memory()
-        given.against = given.against and json.loads(given.against.read_text())
-        if given.against and (len(given.against["nodes"]), given.against["caches"]) != (len(nodes), given.caches):
-            parser.error(f"--against: it has {len(given.against['nodes'])} nodes and the caches of "
-                         f"{given.against['caches']}; legal: {len(nodes)} and {given.caches}, as here")
+        given.against = given.against and read_against(parser, given.against, len(nodes), given.caches)
     except BadMachine as error:
         parser.error(f"--machine {given.machine}: {error}")
     except (OSError, ValueError, KeyError, TypeError) as error:
-        parser.error(f"--against: {error}; legal: a file that --json has written")
+        what = f"no {error} in it" if isinstance(error, KeyError) else error
+        parser.error(f"--against: {what}; legal: a file that --json has written")
     given.memory = given.memory.completed(given.topology.distances, len(nodes))
     return given
+
+
+def read_against(parser, file, nodes, caches):
+    """Its Counts."""
+    found = json.loads(file.read_text())
+    if (len(found["nodes"]), found["caches"]) != (nodes, caches):
+        parser.error(f"--against: it has {len(found['nodes'])} nodes and the caches of {found['caches']}; "
+                     f"legal: {nodes} and {caches}, as here")
+    return Counts(found)
 
 
 if __name__ == "__main__":

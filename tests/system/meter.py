@@ -1,13 +1,17 @@
 """./jobs/run meter, as far as it goes without a guest: what it refuses, and what its estimate makes of
 counts that are known. What it counts is in tests/guest."""
 
+import contextlib
+import io
 import json
 import sys
+import unittest.mock
 
 from programs import CHECKOUT
 from refusals import Refusals
 
 sys.path.insert(0, str(CHECKOUT / "jobs"))
+import meter.__main__ as job  # noqa: E402
 from meter.counts import Counts, read, since_moved, together  # noqa: E402
 from meter.estimate import Estimate, Memory, read_memory  # noqa: E402
 from meter.page import page_of  # noqa: E402
@@ -27,6 +31,9 @@ for arguments, fragments in [
         ([], ["meter", "TOPOLOGY"]), (["n5", "--", "true"], ["topology 'n5'", "n1"]), (["n2"], ["no command"]),
         (["n2", "--caches", "z80", "--", "true"], ["--caches", "z80", "opteron6128"]),
         (["n2", "--period", "0", "--", "true"], ["--period", "'0'", "from 0.1"]),
+        ([",".join(["1:64M"] * 17), "--", "true"], ["17 nodes", "up to 16 and 126"]),
+        (["127:1G", "--", "true"], ["127 CPUs", "up to 16 and 126"]),
+        (["n2", "--per", "1", "--", "true"], ["unrecognized arguments: --per"]),
         (["n2", "--period", "soon", "--", "true"], ["--period", "'soon'", "from 0.1"]),
         (["n2", "--machine", "/nowhere", "--", "true"], ["--machine", "No such file", "legal"]),
         (["n2", "--against", "/nowhere", "--", "true"], ["--against", "No such file", "legal"])]:
@@ -43,8 +50,20 @@ for content, fragments in [
     programs.refused(2, ["--machine", *fragments], run, "meter", "n2", "--machine", machine(content), "--", "true")
 programs.refused(2, ["no machine 'b'"], run, "meter", "n2", "--machine", f"{machine({'a': {'bw': []}})}#b", "--", "true")
 programs.refused(2, ["--against"], run, "meter", "n2", "--against", machine({"nodes": [1]}), "--", "true")
+programs.refused(2, ["--against: no 'api'"], run, "meter", "n2", "--against",
+                 machine({"nodes": [1, 2], "caches": "opteron6128"}), "--", "true")
 programs.refused(2, ["2 and opteron6128"], run, "meter", "n2", "--against",
                  machine({"nodes": [1, 2, 3], "caches": "xeon"}), "--", "true")
+
+# QEMU ends and has written no counts, whatever the command's exit code was.
+for code, wanted in (0, 125), (3, 3):
+    sys.argv = ["meter", "n2", "--json", str(programs.work / "never.json"), "--", "true"]
+    with unittest.mock.patch.multiple(job, boot=unittest.mock.DEFAULT, images=unittest.mock.DEFAULT) as stand_ins, \
+            contextlib.redirect_stderr(io.StringIO()) as said:
+        stand_ins["boot"].run.return_value, stand_ins["boot"].CRASHED = code, 125
+        found = job.main()
+    programs.expect(found == wanted and "no counts" in said.getvalue(),
+                    f"no counts after exit code {code}: {found}, {said.getvalue().strip()}")
 
 # --- What is reckoned --------------------------------------------------------------------------------
 

@@ -393,7 +393,7 @@ void print(std::FILE* file, unsigned cpu, const Counts& counts) {
 
 void Meter::write() const {
     std::FILE* const file = std::fopen(out_.c_str(), "w");
-    if (file == nullptr) return;
+    if (file == nullptr) return std::perror(out_.c_str());
     print(file, "version", {static_cast<std::uint64_t>(api_version())});
     for (const auto& cpu : cpus_) {
         for (std::size_t period = 0; period < cpu->periods.size(); ++period) {
@@ -402,7 +402,10 @@ void Meter::write() const {
             print(file, cpu->number, counts);
         }
     }
-    std::fclose(file);
+    const bool is_whole = std::ferror(file) == 0;
+    if (std::fclose(file) == 0 && is_whole) return;
+    std::perror(out_.c_str());
+    std::remove(out_.c_str());
 }
 
 // --- Callbacks ---------------------------------------------------------------------------------------
