@@ -12,6 +12,7 @@
 
 namespace nw {
 
+// Phases and kinds are numbers in the plug-in's file; jobs/meter/counts.py has the names in the same order.
 enum class MeterPhase : std::uint8_t {
     none,  // the program has not said: other programs, before and after a run
     set_up,
@@ -25,6 +26,7 @@ enum class MeterPhase : std::uint8_t {
 inline constexpr const char* meter_phase_names[] = {"none",   "set-up", "execute", "roll back",
                                                     "commit", "mail",   "GVT",     "wind-up"};
 inline constexpr std::size_t meter_phases = sizeof meter_phase_names / sizeof *meter_phase_names;
+static_assert(meter_phases == static_cast<std::size_t>(MeterPhase::ending) + 1);
 
 enum class MeterKind : std::uint8_t {
     other,  // what nobody has named: mostly libc's heap
@@ -42,6 +44,7 @@ inline constexpr const char* meter_kind_names[] = {
     "other heap", "state",       "events",       "history", "snapshots",
     "mail",       "pending set", "other engine", "stack",   "code and constants"};
 inline constexpr std::size_t meter_kinds = sizeof meter_kind_names / sizeof *meter_kind_names;
+static_assert(meter_kinds == static_cast<std::size_t>(MeterKind::code) + 1);
 
 // The upper half of a displacement says that it is a mark, then come a byte for which and one for its value.
 enum class MeterMark : std::uint8_t {

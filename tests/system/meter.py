@@ -4,6 +4,7 @@ counts that are known. What it counts is in tests/guest."""
 import contextlib
 import io
 import json
+import re
 import sys
 import unittest.mock
 
@@ -12,7 +13,8 @@ from refusals import Refusals
 
 sys.path.insert(0, str(CHECKOUT / "jobs"))
 import meter.__main__ as job  # noqa: E402
-from meter.counts import Counts, read, since_moved, together  # noqa: E402
+from meter.arguments import CPUS_MAX, NODES_MAX  # noqa: E402
+from meter.counts import KINDS, PHASES, Counts, read, since_moved, together  # noqa: E402
 from meter.estimate import Estimate, Memory, read_memory  # noqa: E402
 from meter.page import page_of  # noqa: E402
 from meter.presets import Cache, Machine, Tlb  # noqa: E402
@@ -64,6 +66,15 @@ for code, wanted in (0, 125), (3, 3):
         found = job.main()
     programs.expect(found == wanted and "no counts" in said.getvalue(),
                     f"no counts after exit code {code}: {found}, {said.getvalue().strip()}")
+
+# --- What stands in C++, too ---------------------------------------------------------------------------
+
+marks = (CHECKOUT / "src/base/meter_marks.hpp").read_text()
+for array, names in ("meter_phase_names", PHASES), ("meter_kind_names", KINDS):
+    said = re.findall('"(.*?)"', re.search(array + r"\[\] = {(.*?)}", marks, re.DOTALL)[1])
+    programs.expect(said == names, f"{array}: {said}")
+plugin = (CHECKOUT / "jobs/meter/plugin/meter.cpp").read_text()
+programs.expect(f"nodes_max = {NODES_MAX}, cpus_max = {CPUS_MAX}," in plugin, "the plug-in has as many nodes and CPUs")
 
 # --- What is reckoned --------------------------------------------------------------------------------
 
