@@ -41,14 +41,15 @@ def topology_name(text):
 def read(arguments):
     """(the series, its options)."""
     parser = parser_of("paper-numa", "The experiments of figures 6 to 9 of 'NUMA Time Warp' (PADS "
-                       "2015), scaled to this machine", "traffic")
+                       "2015), scaled to this machine", "traffic", runs="5; --quick 2; --meter 1",
+                       codes="77 --meter: there can be no guest; ")
     parser.add_argument("--only", choices=["balanced", "unbalanced"],
                         help="figure 6, or figures 7 to 9 [both]")
     parser.add_argument("--until", type=number_in(1e-9, "above 0"), metavar="T",
                         help="end of each run, virtual seconds [balanced 20 days, unbalanced 12 "
-                             "hours, times cores]")
+                             "hours, times cores; --meter {balanced}, {unbalanced}]".format(**metered.UNTIL))
     parser.add_argument("--rebind", type=rebind_period, metavar="SECONDS|off",
-                        help="how often groups are rebalanced in the unbalanced runs [2]")
+                        help=f"how often groups are rebalanced in the unbalanced runs [2; --meter {metered.REBIND}]")
     parser.add_argument("--meter", nargs="?", default=False, const=None, type=topology_name,
                         metavar="TOPOLOGY",
                         help="in an emulated machine, counting which accesses to memory are local, "

@@ -56,15 +56,15 @@ def number_in(least, what, kind=float):
     return parse
 
 
-def parser_of(name, description, program):
-    """The options that all series have."""
+def parser_of(name, description, program, runs="5; --quick 2", codes=""):
+    """The options that all series have; `runs`: as many there are without --runs; `codes`: more exit codes."""
     parser = Parser(
         name, description=f"{description}: runs.csv, figures and a page in results/{name}-<date>.",
         epilog="Exit codes: 0 done; 1 two runs had different digests, or a run failed; 2 wrong "
-               "option; 4 a package or the programs are missing; 130, 143 interrupted: go on with "
+               f"option; 4 a package or the programs are missing; {codes}130, 143 interrupted: go on with "
                "--resume.")
     parser.add_argument("--runs", type=number_in(1, "a whole number from 1 up", int), metavar="N",
-                        help="runs of each kind [5; --quick 2]")
+                        help=f"runs of each kind [{runs}]")
     parser.add_argument("--seed", type=number_in(0, "a whole number from 0 up", int), metavar="N",
                         help="the same for all runs [1]")
     parser.add_argument("--quick", action="store_true",
