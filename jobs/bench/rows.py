@@ -122,7 +122,8 @@ def size_rows():
         "sequential": Run(large + SEQUENTIAL),
         "copy": Run(large + ONE + KEPT + " --rollback copy"),
         "snapshot": Run(large + ONE + KEPT + " --rollback snapshot"),
-        "2 workers": Run(large + TWO + " --rollback snapshot")},
+        "2 workers": Run(large + TWO + " --rollback snapshot"),
+        "2 workers, copy": Run(large + TWO + " --rollback copy")},
         [one_worker(3, "copy"), one_worker(3, "snapshot"), one_worker(3, "2 workers")])
     blocks = "blocks_bench --bytes 9000" + SEQUENTIAL + " --blocks "
     yield Row("blocks of 9000 B in one LP", {
