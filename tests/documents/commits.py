@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""The commits at which figures in the documents and in docs/results were measured are ancestors of the present
+one, so that anybody can measure them again: no commit that a rebase has replaced, and no tree that
+had changes. Needs the history: not in an unpacked archive or a shallow clone."""
+
+import re
+import subprocess
+import sys
+
+from document import documents
+from programs import CHECKOUT, Programs, rows_of
+
+SKIPPED = 77
+NAMED = re.compile(r'(?:"commit": "|\bcommit:?\s+|\bnumawarp )([0-9a-f]{7,40}(?:-dirty)?)\b')
+# What nobody has measured.
+PREDICTED = ("paper-bwap-",)
+
+programs = Programs()
+
+
+def git(*arguments):
+    return subprocess.run(["git", "-C", CHECKOUT, *arguments], capture_output=True, text=True)
+
+
+def commits_of(file):
+    if file.suffix == ".csv":
+        return {row["commit"] for row in rows_of(file) if row.get("commit")}
+    return set(NAMED.findall(file.read_text()))
+
+
+top = git("rev-parse", "--show-toplevel", "--is-shallow-repository")
+if top.stdout.split("\n")[:2] != [str(CHECKOUT), "false"]:
+    print(f"no history of this tree: {top.stdout}{top.stderr}")
+    sys.exit(SKIPPED)
+
+results = sorted((CHECKOUT / "docs/results").iterdir())
+for file in sorted({*results, *(page.path for page in documents())}):
+    for commit in sorted(commits_of(file)):
+        known = git("merge-base", "--is-ancestor", commit, "HEAD").returncode == 0
+        programs.expect(known, f"{file.relative_to(CHECKOUT)}: {commit} is an ancestor of HEAD")
+# A page and its tables need to say it once.
+for name in sorted({file.stem for file in results if not file.name.startswith(PREDICTED)}):
+    said = any(commits_of(file) for file in results if file.stem == name)
+    programs.expect(said, f"docs/results/{name} says at which commit it was measured")
+programs.leave()
