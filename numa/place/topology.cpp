@@ -86,26 +86,36 @@ std::vector<Place> Topology::place_workers(std::size_t workers) const {
 }
 
 std::vector<Place> Topology::place_again(std::vector<Place> places) const {
-    std::vector<std::size_t> workers(order_.size());  // by place in order_
+    std::vector<std::vector<Place*>> workers(order_.size());  // by place in order_
+    const auto settle = [&](Place* place) {
+        std::size_t best = 0;
+        const auto cost = [&](std::size_t i) {
+            return std::pair(workers[i].size(), order_[i].node != place->node);
+        };
+        for (std::size_t i = 1; i < order_.size(); ++i)
+            if (cost(i) < cost(best)) best = i;
+        *place = order_[best];
+        workers[best].push_back(place);
+    };
     std::vector<Place*> homeless;
     for (Place& place : places) {
         const auto found = std::find(order_.begin(), order_.end(), place);
         if (found == order_.end())
             homeless.push_back(&place);
         else
-            ++workers[static_cast<std::size_t>(found - order_.begin())];
+            workers[static_cast<std::size_t>(found - order_.begin())].push_back(&place);
     }
-    for (Place* const place : homeless) {
-        std::size_t best = 0;
-        const auto cost = [&](std::size_t i) {
-            return std::pair(workers[i], order_[i].node != place->node);
-        };
-        for (std::size_t i = 1; i < order_.size(); ++i)
-            if (cost(i) < cost(best)) best = i;
-        *place = order_[best];
-        ++workers[best];
+    for (Place* const place : homeless) settle(place);
+    const auto fewer = [](const auto& a, const auto& b) { return a.size() < b.size(); };
+    for (;;) {
+        auto& fullest = *std::max_element(workers.begin(), workers.end(), fewer);
+        const auto& emptiest = *std::min_element(workers.begin(), workers.end(), fewer);
+        if (fullest.size() < emptiest.size() + 2) return places;
+        // The second, and not the last: so workers that were on one CPU keep their order.
+        Place* const place = fullest[1];
+        fullest.erase(fullest.begin() + 1);
+        settle(place);
     }
-    return places;
 }
 
 std::vector<Place> Topology::places_on(NodeId node) const {

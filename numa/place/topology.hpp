@@ -46,8 +46,9 @@ class Topology {
     // their cores last; a core gets its second worker only when every core has one. Workers of
     // one node have consecutive numbers, so that neighbours in number are neighbours in memory.
     std::vector<Place> place_workers(std::size_t workers) const;
-    // Places for the same workers where these are no longer all to be had: who can stays, and the others
-    // go where the fewest are, on their own node if that is one of these.
+    // Places for the same workers where these are no longer all to be had, or others have come: who can
+    // stays, and the others go where the fewest are, on their own node if that is one of these. Who stays
+    // moves only where a CPU has two workers more than another.
     std::vector<Place> place_again(std::vector<Place> places) const;
     // The places of a node, in the order in which they are given out.
     std::vector<Place> places_on(NodeId node) const;

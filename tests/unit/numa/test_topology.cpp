@@ -202,6 +202,23 @@ TEST_CASE("Topology: who has lost a CPU goes where the fewest are, on its own no
           std::vector<Place>{{0, n0}, {1, n0}, {2, n0}, {0, n0}, {1, n0}});
 }
 
+TEST_CASE("Topology: CPUs that are given back are used again, by as few moves as will do") {
+    constexpr NodeId n0{0}, n1{1};
+    FakeOs os(2, 2);
+    const std::vector<Place> before = Topology(os).place_workers(4);
+    os.set_allowed_cpus({0});
+    const std::vector<Place> crowded = Topology(os).place_again(before);
+    CHECK(crowded == std::vector<Place>(4, {0, n0}));
+    os.set_allowed_cpus({0, 1, 2, 3});
+    CHECK(Topology(os).place_again(crowded) == before);
+    os.set_allowed_cpus({0, 3});
+    CHECK(Topology(os).place_again(crowded) ==
+          std::vector<Place>{{0, n0}, {3, n1}, {3, n1}, {0, n0}});
+    // Three workers on two CPUs cannot be shared out more evenly.
+    const std::vector<Place> uneven{{0, n0}, {0, n0}, {3, n1}};
+    CHECK(Topology(os).place_again(uneven) == uneven);
+}
+
 TEST_CASE("Machine: without a description there is this one") {
     const PretendedMachine pretended("HWLOC_XMLFILE", "/nonexistent/machine.xml");
     const Machine machine = read_machine();
