@@ -17,6 +17,7 @@ struct WorkerPlaces {
     bool local_memory = true;  // bound workers take memory from their own nodes
     bool share_cpus = false;   // a worker that waits gives its CPU to another thread of the run
     std::vector<std::uint32_t> sharers{};  // as in RankPlaces (plan/rank_places.hpp)
+    std::size_t number = 0;
     std::vector<Place> host_places{};
 };
 

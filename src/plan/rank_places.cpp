@@ -25,11 +25,10 @@ std::string cores_of(RankGroup& ranks, const Topology& topology) {
 RankPlaces choose_places(RankGroup& ranks, const Topology& topology, std::uint32_t workers_wanted) {
     const std::string own = cores_of(ranks, topology);
     RankPlaces chosen;
-    std::uint32_t number = 0;
     const std::vector<std::string> cores = ranks.share(own);
     for (std::uint32_t r = 0; r < cores.size(); ++r) {
         if (cores[r] != own) continue;
-        if (r < index(ranks.rank())) ++number;
+        if (r < index(ranks.rank())) ++chosen.number;
         chosen.sharers.push_back(r);
     }
     const std::size_t sharers = chosen.sharers.size();
@@ -48,7 +47,7 @@ RankPlaces choose_places(RankGroup& ranks, const Topology& topology, std::uint32
     std::set<int> cpus;
     for (const Place& place : all) cpus.insert(place.cpu);
     chosen.share_cpus = cpus.size() < all.size();
-    const auto first = all.begin() + static_cast<std::ptrdiff_t>(number) * chosen.workers;
+    const auto first = all.begin() + static_cast<std::ptrdiff_t>(chosen.number * chosen.workers);
     chosen.places.assign(first, first + chosen.workers);
     return chosen;
 }

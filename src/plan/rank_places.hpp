@@ -16,6 +16,7 @@ struct RankPlaces {
     std::vector<Place> places;  // by worker
     std::vector<std::uint32_t>
         sharers;                     // ranks that run on these cores, in order: this one, at least
+    std::size_t number = 0;          // of this rank among them
     std::vector<Place> host_places;  // of all workers of these
     bool share_cpus = false;         // more workers, of all ranks here, than CPUs
     bool spare_core = false;         // a core, for each rank, that no worker is placed on

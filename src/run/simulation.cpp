@@ -262,6 +262,7 @@ void Simulation::run_events(Model& model, std::uint64_t memory_cap, LiveProgress
                               .local_memory = config_.memory == MemoryMode::numa,
                               .share_cpus = where_.share_cpus || crowded_by_net,
                               .sharers = where_.sharers,
+                              .number = where_.number,
                               .host_places = where_.host_places};
     if (crowded_by_net)
         result.notices.push_back(

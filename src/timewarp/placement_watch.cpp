@@ -91,7 +91,8 @@ PlacementWatch::PlacementWatch(MemorySource& memory, const Config& config,
       watched_(pages_can_be_remote(where, nodes) || daemon_.threads() > 0),
       period_seconds_(daemon_.threads() > 0 ? config.pagemigd.period_seconds : sample_seconds),
       cpus_(os_.thread_cpus()),
-      places_(decided_for(config, where)),
+      places_(where.host_places.empty() ? where.places : where.host_places),
+      first_place_(host.is_shared() ? 0 : where.number * where.places.size()),
       history_(std::max(period_seconds_, sample_seconds_least)) {
     if (const Region* region = memory.region()) {
         const Status status = policy_->post_for_new_pages(
@@ -220,25 +221,28 @@ void PlacementWatch::sample() {
     if (placement.status == 0) history_.add(sample_of(placement, figures));
 }
 
-// A control group or a user may have taken CPUs from the process, or given some back.
+// A control group or a user may have taken CPUs from the process, or given some back. Ranks that run on the
+// same cores each come to the same answer, as none goes by what CPUs there were in between.
 void PlacementWatch::look_at_cpus() {
     std::vector<int> cpus = os_.thread_cpus();
     if (cpus == cpus_) return;
     cpus_ = std::move(cpus);
     if (!pin_ || !seats_->gives_orders()) return;
     const Topology topology(os_);
-    places_ = topology.place_again(places_);
-    policy_->on_cpus(topology, places_);
-    give_seats();
+    const std::vector<Place> places = topology.place_again(places_);
+    const auto first = places.begin() + static_cast<std::ptrdiff_t>(first_place_);
+    policy_->on_cpus(topology, {first, first + seats_->seats()});
+    give_seats(places);
 }
 
-void PlacementWatch::give_seats() {
-    std::set<int> cpus;
-    for (std::uint32_t s = 0; s < places_.size(); ++s) {
-        seats_->order(s, places_[s].cpu, places_[s].node);
-        cpus.insert(places_[s].cpu);
+void PlacementWatch::give_seats(const std::vector<Place>& places) {
+    for (std::uint32_t s = 0; s < seats_->seats(); ++s) {
+        const Place& place = places[first_place_ + s];
+        seats_->order(s, place.cpu, place.node);
     }
-    seats_->set_crowded(cpus.size() < places_.size());
+    std::set<int> cpus;
+    for (const Place& place : places) cpus.insert(place.cpu);
+    seats_->set_crowded(cpus.size() < places.size());
     seats_->publish();
 }
 
@@ -260,7 +264,7 @@ void PlacementWatch::end_period() {
     const PlacementOrders orders = policy_->on_period(period());
     if (orders.seats) {
         places_ = policy_->worker_places();
-        give_seats();
+        give_seats(places_);
     }
     if (orders.fetch) seats_->fetch();
 }

@@ -70,7 +70,7 @@ class PlacementWatch {
     void answer_requests();
     void sample();
     void look_at_cpus();
-    void give_seats();
+    void give_seats(const std::vector<Place>& places);
     void tell_host();
     void end_period();
     PlacementPeriod period();
@@ -96,10 +96,12 @@ class PlacementWatch {
     Clock::time_point start_;                 // written before begun_, read-only then
     WorkerSeats* seats_ = nullptr;            // the same
     std::uint32_t requests_answered_ = 0;
-    std::vector<int> cpus_;      // that this process may use
-    std::vector<Place> places_;  // of all workers that the policy decides for
-    double told_at_ = -1;        // seconds
-    double period_begun_ = 0;    // seconds; and what had been counted then
+    std::vector<int> cpus_;  // that this process may use
+    // Of all workers of ranks that run on the same cores: where they began, or where the policy has put them.
+    std::vector<Place> places_;
+    const std::size_t first_place_;  // of those that this rank gives orders to
+    double told_at_ = -1;            // seconds
+    double period_begun_ = 0;        // seconds; and what had been counted then
     double cpu_seconds_then_ = 0;
     std::uint64_t committed_then_ = 0;
     std::optional<double> missed_then_;

@@ -39,7 +39,10 @@ struct WatchedMachine {
     // `during` is called between begin and the last look.
     template <class During>
     void watch(std::size_t workers, During during) {
-        const WorkerPlaces where{topology.place_workers(workers), true, true};
+        watch_workers({topology.place_workers(workers), true, true}, during);
+    }
+    template <class During>
+    void watch_workers(const WorkerPlaces& where, During during) {
         PlacementWatch watch(groups.source(), config, where, unshared, progress, topology.nodes(),
                              notices);
         watch.begin(groups.all(), seats);
@@ -49,6 +52,14 @@ struct WatchedMachine {
     }
     void watch(std::size_t workers) {
         watch(workers, [] {});
+    }
+    // The process may use these CPUs from now on; comes back when workers have been told.
+    void change_cpus(std::vector<int> cpus) {
+        const std::uint32_t before = seats.orders();
+        os.set_allowed_cpus(std::move(cpus));
+        for (int i = 0; i < 3000 && seats.orders() == before; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        CHECK(seats.orders() == before + 1);
     }
 };
 
@@ -197,20 +208,43 @@ TEST_CASE(
     "PlacementWatch: workers whose CPUs are taken away get others, and the rest keep theirs") {
     WatchedMachine machine;
     machine.watch(2, [&machine] {
-        machine.os.set_allowed_cpus({0, 1});
-        for (int i = 0; i < 3000 && machine.seats.orders() == 0; ++i)
-            std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        CHECK(machine.seats.orders() == 1);
+        machine.change_cpus({0, 1});
         CHECK(machine.seats.ordered_cpu(0) == 0);
         CHECK(machine.seats.ordered_cpu(1) == 1);
         CHECK_FALSE(machine.seats.crowded());
-        machine.os.set_allowed_cpus({3});
-        for (int i = 0; i < 3000 && machine.seats.orders() == 1; ++i)
-            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        machine.change_cpus({3});
         CHECK(machine.seats.ordered_cpu(0) == 3);
         CHECK(machine.seats.ordered_cpu(1) == 3);
         CHECK(machine.seats.crowded());
+        machine.change_cpus({0, 1, 2, 3});
+        CHECK(machine.seats.ordered_cpu(0) == 0);
+        CHECK(machine.seats.ordered_cpu(1) == 2);
+        CHECK_FALSE(machine.seats.crowded());
     });
+}
+
+TEST_CASE("PlacementWatch: ranks on the same CPUs keep out of each other's way when these change") {
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+        WatchedMachine machine;
+        const std::vector<Place> all = machine.topology.place_workers(4);
+        const auto first = all.begin() + static_cast<std::ptrdiff_t>(2 * rank);
+        const WorkerPlaces where{
+            .places = {first, first + 2}, .sharers = {0, 1}, .number = rank, .host_places = all};
+        machine.watch_workers(where, [&machine, rank] {
+            INFO("rank " << rank);
+            machine.change_cpus({0, 2, 3});
+            CHECK(machine.seats.ordered_cpu(0) == (rank == 0 ? 0 : 2));
+            CHECK(machine.seats.ordered_cpu(1) == (rank == 0 ? 0 : 3));
+            CHECK(machine.seats.crowded());
+            machine.change_cpus({0, 3});
+            CHECK(machine.seats.ordered_cpu(0) == (rank == 0 ? 0 : 3));
+            CHECK(machine.seats.ordered_cpu(1) == (rank == 0 ? 0 : 3));
+            machine.change_cpus({0, 1, 2, 3});
+            CHECK(machine.seats.ordered_cpu(0) == (rank == 0 ? 0 : 2));
+            CHECK(machine.seats.ordered_cpu(1) == (rank == 0 ? 1 : 3));
+            CHECK_FALSE(machine.seats.crowded());
+        });
+    }
 }
 
 TEST_CASE("PlacementWatch: --place auto goes by the misses that workers' counters have counted") {

@@ -47,6 +47,8 @@ TEST_CASE("workers share CPUs when there are more of them") {
     CHECK_FALSE(places_of(2, 2).share_cpus);
     CHECK(places_of(3, 2).share_cpus);
     CHECK_FALSE(places_of(3, 2, false).share_cpus);
+    CHECK(places_of(3, 2).number == 1);
+    CHECK(places_of(3, 2, false).number == 0);
 }
 
 TEST_CASE("without a wish there is a worker a core, and none is left") {
