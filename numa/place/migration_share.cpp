@@ -31,8 +31,10 @@ void MigrationShare::pass(const std::stop_token& stop) {
     std::size_t swept = 0;
     for (std::size_t i = 0; i < members_.size(); ++i) {
         if (stop.stop_requested() || log_.refused()) break;
-        if (sweep_pages_left_ > 0) swept = i + 1;
-        visit(members_[(first_member_ + i) % members_.size()], stop);
+        Member& member = members_[(first_member_ + i) % members_.size()];
+        const bool sweeping = sweep_pages_left_ > 0;
+        visit(member, stop);
+        if (sweeping && member.swept_pages == 0) swept = i + 1;
     }
     if (!members_.empty()) first_member_ = (first_member_ + swept) % members_.size();
     for (auto& [target, batch] : batches_) flush(target, batch);
@@ -44,31 +46,30 @@ void MigrationShare::pass(const std::stop_token& stop) {
     add_to(log_.counters.passes, 1);
 }
 
-// Without anybody having asked.
-bool MigrationShare::is_to_be_looked_at(const Member& member) {
-    return member.changes_seen != changes_ || sweep_pages_left_ > 0;
+// All of it, without anybody having asked. What lacks room where pages are spread, sweeps bring.
+bool MigrationShare::needs_look(const Member& member) const {
+    return member.changes_seen != changes_ ||
+           (member.changes_done != changes_ && !policy_.spreads());
 }
 
 void MigrationShare::visit(Member& member, const std::stop_token& stop) {
     GroupMemory& group = *member.group;
     const bool moving = group.home().needs_move();
-    const bool looking = is_to_be_looked_at(member);
+    const bool whole = moving || needs_look(member);
+    const bool looking = whole || sweep_pages_left_ > 0;
     const std::uint32_t growths = group.mail().growths();
-    if (!moving && !looking && member.mail_in_place && growths == member.growths_seen) return;
+    if (!looking && member.mail_in_place && growths == member.growths_seen) return;
     Visit& visit = visits_.emplace_back(
         Visit{&member, group.home().requested(), moving, growths, changes_, false, Outcome::done});
     const NodeId home = visit.request.target;
     if (index(home) < 0) return;
 
     for (auto& [target, pages] : misplaced_) pages.clear();
-    if (moving || looking) {
+    if (looking) {
         // What the new owner allocates from now on, it touches first: one copy of the table will do.
         group.segments().copy_entries(segments_);
-        const auto where = [&](const void* page) { return policy_.node_of(page, home); };
-        for (const Segment& segment : segments_) {
-            find_misplaced(segment.base, segment.bytes, visit, where, stop);
-            sweep_pages_left_ -= std::min(sweep_pages_left_, segment.bytes / page_bytes);
-        }
+        member.swept_pages = look_at_segments(visit, whole ? 0 : member.swept_pages,
+                                              whole ? SIZE_MAX : sweep_pages_left_, stop);
     }
     group.mail().for_each_touched_range([&](std::byte* base, std::size_t bytes) {
         const auto at_home = [home](const void*) { return home; };
@@ -83,9 +84,29 @@ void MigrationShare::visit(Member& member, const std::stop_token& stop) {
         } else {
             add_to(log_.counters.pages_no_room, pages.size());
             log_.note_no_room(target, pages.size() * page_bytes);
-            visit.outcome = Outcome::again;
+            visit.outcome = std::max(visit.outcome, Outcome::no_room);
         }
     }
+}
+
+// At so many of the group's pages, from one on. Returns which it came to; 0: it is through.
+std::size_t MigrationShare::look_at_segments(Visit& visit, std::size_t from, std::size_t most,
+                                             const std::stop_token& stop) {
+    const auto where = [this, home = visit.request.target](const void* page) {
+        return policy_.node_of(page, home);
+    };
+    std::size_t before = 0;  // pages of segments before this one
+    for (const Segment& segment : segments_) {
+        const std::size_t pages = segment.bytes / page_bytes;
+        const std::size_t begin = std::clamp(from, before, before + pages) - before;
+        const std::size_t some = std::min(pages - begin, most);
+        find_misplaced(segment.base + begin * page_bytes, some * page_bytes, visit, where, stop);
+        most -= some;
+        sweep_pages_left_ -= std::min(sweep_pages_left_, some);
+        if (begin + some < pages) return before + begin + some;
+        before += pages;
+    }
+    return 0;
 }
 
 // Adds the pages that are not where they should be to misplaced_. Returns how many pages of the range are
@@ -101,7 +122,8 @@ std::size_t MigrationShare::find_misplaced(std::byte* base, std::size_t bytes, V
         statuses_.resize(asked_.size());
         const Status status = os_.query_pages(asked_, statuses_);
         if (status != 0) {
-            visit.outcome = outcome_of_refusal(visit.request.target, status, asked_.size());
+            visit.outcome = std::max(
+                Outcome::again, outcome_of_refusal(visit.request.target, status, asked_.size()));
             break;
         }
         for (std::size_t i = 0; i < asked_.size(); ++i) {
@@ -147,7 +169,10 @@ void MigrationShare::flush(NodeId target, Batch& batch) {
         count_moved_pages(target, batch);
     } else {
         const Outcome outcome = outcome_of_refusal(target, status, batch.pages.size());
-        for (const Batch::Run& run : batch.runs) visits_[run.visit].outcome = outcome;
+        for (const Batch::Run& run : batch.runs) {
+            Outcome& worst = visits_[run.visit].outcome;
+            worst = std::max(worst, outcome);
+        }
     }
     batch.pages.clear();
     batch.runs.clear();
@@ -165,7 +190,7 @@ void MigrationShare::count_moved_pages(NodeId target, const Batch& batch) {
                 ++moved;
             } else if (status == -EBUSY || status == -ENOMEM) {
                 ++(status == -EBUSY ? busy : no_room);
-                if (outcome == Outcome::done) outcome = Outcome::again;
+                outcome = std::max(outcome, status == -EBUSY ? Outcome::again : Outcome::no_room);
             } else if (status != -ENOENT) {
                 // Whatever it is (a page of the file cache, of shared memory), it will be the same
                 // next time: the rest of the group has arrived, and that is all that can be done.
@@ -186,7 +211,7 @@ MigrationShare::Outcome MigrationShare::outcome_of_refusal(NodeId target, Status
     if (status == ENOMEM) {
         add_to(log_.counters.pages_no_room, pages);
         log_.note_no_room(target, pages * page_bytes);
-        return Outcome::again;
+        return Outcome::no_room;
     }
     add_to(log_.counters.pages_failed, pages);
     if (status == EPERM || status == ENOSYS)
@@ -198,12 +223,16 @@ MigrationShare::Outcome MigrationShare::outcome_of_refusal(NodeId target, Status
 
 void MigrationShare::conclude(const Visit& visit) {
     Member& member = *visit.member;
-    if (visit.outcome != Outcome::again) member.changes_seen = visit.changes;
+    const bool lacks_room = visit.outcome == Outcome::no_room;
+    if (visit.outcome != Outcome::again) {
+        member.changes_seen = visit.changes;
+        if (!lacks_room) member.changes_done = visit.changes;
+    }
     if (index(visit.request.target) < 0) return;
     member.growths_seen = visit.growths;
     member.mail_in_place = visit.outcome == Outcome::given_up ||
                            (visit.outcome == Outcome::done && !visit.mail_untouched);
-    if (!visit.moving || visit.outcome == Outcome::again) return;
+    if (!visit.moving || lacks_room || visit.outcome == Outcome::again) return;
     member.group->home().finish(visit.request);
     if (visit.outcome == Outcome::done) add_to(log_.counters.groups_served, 1);
 }

@@ -6,8 +6,8 @@
 // are moved to the group's home ("NUMA Time Warp", Pellegrini and Quaglia, PADS 2015, §3.4).
 //
 // Where pages are spread over nodes, nobody asks: every group is looked at again when the policy has
-// changed its mind, and a part of them in each pass, because pages are touched for the first time at any
-// time.
+// changed its mind, and a part of all pages in each pass, because pages are touched for the first time at
+// any time.
 //
 // Pages of several groups share a call, and pages that are in place are not named in one, because a
 // call to move_pages holds up all cores a little. A worker that touches a page while it moves waits as
@@ -39,7 +39,7 @@ class MigrationShare {
     // Pages in one call to the kernel: 16 MiB.
     static constexpr std::size_t batch_pages = 4096;
 
-    // Pages looked at in a pass although nothing is known to have changed: 256 MiB, some 15 ms.
+    // Pages looked at in a pass although nothing is known to have changed: 256 MiB.
     static constexpr std::size_t sweep_pages = 65'536;
 
     MigrationShare(Os& os, MigrationLog& log, const PlacementPolicy& policy)
@@ -69,11 +69,15 @@ class MigrationShare {
         GroupMemory* group;
         std::uint32_t growths_seen = 0;  // of its mail, when all of that was in place
         bool mail_in_place = true;
-        std::uint32_t changes_seen = 0;  // of the policy's mind
+        // Changes of the policy's mind after which its pages were last tried, and after which none was left
+        // for want of room. changes_done ≤ changes_seen.
+        std::uint32_t changes_seen = 0;
+        std::uint32_t changes_done = 0;
+        std::size_t swept_pages = 0;  // by a sweep that is not through with it
     };
 
     // What became of a group in this pass; the worst of its pages decides.
-    enum class Outcome : std::uint8_t { done, again, given_up };
+    enum class Outcome : std::uint8_t { done, no_room, again, given_up };
 
     struct Visit {
         Member* member;
@@ -96,7 +100,9 @@ class MigrationShare {
     };
 
     void visit(Member& member, const std::stop_token& stop);
-    bool is_to_be_looked_at(const Member& member);
+    bool needs_look(const Member& member) const;
+    std::size_t look_at_segments(Visit& visit, std::size_t from, std::size_t most,
+                                 const std::stop_token& stop);
     // `where(page)`: where it should be.
     template <class Where>
     std::size_t find_misplaced(std::byte* base, std::size_t bytes, Visit& visit, const Where& where,
@@ -112,7 +118,7 @@ class MigrationShare {
     MigrationLog& log_;
     const PlacementPolicy& policy_;
     std::vector<Member> members_;
-    std::size_t first_member_ = 0;  // of the next pass: where the last one's sweep came to
+    std::size_t first_member_ = 0;  // of the next pass: which the last one's sweep came to
     std::atomic<std::uint32_t> changes_done_{0};
 
     // What belongs to this pass:

@@ -114,6 +114,12 @@ TEST_CASE("auto: where nothing is counted a trial decides, in windows with pages
           "second of CPU time");
 
     Run faster({{0, n0}});
+    for (int i = 0; i < 6; ++i) {
+        faster.period.committed_events = 1000;
+        faster.policy->on_period(faster.period);
+    }
+    CHECK(faster.policy->report() ==
+          "pages on all nodes, on trial, when the run ended, which was too short to tell");
     faster.run(1000, 1100);
     CHECK(faster.policy->spreads());
     CHECK(faster.policy->changes() >= 3);

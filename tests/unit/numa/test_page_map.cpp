@@ -1,6 +1,7 @@
 // Pages spread over nodes by weights: where each belongs, and how pagemigd brings them there.
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -30,11 +31,14 @@ const void* page(std::uint64_t number) {
 // Spreads by a map whose proximity the test sets.
 struct MapPolicy final : PlacementPolicy {
     explicit MapPolicy(const PageMap& with) : map(with) {}
-    NodeId node_of(const void* at, NodeId) const noexcept override { return map.node_of(at, dwp); }
-    bool spreads() const noexcept override { return true; }
+    NodeId node_of(const void* at, NodeId home) const noexcept override {
+        return spread ? map.node_of(at, dwp) : home;
+    }
+    bool spreads() const noexcept override { return spread; }
     std::uint32_t changes() const noexcept override { return count; }
 
     PageMap map;
+    std::atomic<bool> spread{true};
     std::atomic<double> dwp{0};
     std::atomic<std::uint32_t> count{0};
 };
@@ -212,17 +216,48 @@ TEST_CASE("MigrationShare: a step of proximity moves only pages that change, and
     }
 }
 
-TEST_CASE("MigrationShare: a step that found no room is not done") {
+TEST_CASE("MigrationShare: a step that finds no room is done, and the rest follows when there is") {
     Machine m;
-    m.groups.add_segment(0, 400, NodeId{0}, 400);
-    m.os.set_free_bytes(NodeId{1}, 0);
+    auto* a = m.groups.add_segment(0, 400, NodeId{0}, 400);
+    ++m.policy.count;
+    SECTION("as the figures say") { m.os.set_free_bytes(NodeId{1}, 0); }
+    SECTION("as the kernel says") { m.os.fail_next(FakeOs::Call::move_pages, ENOMEM, 3); }
+    m.moved_by_pass();
+    CHECK(m.share.changes_done() == 1);
+    CHECK(m.log.figures().pages_no_room > 0);
+    CHECK(m.misplaced(a, 400) > 0);
+    m.os.set_free_bytes(NodeId{1}, 1 << 30);
+    m.moved_by_pass();
+    CHECK(m.misplaced(a, 400) == 0);
+}
+
+TEST_CASE("MigrationShare: pages that are no longer to be spread come home when there is room") {
+    Machine m;
+    auto* a = m.groups.add_segment(0, 400, NodeId{0}, 400);
+    m.moved_by_pass();
+    m.policy.spread = false;
+    ++m.policy.count;
+    m.os.set_free_bytes(NodeId{0}, 0);
+    CHECK(m.moved_by_pass() == 0);
+    CHECK(m.share.changes_done() == 1);
+    m.os.set_free_bytes(NodeId{0}, 1 << 30);
+    CHECK(m.moved_by_pass() > 0);
+    CHECK(m.groups.nodes_of(a, 400) == std::vector<int>(400, 0));
+    const std::size_t before = m.os.records().size();
+    m.moved_by_pass();
+    CHECK(m.os.records().size() == before);
+}
+
+TEST_CASE("MigrationShare: busy pages are moved before a step is done") {
+    Machine m;
+    auto* a = m.groups.add_segment(0, 400, NodeId{0}, 400);
+    for (std::size_t i = 0; i < 400; ++i) m.os.set_busy(a + i * page_bytes);
     ++m.policy.count;
     m.moved_by_pass();
     CHECK(m.share.changes_done() == 0);
-    CHECK(m.log.figures().pages_no_room > 0);
-    m.os.set_free_bytes(NodeId{1}, 1 << 30);
     m.moved_by_pass();
     CHECK(m.share.changes_done() == 1);
+    CHECK(m.misplaced(a, 400) == 0);
 }
 
 TEST_CASE(
@@ -257,6 +292,28 @@ TEST_CASE("MigrationShare: more than is looked at in a pass comes up in those th
     CHECK(left() > 0);
     m.moved_by_pass();
     CHECK(left() == 0);
+}
+
+TEST_CASE("MigrationShare: a group with more than is looked at in a pass is looked at in parts") {
+    Machine m;
+    const std::size_t pages = 3 * MigrationShare::sweep_pages / 4;
+    for (int segment = 0; segment < 3; ++segment) m.groups.add_segment(0, pages, NodeId{0}, 0);
+    m.moved_by_pass();
+    const auto looked_at_by_pass = [&m] {
+        const std::size_t before = m.os.records().size();
+        m.moved_by_pass();
+        std::size_t bytes = 0;
+        for (std::size_t i = before; i < m.os.records().size(); ++i)
+            if (m.os.records()[i].call == FakeOs::Call::query_pages)
+                bytes += m.os.records()[i].bytes;
+        return bytes / page_bytes;
+    };
+    for (const Segment& segment : m.groups[0].segments().entries())
+        for (const std::size_t at : {std::size_t{0}, pages / 2, pages - 10})
+            m.groups.touch(segment.base + at * page_bytes, 10, NodeId{3});
+    for (int pass = 0; pass < 3; ++pass) CHECK(looked_at_by_pass() <= MigrationShare::sweep_pages);
+    for (const Segment& segment : m.groups[0].segments().entries())
+        CHECK(m.misplaced(segment.base, pages) == 0);
 }
 
 TEST_CASE("make_policy: interleaved pages have the kernel's nodes, and a policy of the kernel") {
