@@ -16,9 +16,11 @@
 namespace nw {
 namespace {
 
-constexpr double patience_seconds = 2;         // with pages that follow slowly
-constexpr double still_elsewhere = 0.9;        // of them: then they are fetched
-constexpr double arrived = 0.1;                // may still be elsewhere
+constexpr double patience_seconds = 2;   // with pages that follow slowly
+constexpr double still_elsewhere = 0.9;  // of them: then they are fetched
+constexpr double arrived = 0.1;          // may still be elsewhere
+// By then pagemigd, which wakes up once a second by default, has tried all of them thirty times.
+constexpr double give_up_seconds = 30;
 constexpr double load_worth_moving_for = 0.9;  // of the heaviest link's, where the machine is full
 constexpr std::uint64_t bytes_to_measure = std::uint64_t{1} << 24;
 
@@ -46,7 +48,7 @@ class AsymPolicy final : public PlacementPolicy {
     void on_cpus(const Topology& topology, const std::vector<Place>& places) override {
         topology_ = topology;
         places_ = places;
-        moved_at_ = -1;
+        is_cut_short_ = true;
         moves_.push_back(fmt::format("CPUs were taken away or given back: on nodes {}",
                                      fmt::join(numbers_of(places_), " ")));
     }
@@ -99,7 +101,7 @@ class AsymPolicy final : public PlacementPolicy {
         return numbers;
     }
 
-    // What pagemigd does besides, for groups that change their worker and for mail, is not counted.
+    // What pagemigd does at other times, for groups that change their worker and for mail, is not counted.
     void note_costs(const PlacementPeriod& period) {
         const double seconds = period.migration_seconds - seconds_before_;
         const std::uint64_t bytes = period.migrated_bytes - bytes_before_;
@@ -121,7 +123,8 @@ class AsymPolicy final : public PlacementPolicy {
 
     // The pages have followed, as far as they will.
     bool has_settled(const PlacementPeriod& period) {
-        const bool settled = remote_share(period) <= arrived || fetched_;
+        const bool settled = is_cut_short_ || remote_share(period) <= arrived ||
+                             period.seconds - moved_at_ >= give_up_seconds;
         if (settled) {
             note_costs(period);
             moved_at_ = -1;
@@ -258,7 +261,7 @@ class AsymPolicy final : public PlacementPolicy {
         moved_at_ = period.seconds;
         seconds_before_ = period.migration_seconds;
         bytes_before_ = period.migrated_bytes;
-        fetched_ = false;
+        fetched_ = is_cut_short_ = false;
     }
 
     Topology topology_;
@@ -266,12 +269,13 @@ class AsymPolicy final : public PlacementPolicy {
     std::vector<Place> places_;  // by worker
     std::map<NodeId, std::vector<Place>> seats_;
     MigrationBudget budget_;
-    double seconds_before_ = 0;  // pagemigd's, when pages were last set off; likewise
+    double seconds_before_ = 0;  // of migration, when pages were last set off; likewise
     std::uint64_t bytes_before_ = 0;
     std::set<NodeId> moved_to_;
     double moved_at_ = -1;    // seconds; < 0: nothing is on its way
     double put_off_at_ = -1;  // the same: nothing is
     bool fetched_ = false;
+    bool is_cut_short_ = false;       // by CPUs that came or went
     std::vector<std::string> moves_;  // what was done, in words
     std::string stays_;               // why nothing was done last
 };

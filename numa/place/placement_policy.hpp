@@ -41,7 +41,7 @@ struct PlacementPeriod {
     // Of the ranks that the policy decides for:
     std::vector<std::vector<double>> traffic;  // in it: bytes of mail from worker (row) to worker
     std::map<NodeId, HomeMemory> homes;        // at its end
-    std::uint64_t migrated_bytes = 0;          // so far, by pagemigd
+    std::uint64_t migrated_bytes = 0;          // so far, by pagemigd and by workers that fetched
     double migration_seconds = 0;              // CPU time of that
     bool has_caught_up = true;                 // pagemigd, with all that node_of() says
 };

@@ -114,15 +114,51 @@ TEST_CASE("asymsched: pages that do not follow are fetched once, after two secon
     CHECK(run.policy->report().find("pages fetched at a pause") != std::string::npos);
 }
 
-TEST_CASE("asymsched: while pages follow nothing else is decided") {
+TEST_CASE("asymsched: what a fetch takes counts, however late the workers are done with it") {
     Run run({n0, n1});
     REQUIRE(run.next(1).seats);
-    run.period.homes = {{n0, {1'000'000'000, 0}}, {n2, {1'000'000'000, 0.5}}};
-    for (int i = 0; i < 10; ++i) {
+    run.period.homes = {{n0, {1'000'000'000, 0}}, {n2, {1'000'000'000, 0.95}}};
+    REQUIRE(run.next(2).fetch);
+    CHECK_FALSE(run.next(1).seats);
+    run.period.homes = {{n0, {1'000'000'000, 0}}, {n2, {1'000'000'000, 0}}};
+    run.period.migration_seconds += 8;
+    run.period.migrated_bytes += 1'000'000'000;
+    run.next(1);
+    // Back again, which is worth it now, and too dear.
+    run.policy->on_cpus(Topology(run.os), {{0, n0}, {1, n0}, {2, n1}, {3, n1}});
+    run.period.homes = {{n0, {1'000'000'000, 0}}, {n1, {1'000'000'000, 0}}};
+    CHECK_FALSE(run.next(1).seats);
+    CHECK(run.policy->report().find("1.00 GB would take 8.00 s") != std::string::npos);
+    CHECK(run.policy->report().find("8.00 s of which are") != std::string::npos);
+}
+
+TEST_CASE("asymsched: when CPUs change, what the move under way has taken counts") {
+    Run run({n0, n1});
+    REQUIRE(run.next(1).seats);
+    run.period.homes = {{n0, {1'000'000'000, 0}}, {n2, {1'000'000'000, 0.95}}};
+    run.period.migration_seconds += 6;
+    run.period.migrated_bytes += 1'000'000'000;
+    run.policy->on_cpus(Topology(run.os), {{0, n0}, {1, n0}, {2, n1}, {3, n1}});
+    run.period.homes = {{n0, {1'000'000'000, 0}}, {n1, {1'000'000'000, 0}}};
+    CHECK_FALSE(run.next(1).seats);
+    CHECK(run.policy->report().find("6.00 s of which are") != std::string::npos);
+}
+
+TEST_CASE("asymsched: while pages follow nothing else is decided, for half a minute") {
+    Run run({n0, n1, n2, n3});
+    for (auto& row : run.period.traffic) row.assign(row.size(), 0);
+    run.period.traffic[0][2] = 64'000;  // node 0's worker to node 1's
+    REQUIRE(run.next(1).seats);
+    // Now another pair is the heaviest, so that parts would change places again.
+    run.period.traffic[0][2] = 0;
+    run.period.traffic[0][4] = 64'000;
+    for (auto& [node, home] : run.period.homes) home.remote_share = 0.5;
+    for (int i = 0; i < 29; ++i) {
         const PlacementOrders orders = run.next(1);
         CHECK_FALSE(orders.fetch);
         CHECK_FALSE(orders.seats);
     }
+    CHECK(run.next(1).seats);
 }
 
 TEST_CASE("asymsched: a node without room for the workers, or outside of the cpuset, is none") {
