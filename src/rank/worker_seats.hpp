@@ -20,6 +20,7 @@
 
 #include <numawarp/ids.hpp>
 
+#include "numa/place/topology.hpp"
 #include "plan/partition.hpp"
 
 namespace nw {
@@ -27,18 +28,21 @@ namespace nw {
 // Zeroes are an empty table. All of it is lock-free, and so may lie in memory that processes share.
 class SeatTable {
   public:
+    // A CPU and its node, which are one word, so that nobody sees one without the other.
+    struct Where {
+        int cpu_and_1;  // 0: where it began, or no order yet
+        NodeId node;
+    };
     struct Seat {
-        std::atomic<NodeId> node;
-        std::atomic<NodeId> ordered_node;
-        std::atomic<int> cpu_and_1;  // 0: where it began
-        std::atomic<int> ordered_cpu_and_1;
+        std::atomic<Where> now;
+        std::atomic<Where> ordered;
     };
     struct alignas(64) Orders {
         std::atomic<std::uint32_t> orders;
         std::atomic<std::uint32_t> fetches;
         std::atomic<bool> crowded;
     };
-    static_assert(std::atomic<NodeId>::is_always_lock_free &&
+    static_assert(std::atomic<Where>::is_always_lock_free &&
                   std::atomic<std::uint64_t>::is_always_lock_free);
 
     static std::size_t bytes_for(std::uint32_t seats) noexcept {
@@ -86,7 +90,8 @@ class WorkerSeats {
           table_(own_ != nullptr ? own_.get() : shared.memory,
                  own_ != nullptr ? workers_
                                  : workers_ * static_cast<std::uint32_t>(shared.ranks.size())),
-          miss_counters_(workers_) {
+          miss_counters_(workers_),
+          refusals_(workers_) {
         std::vector<std::uint32_t> ranks{index(rank)};
         if (own_ == nullptr) ranks = shared.ranks;
         for (std::uint32_t i = 0; i < ranks.size(); ++i) {
@@ -96,12 +101,12 @@ class WorkerSeats {
         first_ = first_seats_[index(rank)];
         for (std::atomic<int>& handle : miss_counters_) handle.store(-1, std::memory_order_relaxed);
         for (std::uint32_t w = 0; w < workers_; ++w)
-            seat(w).node.store(nodes[w], std::memory_order_relaxed);
+            seat(w).now.store({0, nodes[w]}, std::memory_order_relaxed);
     }
 
     std::uint32_t workers() const noexcept { return workers_; }
     NodeId node_of(std::uint32_t w) const noexcept {
-        return seat(w).node.load(std::memory_order_relaxed);
+        return seat(w).now.load(std::memory_order_relaxed).node;
     }
     std::vector<NodeId> nodes() const {
         std::vector<NodeId> nodes;
@@ -116,8 +121,7 @@ class WorkerSeats {
     bool gives_orders() const noexcept { return first_ == 0; }
     // Takes effect with the next fetch() or publish().
     void order(std::uint32_t seat, int cpu, NodeId node) noexcept {
-        table_.seat(seat).ordered_cpu_and_1.store(cpu + 1, std::memory_order_relaxed);
-        table_.seat(seat).ordered_node.store(node, std::memory_order_relaxed);
+        table_.seat(seat).ordered.store({cpu + 1, node}, std::memory_order_relaxed);
     }
     // pairs with the acquire in orders()
     void publish() noexcept { table_.orders().orders.fetch_add(1, std::memory_order_release); }
@@ -130,8 +134,13 @@ class WorkerSeats {
     void set_crowded(bool crowded) noexcept {
         table_.orders().crowded.store(crowded, std::memory_order_relaxed);
     }
-    // The first refusal of the kernel to bind a worker of this rank anew: an errno value, 0 without one.
-    int refusal() const noexcept { return refusal_.load(std::memory_order_relaxed); }
+    // What the kernel said when it last refused to bind a worker of this rank that is not where it was
+    // ordered to: an errno value; 0: all are.
+    int refusal() const noexcept {
+        for (const std::atomic<int>& refusal : refusals_)
+            if (const int error = refusal.load(std::memory_order_relaxed); error != 0) return error;
+        return 0;
+    }
 
     // bytes[a][b] of mail that seat a has sent to seat b so far.
     std::vector<std::vector<double>> mail_bytes() const {
@@ -150,6 +159,8 @@ class WorkerSeats {
     std::uint64_t pages_fetched() const noexcept {
         return pages_fetched_.load(std::memory_order_relaxed);
     }
+    // CPU time of that.
+    std::uint64_t fetch_ns() const noexcept { return fetch_ns_.load(std::memory_order_relaxed); }
 
     // --- Thread: worker w's ---
 
@@ -162,28 +173,28 @@ class WorkerSeats {
     bool crowded() const noexcept {
         return table_.orders().crowded.load(std::memory_order_relaxed);
     }
-    int ordered_cpu(std::uint32_t w) const noexcept {  // −1: none yet
-        return seat(w).ordered_cpu_and_1.load(std::memory_order_relaxed) - 1;
+    Place ordered(std::uint32_t w) const noexcept {  // CPU −1: none yet
+        const SeatTable::Where where = seat(w).ordered.load(std::memory_order_relaxed);
+        return {where.cpu_and_1 - 1, where.node};
     }
     int cpu_of(std::uint32_t w) const noexcept {  // −1: where it began
-        return seat(w).cpu_and_1.load(std::memory_order_relaxed) - 1;
+        return seat(w).now.load(std::memory_order_relaxed).cpu_and_1 - 1;
     }
-    // The worker sits where it was ordered to.
-    void take_seat(std::uint32_t w) noexcept {
-        seat(w).cpu_and_1.store(ordered_cpu(w) + 1, std::memory_order_relaxed);
-        seat(w).node.store(seat(w).ordered_node.load(std::memory_order_relaxed),
-                           std::memory_order_relaxed);
+    // The worker sits there.
+    void take_seat(std::uint32_t w, const Place& place) noexcept {
+        seat(w).now.store({place.cpu + 1, place.node}, std::memory_order_relaxed);
     }
-    void refuse(int error) noexcept {
-        int none = 0;
-        refusal_.compare_exchange_strong(none, error, std::memory_order_relaxed);
+    // 0: the kernel has bound it.
+    void note_binding(std::uint32_t w, int error) noexcept {
+        refusals_[w].store(error, std::memory_order_relaxed);
     }
     // A counter of the kernel's for the worker's misses, by its handle.
     void set_miss_counter(std::uint32_t w, int handle) noexcept {
         miss_counters_[w].store(handle, std::memory_order_relaxed);
     }
-    void count_fetched(std::uint64_t pages) noexcept {
+    void count_fetched(std::uint64_t pages, std::uint64_t ns) noexcept {
         pages_fetched_.fetch_add(pages, std::memory_order_relaxed);
+        fetch_ns_.fetch_add(ns, std::memory_order_relaxed);
     }
     // To a worker of this rank, or of another one: what goes to ranks elsewhere is not counted. Only
     // worker `from` writes its row.
@@ -217,8 +228,9 @@ class WorkerSeats {
     std::vector<std::uint32_t> first_seats_;  // by rank; no_seat: none in this table
     std::uint32_t first_ = 0;                 // this rank's first seat
     std::vector<std::atomic<int>> miss_counters_;
-    std::atomic<int> refusal_{0};
+    std::vector<std::atomic<int>> refusals_;  // by worker
     std::atomic<std::uint64_t> pages_fetched_{0};
+    std::atomic<std::uint64_t> fetch_ns_{0};
 };
 
 }  // namespace nw

@@ -249,9 +249,7 @@ void PlacementWatch::give_seats(const std::vector<Place>& places) {
 // To the rank that decides for this one.
 void PlacementWatch::tell_host() {
     if (!host_.is_shared() || (told_at_ >= 0 && seconds() - told_at_ < tell_seconds)) return;
-    const MigrationFigures figures = daemon_.figures();
-    host_.tell(
-        {look(pages_a_sample).memory_by_home(), figures.pages_moved * page_bytes, figures.busy_ns});
+    host_.tell(own_pages());
     told_at_ = seconds();
 }
 
@@ -269,18 +267,20 @@ void PlacementWatch::end_period() {
     if (orders.fetch) seats_->fetch();
 }
 
+RankPages PlacementWatch::own_pages() const {
+    const MigrationFigures figures = daemon_.figures();
+    RankPages pages{{},
+                    (figures.pages_moved + seats_->pages_fetched()) * page_bytes,
+                    figures.busy_ns + seats_->fetch_ns()};
+    if (policy_->wants_homes()) pages.homes = look(pages_a_sample).memory_by_home();
+    return pages;
+}
+
 // What was done since it was last called.
 PlacementPeriod PlacementWatch::period() {
     PlacementPeriod period;
     period.has_caught_up = daemon_.has_caught_up();
-    RankPages pages;
-    if (host_.is_shared()) {
-        pages = *host_.told();
-    } else {
-        const MigrationFigures figures = daemon_.figures();
-        pages = {{}, figures.pages_moved * page_bytes, figures.busy_ns};
-        if (policy_->wants_homes()) pages.homes = look(pages_a_sample).memory_by_home();
-    }
+    const RankPages pages = host_.is_shared() ? *host_.told() : own_pages();
     period.homes = pages.homes;
     period.migrated_bytes = pages.migrated_bytes;
     period.migration_seconds = static_cast<double>(pages.migration_ns) / 1e9;

@@ -74,6 +74,7 @@ class PlacementWatch {
     void tell_host();
     void end_period();
     PlacementPeriod period();
+    RankPages own_pages() const;
     std::optional<double> missed_bytes() const;
     PlacementSample sample_of(const Placement& placement,
                               const MigrationFigures& figures) const noexcept;

@@ -1,5 +1,7 @@
 #include "worker/relocation.hpp"
 
+#include <new>
+
 #include "lp/group.hpp"
 #include "numa/place/migration_share.hpp"
 #include "rank/worker_seats.hpp"
@@ -18,29 +20,40 @@ void Relocation::step() {
 void Relocation::carry_out() {
     WorkerSeats& seats = core_.rank.seats();
     const std::uint32_t self = core_.self.worker;
-    const int cpu = seats.ordered_cpu(self);
-    if (cpu >= 0) {
+    const Place place = seats.ordered(self);
+    if (place.cpu >= 0) {
         // Also to the one that it has: before Linux 6.2, a cpuset that changes unbinds all threads in it.
-        if (const Status status = core_.rank.os().bind_thread(cpu); status != 0) {
-            seats.refuse(status);
-            return;
-        }
+        const Status status = core_.rank.os().bind_thread(place.cpu);
+        seats.note_binding(self, status);
+        if (status != 0) return;
     }
-    if (cpu >= 0 && cpu != seats.cpu_of(self)) {
-        seats.take_seat(self);
-        for (Group* group : core_.groups) group->memory.request_migration(seats.node_of(self));
+    if (place.cpu >= 0 && place.cpu != seats.cpu_of(self)) {
+        seats.take_seat(self, place);
+        ask_for_pages();
     }
     if (seats.fetches() == fetches_seen_) return;
     fetches_seen_ = seats.fetches();
+    ask_for_pages();
+    fetch_pages();
+}
+
+void Relocation::ask_for_pages() {
+    const NodeId node = core_.rank.seats().node_of(core_.self.worker);
+    for (Group* group : core_.groups) group->memory.request_migration(node);
+}
+
+void Relocation::fetch_pages() {
     const LocalPolicy policy;
     MigrationLog log;
     MigrationShare share(core_.rank.os(), log, policy);
-    for (Group* group : core_.groups) {
-        group->memory.request_migration(seats.node_of(self));
-        share.add(group->memory);
+    try {
+        for (Group* group : core_.groups) share.add(group->memory);
+        share.pass();
+    } catch (const std::bad_alloc&) {
+        // Pagemigd brings them: they have been asked for.
     }
-    share.pass();
-    seats.count_fetched(log.figures().pages_moved);
+    const MigrationFigures figures = log.figures();
+    core_.rank.seats().count_fetched(figures.pages_moved, figures.busy_ns);
 }
 
 }  // namespace nw

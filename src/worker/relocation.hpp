@@ -21,6 +21,8 @@ class Relocation {
 
   private:
     void carry_out();
+    void ask_for_pages();
+    void fetch_pages();
 
     WorkerCore& core_;
     std::uint32_t orders_seen_ = 0;

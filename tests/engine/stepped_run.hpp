@@ -191,6 +191,7 @@ class SteppedRun {
     }
     const Workers& workers() const noexcept { return workers_; }
     Rank& rank(std::uint32_t r) noexcept { return *ranks_[r]; }
+    FakeOs& os() noexcept { return os_; }
 
     // Whether all stand still to be saved, as the first was told by save_soon() or the stop signal.
     bool paused() const {

@@ -1,7 +1,9 @@
 // Goal: two ranks of a host see each other's seats, mail and pages, in memory that they share as two processes
 // would: each maps it for itself. Each rank is a thread here, since they wait for each other.
 #include <array>
+#include <atomic>
 #include <barrier>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
@@ -98,13 +100,30 @@ TEST_CASE("HostSeats: one rank gives orders to the workers of both, and knows th
     first.fetch();
     CHECK(second.orders() == 1);
     CHECK(second.fetches() == 1);
-    CHECK(second.ordered_cpu(0) == -1);
-    CHECK(second.ordered_cpu(1) == 5);
+    CHECK(second.ordered(0).cpu == -1);
+    CHECK(second.ordered(1) == Place{5, n2});
     CHECK(second.node_of(1) == n1);
-    second.take_seat(1);
+    second.take_seat(1, second.ordered(1));
     CHECK(second.node_of(1) == n2);
     CHECK(second.cpu_of(1) == 5);
     CHECK(first.nodes() == std::vector<NodeId>{n0, n0});
+}
+
+TEST_CASE("WorkerSeats: who comes between two orders sees the CPU and the node of one of them") {
+    WorkerSeats seats({n0});
+    seats.order(0, 0, n0);
+    std::atomic<bool> over{false};
+    std::thread placement([&] {
+        for (int i = 0; i < 1'000'000; ++i) seats.order(0, i % 3, NodeId{i % 3});
+        over = true;
+    });
+    int torn = 0;
+    while (!over) {
+        const Place place = seats.ordered(0);
+        torn += place.cpu != index(place.node);
+    }
+    placement.join();
+    CHECK(torn == 0);
 }
 
 TEST_CASE("HostSeats: what both know of their pages is summed when both have told") {

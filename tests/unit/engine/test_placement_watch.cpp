@@ -190,10 +190,13 @@ TEST_CASE("PlacementWatch: what the policy orders comes to the seats, and a refu
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     REQUIRE(seats.orders() == 1);
-    CHECK(seats.ordered_cpu(0) == 0);
-    CHECK(seats.ordered_cpu(1) == 2);
+    CHECK(seats.ordered(0).cpu == 0);
+    CHECK(seats.ordered(1).cpu == 2);
     CHECK(seats.node_of(1) == n1);  // until the worker has gone there
-    seats.refuse(EPERM);
+    seats.note_binding(0, EPERM);   // and again, with success
+    seats.note_binding(0, 0);
+    CHECK(seats.refusal() == 0);
+    seats.note_binding(1, EPERM);
     watch.last_look();
     NumaReport report;
     watch.finish(report, notices);
@@ -209,16 +212,16 @@ TEST_CASE(
     WatchedMachine machine;
     machine.watch(2, [&machine] {
         machine.change_cpus({0, 1});
-        CHECK(machine.seats.ordered_cpu(0) == 0);
-        CHECK(machine.seats.ordered_cpu(1) == 1);
+        CHECK(machine.seats.ordered(0).cpu == 0);
+        CHECK(machine.seats.ordered(1).cpu == 1);
         CHECK_FALSE(machine.seats.crowded());
         machine.change_cpus({3});
-        CHECK(machine.seats.ordered_cpu(0) == 3);
-        CHECK(machine.seats.ordered_cpu(1) == 3);
+        CHECK(machine.seats.ordered(0).cpu == 3);
+        CHECK(machine.seats.ordered(1).cpu == 3);
         CHECK(machine.seats.crowded());
         machine.change_cpus({0, 1, 2, 3});
-        CHECK(machine.seats.ordered_cpu(0) == 0);
-        CHECK(machine.seats.ordered_cpu(1) == 2);
+        CHECK(machine.seats.ordered(0).cpu == 0);
+        CHECK(machine.seats.ordered(1).cpu == 2);
         CHECK_FALSE(machine.seats.crowded());
     });
 }
@@ -233,15 +236,15 @@ TEST_CASE("PlacementWatch: ranks on the same CPUs keep out of each other's way w
         machine.watch_workers(where, [&machine, rank] {
             INFO("rank " << rank);
             machine.change_cpus({0, 2, 3});
-            CHECK(machine.seats.ordered_cpu(0) == (rank == 0 ? 0 : 2));
-            CHECK(machine.seats.ordered_cpu(1) == (rank == 0 ? 0 : 3));
+            CHECK(machine.seats.ordered(0).cpu == (rank == 0 ? 0 : 2));
+            CHECK(machine.seats.ordered(1).cpu == (rank == 0 ? 0 : 3));
             CHECK(machine.seats.crowded());
             machine.change_cpus({0, 3});
-            CHECK(machine.seats.ordered_cpu(0) == (rank == 0 ? 0 : 3));
-            CHECK(machine.seats.ordered_cpu(1) == (rank == 0 ? 0 : 3));
+            CHECK(machine.seats.ordered(0).cpu == (rank == 0 ? 0 : 3));
+            CHECK(machine.seats.ordered(1).cpu == (rank == 0 ? 0 : 3));
             machine.change_cpus({0, 1, 2, 3});
-            CHECK(machine.seats.ordered_cpu(0) == (rank == 0 ? 0 : 2));
-            CHECK(machine.seats.ordered_cpu(1) == (rank == 0 ? 1 : 3));
+            CHECK(machine.seats.ordered(0).cpu == (rank == 0 ? 0 : 2));
+            CHECK(machine.seats.ordered(1).cpu == (rank == 0 ? 1 : 3));
             CHECK_FALSE(machine.seats.crowded());
         });
     }

@@ -1,0 +1,106 @@
+// Goal: a worker that is ordered elsewhere goes there, and its pages follow, or are fetched.
+//
+// Method: orders are given as placement gives them, between turns of a run whose machine is a fake one.
+#include "tests/engine/stepped_run.hpp"
+#include "tests/support/catch.hpp"
+
+namespace nw::test {
+namespace {
+
+constexpr NodeId n0{0}, n3{3}, n5{5};
+
+class Clock final : public LogicalProcess {
+  public:
+    explicit Clock(LpId) {}
+    void on_start(Context& context) override { context.schedule(context.self(), 1, 0); }
+    void on_event(Context& context, const Event&) override {
+        context.schedule(context.self(), 1, 0);
+    }
+};
+
+class Clocks final : public Model {
+  public:
+    Clocks() : Model("clocks", "LPs that count the time") {}
+    Setup setup() override { return {.lps = 16, .until = 1e9, .process = process<Clock>()}; }
+};
+
+// A worker's pages, of which the first of each segment is on node 0.
+struct OrderedRun {
+    Clocks model;
+    Setup setup = model.setup();
+    SteppedRun run;
+    WorkerSeats& seats = run.rank(0).seats();
+
+    OrderedRun() : run(setup, config(), {.workers = 1}, 1) {
+        run.set_up();
+        for (const Group* group : groups())
+            for (const Segment& segment : group->memory.segments().entries())
+                run.os().touch(segment.base, n0);
+    }
+    static Config config() {
+        Config config;
+        config.lps_per_group = 4;
+        config.state_saving_interval = 1;
+        config.gvt_interval_ms = 1e9;
+        config.window_mode = WindowMode::fixed;
+        config.window = 1;
+        return config;
+    }
+    const std::vector<Group*>& groups() { return run.workers()[0]->groups(); }
+    void turn() { run.turn(0, std::chrono::nanoseconds(0)); }
+    // The groups that are asked for on the node.
+    std::size_t asked_for(NodeId node) {
+        std::size_t count = 0;
+        for (const Group* group : groups())
+            count += group->memory.home().needs_move() && group->memory.home().node() == node;
+        return count;
+    }
+};
+
+TEST_CASE("a worker goes where it is ordered to, and asks for its pages there") {
+    OrderedRun ordered;
+    ordered.seats.order(0, 3, n3);
+    ordered.turn();
+    CHECK(ordered.seats.cpu_of(0) == -1);  // nothing is published
+    ordered.seats.publish();
+    ordered.turn();
+    CHECK(ordered.seats.cpu_of(0) == 3);
+    CHECK(ordered.seats.node_of(0) == n3);
+    CHECK(ordered.asked_for(n3) == ordered.groups().size());
+    CHECK(ordered.seats.pages_fetched() == 0);
+}
+
+TEST_CASE("a worker that the kernel does not bind stays, until it does") {
+    OrderedRun ordered;
+    ordered.run.os().fail_next(FakeOs::Call::bind_thread, EPERM);
+    ordered.seats.order(0, 3, n3);
+    ordered.seats.publish();
+    ordered.turn();
+    CHECK(ordered.seats.cpu_of(0) == -1);
+    CHECK(ordered.seats.refusal() == EPERM);
+    CHECK(ordered.asked_for(n3) == 0);
+    ordered.seats.order(0, 5, n5);
+    ordered.seats.publish();
+    ordered.turn();
+    CHECK(ordered.seats.node_of(0) == n5);
+    CHECK(ordered.seats.refusal() == 0);
+}
+
+TEST_CASE("a worker that is to fetch its pages does, once, and says what that took") {
+    OrderedRun ordered;
+    ordered.seats.order(0, 3, n3);
+    ordered.seats.fetch();
+    ordered.turn();
+    const std::uint64_t pages = ordered.seats.pages_fetched();
+    const std::uint64_t ns = ordered.seats.fetch_ns();
+    CHECK(pages >= ordered.groups().size());
+    CHECK(ns > 0);
+    CHECK(ordered.asked_for(n3) == 0);
+    ordered.seats.publish();
+    ordered.turn();
+    CHECK(ordered.seats.pages_fetched() == pages);
+    CHECK(ordered.seats.fetch_ns() == ns);
+}
+
+}  // namespace
+}  // namespace nw::test
