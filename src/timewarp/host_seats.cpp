@@ -21,7 +21,7 @@ struct alignas(64) HostSeats::Pages {
     std::atomic<std::uint64_t> times_told;
 };
 
-HostSeats::HostSeats(RankGroup& ranks, bool wanted, WorkerPlaces& where,
+HostSeats::HostSeats(RankGroup& ranks, bool wanted, const WorkerPlaces& where,
                      std::vector<std::string>& notices) {
     if (!wanted) return;
     const std::vector<std::uint32_t>& sharers = where.sharers;
@@ -38,17 +38,14 @@ HostSeats::HostSeats(RankGroup& ranks, bool wanted, WorkerPlaces& where,
     if (is_alone) return;
     const auto refused = std::find_if(sharers.begin(), sharers.end(),
                                       [&](std::uint32_t r) { return !statuses[r].empty(); });
-    number_ = static_cast<std::size_t>(
-        std::find(sharers.begin(), sharers.end(), index(ranks.rank())) - sharers.begin());
+    number_ = where.number;
     if (refused == sharers.end()) {
         seats_ = {sharers, memory_.begin()};
         return;
     }
-    notices.push_back(
-        fmt::format("each rank of this host is placed by itself: they cannot share memory ({})",
-                    statuses[*refused]));
-    where.sharers = {index(ranks.rank())};
-    where.host_places = where.places;
+    notices.push_back(fmt::format(
+        "--place asymsched is as local here: ranks on the same CPUs cannot share memory ({})",
+        statuses[*refused]));
 }
 
 HostSeats::Pages& HostSeats::pages_of(std::size_t number) const noexcept {

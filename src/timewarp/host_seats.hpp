@@ -22,16 +22,16 @@ namespace nw {
 // What a rank knows of its pages.
 struct RankPages {
     std::map<NodeId, HomeMemory> homes;
-    std::uint64_t migrated_bytes = 0;  // so far, by pagemigd
-    std::uint64_t migration_ns = 0;
+    std::uint64_t migrated_bytes = 0;  // so far, by pagemigd and by workers that fetched
+    std::uint64_t migration_ns = 0;    // CPU time of that
 };
 
 class HostSeats {
   public:
     HostSeats() = default;  // nothing is shared
     // Collective if `wanted`, which is everywhere the same. Where memory cannot be shared, as between
-    // containers, it says so, and `where` is then as if this rank were alone on its cores.
-    HostSeats(RankGroup& ranks, bool wanted, WorkerPlaces& where,
+    // containers, it says so: nobody decides then, lest ranks choose the same CPUs.
+    HostSeats(RankGroup& ranks, bool wanted, const WorkerPlaces& where,
               std::vector<std::string>& notices);
 
     const SharedSeats& seats() const noexcept { return seats_; }

@@ -52,10 +52,13 @@ const std::vector<Place>& decided_for(const Config& config, const WorkerPlaces& 
                                                                               : where.places;
 }
 
-// Segments that come from libc are placed by nobody.
+// Segments that come from libc are placed by nobody, and so are workers of ranks on the same cores that have no
+// common seats: each would choose the best nodes.
 std::unique_ptr<PlacementPolicy> policy_for(MemorySource& memory, const Config& config,
-                                            const WorkerPlaces& where) {
-    if (memory.mode() == MemoryMode::libc) return std::make_unique<LocalPolicy>();
+                                            const WorkerPlaces& where, const HostSeats& host) {
+    const bool nobody_decides =
+        config.place == PlaceMode::asymsched && where.sharers.size() > 1 && !host.is_shared();
+    if (memory.mode() == MemoryMode::libc || nobody_decides) return std::make_unique<LocalPolicy>();
     const Region& region = *memory.region();
     return make_policy(
         memory.os(),
@@ -85,7 +88,7 @@ PlacementWatch::PlacementWatch(MemorySource& memory, const Config& config,
       host_(host),
       progress_(progress),
       nodes_(nodes),
-      policy_(policy_for(memory, config, where)),
+      policy_(policy_for(memory, config, where, host)),
       daemon_(os_, daemon_to_start(config, where, *policy_), *policy_),
       pin_(where.pin),
       watched_(pages_can_be_remote(where, nodes) || daemon_.threads() > 0),

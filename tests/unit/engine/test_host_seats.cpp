@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "timewarp/host_seats.hpp"
 
 using namespace nw;
@@ -33,7 +34,7 @@ class ThreadRank final : public RankGroup {
     std::uint32_t ranks() const noexcept override { return 2; }
     std::string host() const override { return "here"; }
     std::vector<std::string> share(const std::string& own) override {
-        table_.said[rank_] = own.empty() || lie_.empty() ? own : lie_;
+        table_.said[rank_] = lie_.empty() || !own.starts_with("/proc/") ? own : lie_;
         table_.barrier.arrive_and_wait();
         std::vector<std::string> all(table_.said.begin(), table_.said.end());
         table_.barrier.arrive_and_wait();
@@ -47,7 +48,7 @@ class ThreadRank final : public RankGroup {
   private:
     std::uint32_t rank_;
     Table& table_;
-    std::string lie_;  // in the place of all that it says
+    std::string lie_;  // instead of where its memory is
 };
 
 // A host with two ranks of two workers: 0 on node 0, 1 on node 1.
@@ -64,6 +65,7 @@ struct TwoRanks {
                 {{{0, n0}, {1, n0}}, {{2, n1}, {3, n1}}}};
             where[r].places = places[r];
             where[r].sharers = sharers.size() == 2 ? sharers : std::vector<std::uint32_t>{r};
+            where[r].number = sharers.size() == 2 ? r : 0;
             where[r].host_places = places[r];
             if (sharers.size() == 2) where[r].host_places = {{0, n0}, {1, n0}, {2, n1}, {3, n1}};
             threads.emplace_back([&, r] {
@@ -143,14 +145,19 @@ TEST_CASE("HostSeats: what both know of their pages is summed when both have tol
     CHECK(ranks.host[0]->told()->homes.at(n0).bytes == 1000);
 }
 
-TEST_CASE("HostSeats: ranks that cannot share memory are each placed by themselves, and say so") {
-    const TwoRanks ranks("/proc/self/exe");
+TEST_CASE("HostSeats: ranks that cannot share memory say so, and why") {
+    // As in another container, where the number is nobody's, or somebody else's.
+    const nw::test::TemporaryFolder folder;
+    const std::string other = folder.path() + "/other";
+    std::ofstream(other) << "of another size";
+    const bool is_nobodys = GENERATE(true, false);
+    const TwoRanks ranks(is_nobodys ? folder.path() + "/none" : other);
     for (std::size_t r = 0; r < 2; ++r) {
         CHECK_FALSE(ranks.host[r]->is_shared());
         REQUIRE(ranks.notices[r].size() == 1);
-        CHECK(ranks.notices[r][0].starts_with("each rank of this host is placed by itself"));
-        CHECK(ranks.where[r].host_places == ranks.where[r].places);
-        CHECK(ranks.where[r].sharers == std::vector<std::uint32_t>{static_cast<std::uint32_t>(r)});
+        CHECK(ranks.notices[r][0] ==
+              "--place asymsched is as local here: ranks on the same CPUs cannot share memory (No "
+              "such file or directory)");
     }
 }
 

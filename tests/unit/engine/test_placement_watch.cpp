@@ -250,6 +250,20 @@ TEST_CASE("PlacementWatch: ranks on the same CPUs keep out of each other's way w
     }
 }
 
+TEST_CASE("PlacementWatch: ranks on the same CPUs that share no memory do not choose nodes") {
+    WatchedMachine machine;
+    machine.config.place = PlaceMode::asymsched;
+    const std::vector<Place> all = machine.topology.place_workers(4);
+    const bool alone = GENERATE(true, false);
+    WorkerPlaces where{.places = {all[0], all[2]}};
+    if (!alone) {
+        where.sharers = {0, 1};
+        where.host_places = all;
+    }
+    machine.watch_workers(where, [] {});
+    CHECK(machine.report.placed.empty() == !alone);
+}
+
 TEST_CASE("PlacementWatch: --place auto goes by the misses that workers' counters have counted") {
     const nw::test::TemporaryFolder folder;
     WatchedMachine machine;
