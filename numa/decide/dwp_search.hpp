@@ -33,7 +33,7 @@ class DwpSearch {
     double dwp_at(std::size_t step) const noexcept;
     bool go_to(std::size_t step) noexcept;
 
-    const double worker_share_;
+    double worker_share_;
     std::size_t step_ = 0;
     std::size_t best_step_ = 0;
     double best_ = 0;

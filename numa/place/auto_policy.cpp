@@ -24,13 +24,7 @@ class AutoPolicy final : public PlacementPolicy {
     AutoPolicy(Os& os, const PolicyInputs& inputs)
         : machine_(known_machine(os, inputs.machine_file)),
           weighted_(make_weighted_policy(os, inputs)) {
-        std::set<NodeId> used;
-        for (const Place& place : inputs.places) used.insert(place.node);
-        for (std::size_t i = 0; i < machine_.nodes.size(); ++i)
-            if (used.contains(machine_.nodes[i])) worker_mb_s_ += own_mb_s(i);
-        if (used.size() >= machine_.nodes.size())
-            why_ = machine_.nodes.size() < 2 ? "there is one node" : "workers have all nodes";
-        is_decided_ = !why_.empty();
+        look_at(inputs.places);
         wants_misses_ = !is_decided_ && machine_.is_mb_s;
     }
 
@@ -40,7 +34,8 @@ class AutoPolicy final : public PlacementPolicy {
     bool spreads() const noexcept override { return spread_.load(std::memory_order_relaxed); }
     bool moves_pages() const noexcept override { return !is_decided_ || spreads(); }
     std::uint32_t changes() const noexcept override {
-        return changes_.load(std::memory_order_relaxed) + weighted_->changes();
+        return changes_.load(std::memory_order_acquire) +  // pairs with set_spread()
+               weighted_->changes();
     }
 
     double period_seconds() const noexcept override {
@@ -49,10 +44,25 @@ class AutoPolicy final : public PlacementPolicy {
     }
     bool wants_misses() const noexcept override { return wants_misses_; }
 
+    // What is decided stays.
+    void on_cpus(const Topology& topology, const std::vector<Place>& places) override {
+        weighted_->on_cpus(topology, places);
+        if (is_decided_) return;
+        start_again();
+        look_at(places);
+    }
+
     PlacementOrders on_period(const PlacementPeriod& period) override {
         if (is_decided_) return weighted_->on_period(period);
         if (!period.has_caught_up || period.cpu_seconds <= 0) return {};
-        if (period.missed_mb_s && wants_misses_)
+        const bool by_misses = period.missed_mb_s && wants_misses_;
+        if (by_misses != std::exchange(by_misses_, by_misses)) {
+            // Misses tell only of pages that are local, and a trial has begun with those.
+            const bool was_spread = spreads();
+            start_again();
+            if (was_spread) return {};
+        }
+        if (by_misses)
             decide_by_misses(*period.missed_mb_s);
         else
             decide_by_trial(static_cast<double>(period.committed_events) / period.cpu_seconds);
@@ -74,6 +84,23 @@ class AutoPolicy final : public PlacementPolicy {
         for (std::size_t m = 0; mb_s == 0 && m < machine_.nodes.size(); ++m)
             mb_s = std::max(mb_s, machine_.bandwidth.at(node, m));
         return mb_s;
+    }
+
+    void look_at(const std::vector<Place>& places) {
+        std::set<NodeId> used;
+        for (const Place& place : places) used.insert(place.node);
+        worker_mb_s_ = 0;
+        for (std::size_t i = 0; i < machine_.nodes.size(); ++i)
+            if (used.contains(machine_.nodes[i])) worker_mb_s_ += own_mb_s(i);
+        if (used.size() >= machine_.nodes.size())
+            why_ = machine_.nodes.size() < 2 ? "there is one node" : "workers have all nodes";
+        is_decided_ = !why_.empty();
+    }
+
+    void start_again() {
+        missed_ = {};
+        trial_ = {};
+        if (spreads()) set_spread(false);
     }
 
     void decide_by_misses(double missed_mb_s) {
@@ -99,7 +126,7 @@ class AutoPolicy final : public PlacementPolicy {
 
     void set_spread(bool spread) {
         spread_.store(spread, std::memory_order_relaxed);
-        changes_.fetch_add(1, std::memory_order_relaxed);
+        changes_.fetch_add(1, std::memory_order_release);  // pairs with changes()
     }
 
     const KnownMachine machine_;
@@ -108,6 +135,7 @@ class AutoPolicy final : public PlacementPolicy {
     WindowMedian missed_;
     PlacementTrial trial_;
     bool wants_misses_ = false;
+    bool by_misses_ = false;  // the last window
     bool is_decided_ = false;
     std::string why_;
     std::atomic<bool> spread_{false};

@@ -26,7 +26,7 @@ void MigrationShare::pass(const std::stop_token& stop) {
     visits_.clear();
     batches_.clear();
     room_.clear();
-    changes_ = policy_.changes();
+    changes_ = policy_.changes();  // before node_of() is asked: no step is taken for done too early
     sweep_pages_left_ = policy_.spreads() ? sweep_pages : 0;
     std::size_t swept = 0;
     for (std::size_t i = 0; i < members_.size(); ++i) {

@@ -35,28 +35,44 @@ NodeSet worker_nodes(const std::vector<NodeId>& nodes, const std::vector<Place>&
 
 class SpreadPolicy : public PlacementPolicy {
   public:
-    SpreadPolicy(const std::vector<NodeId>& nodes, const PageWeights& weights, NodeSet workers,
-                 const PolicyInputs& inputs)
-        : nodes_(nodes),
-          map_(nodes, weights, workers, unit_bytes(inputs.huge_pages), inputs.slots) {}
+    SpreadPolicy(const std::vector<NodeId>& nodes, const PolicyInputs& inputs)
+        : nodes_(nodes), unit_bytes_(unit_bytes(inputs.huge_pages)), slots_(inputs.slots) {}
 
     NodeId node_of(const void* page, NodeId) const noexcept override {
-        return map_.node_of(page, dwp_.load(std::memory_order_relaxed));
+        return map_
+            .load(std::memory_order_acquire)  // pairs with the release in go_by()
+            ->node_of(page, dwp_.load(std::memory_order_relaxed));
     }
     bool spreads() const noexcept override { return nodes_.size() > 1; }
 
   protected:
+    PageMap map_for(const PageWeights& weights, NodeSet workers) const {
+        return {nodes_, weights, workers, unit_bytes_, slots_};
+    }
+    // Pagemigd may be asking an older one, so all stay.
+    void go_by(PageMap map) {
+        maps_.push_back(std::make_unique<const PageMap>(std::move(map)));
+        map_.store(maps_.back().get(), std::memory_order_release);
+    }
+
     const std::vector<NodeId> nodes_;
-    PageMap map_;
     std::atomic<double> dwp_{0};
+
+  private:
+    const std::size_t unit_bytes_;
+    const SlotGrid slots_;
+    std::vector<std::unique_ptr<const PageMap>> maps_;
+    std::atomic<const PageMap*> map_{nullptr};
 };
 
 class InterleavePolicy final : public SpreadPolicy {
   public:
     InterleavePolicy(const std::vector<NodeId>& nodes, const PolicyInputs& inputs)
-        : SpreadPolicy(nodes, PageWeights(nodes.size(), 1.0 / static_cast<double>(nodes.size())), 1,
-                       inputs) {
-        map_.follow_kernel(std::vector<std::uint32_t>(nodes.size(), 1));
+        : SpreadPolicy(nodes, inputs) {
+        PageMap map =
+            map_for(PageWeights(nodes.size(), 1.0 / static_cast<double>(nodes.size())), 1);
+        map.follow_kernel(std::vector<std::uint32_t>(nodes.size(), 1));
+        go_by(std::move(map));
     }
 
     Status post_for_new_pages(Os& os, void* address, std::size_t bytes) override {
@@ -66,13 +82,9 @@ class InterleavePolicy final : public SpreadPolicy {
 
 class WeightedPolicy final : public SpreadPolicy {
   public:
-    WeightedPolicy(Os& os, const KnownMachine& machine, NodeSet workers, const PolicyInputs& inputs)
-        : SpreadPolicy(machine.nodes, canonical_weights(machine.bandwidth, workers), workers,
-                       inputs),
-          source_(machine.source),
-          canonical_(canonical_weights(machine.bandwidth, workers)),
-          workers_(workers),
-          search_(share_of(canonical_, workers)) {
+    WeightedPolicy(Os& os, const KnownMachine& machine, const PolicyInputs& inputs)
+        : SpreadPolicy(machine.nodes, inputs), machine_(machine) {
+        spread_for(worker_nodes(nodes_, inputs.places));
         const std::vector<std::uint32_t> kernels = os.interleave_weights(nodes_);
         const double sum = std::accumulate(kernels.begin(), kernels.end(), 0.0);
         by_kernel_ = kernels.size() == nodes_.size();
@@ -85,15 +97,22 @@ class WeightedPolicy final : public SpreadPolicy {
     }
 
     std::uint32_t changes() const noexcept override {
-        return changes_.load(std::memory_order_relaxed);
+        return changes_.load(std::memory_order_acquire);  // pairs with note_change()
     }
     double period_seconds() const noexcept override { return spreads() ? window_seconds : 0; }
+
+    void on_cpus(const Topology&, const std::vector<Place>& places) override {
+        const NodeSet workers = worker_nodes(nodes_, places);
+        if (workers == workers_) return;
+        spread_for(workers);
+        note_change();
+    }
 
     PlacementOrders on_period(const PlacementPeriod& period) override {
         if (!period.has_caught_up || period.cpu_seconds <= 0) return {};
         if (search_.feed(static_cast<double>(period.committed_events) / period.cpu_seconds)) {
             dwp_.store(search_.dwp(), std::memory_order_relaxed);
-            changes_.fetch_add(1, std::memory_order_relaxed);
+            note_change();
         }
         return {};
     }
@@ -105,14 +124,24 @@ class WeightedPolicy final : public SpreadPolicy {
             text += fmt::format("{} {} {:.1f} %", i == 0 ? "" : ",", index(nodes_[i]),
                                 100 * weights[i]);
         return fmt::format("{}; proximity {:.2f}{}; by {}", text, search_.dwp(),
-                           search_.is_done() ? "" : " when the run ended", source_);
+                           search_.is_done() ? "" : " when the run ended", machine_.source);
     }
 
   private:
-    const std::string source_;
-    const PageWeights canonical_;
-    const NodeSet workers_;
-    DwpSearch search_;
+    void spread_for(NodeSet workers) {
+        workers_ = workers;
+        canonical_ = canonical_weights(machine_.bandwidth, workers);
+        search_ = DwpSearch(share_of(canonical_, workers));
+        dwp_.store(search_.dwp(), std::memory_order_relaxed);
+        go_by(map_for(canonical_, workers));
+    }
+    // Whoever sees it sees what has changed: pairs with changes().
+    void note_change() noexcept { changes_.fetch_add(1, std::memory_order_release); }
+
+    const KnownMachine machine_;
+    PageWeights canonical_;
+    NodeSet workers_ = 0;
+    DwpSearch search_{1};
     std::atomic<std::uint32_t> changes_{0};
     bool by_kernel_ = false;
 };
@@ -124,9 +153,7 @@ std::unique_ptr<PlacementPolicy> make_interleave_policy(Os& os, const PolicyInpu
 }
 
 std::unique_ptr<PlacementPolicy> make_weighted_policy(Os& os, const PolicyInputs& inputs) {
-    const KnownMachine machine = known_machine(os, inputs.machine_file);
-    return std::make_unique<WeightedPolicy>(os, machine, worker_nodes(machine.nodes, inputs.places),
-                                            inputs);
+    return std::make_unique<WeightedPolicy>(os, known_machine(os, inputs.machine_file), inputs);
 }
 
 }  // namespace nw

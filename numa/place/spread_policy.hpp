@@ -4,7 +4,8 @@
 //
 // By weights, proximity is tuned while the run goes on (decide/dwp_search.hpp): each window's figure is the
 // committed events a second of CPU time, and windows count only when pagemigd has moved what the last step
-// wanted.
+// wanted. When workers come to other nodes, because CPUs were taken away or given back, weights are worked out
+// and proximity is tuned anew.
 //
 // Enforced with any kernel: new pages by a policy for the whole region, where the kernel has one of these
 // proportions, so that there is no mapping more; then page by page, by pagemigd. Interleaved pages stay where

@@ -146,6 +146,42 @@ TEST_CASE("auto: misses of the last level tell whether workers wait for their no
           "local: misses of the last level read 2.90 of 6.00 GB/s that the workers' nodes give");
 }
 
+TEST_CASE("auto: misses that can be read only after a trial has begun tell of local pages") {
+    const bool waits = GENERATE(true, false);
+    Run run({{0, n0}});
+    run.period.committed_events = 1000;
+    for (int i = 0; i < 6; ++i) run.policy->on_period(run.period);
+    REQUIRE(run.policy->spreads());
+    run.period.missed_mb_s = waits ? 3100 : 2900;
+    run.policy->on_period(run.period);
+    CHECK_FALSE(run.policy->spreads());
+    for (int i = 0; i < 6; ++i) run.policy->on_period(run.period);
+    CHECK(run.policy->spreads() == waits);
+    CHECK(run.policy->report().starts_with(waits ? "weighted: misses" : "local: misses"));
+}
+
+TEST_CASE("auto: when workers are put elsewhere before it has decided, it begins again") {
+    Run run({{0, n0}});
+    run.period.committed_events = 1000;
+    for (int i = 0; i < 6; ++i) run.policy->on_period(run.period);
+    REQUIRE(run.policy->spreads());
+    const Topology topology(run.os);
+    run.policy->on_cpus(topology, {{0, n0}, {1, n1}});
+    CHECK_FALSE(run.policy->spreads());
+    run.period.missed_mb_s = 6100;
+    for (int i = 0; i < 6; ++i) run.policy->on_period(run.period);
+    CHECK(
+        run.policy->report().starts_with("weighted: misses of the last level read 6.10 of 12.00"));
+    // Decided: pages go where the weights of the new nodes say.
+    run.policy->on_cpus(topology, {{1, n1}});
+    CHECK(run.policy->spreads());
+    CHECK(run.policy->report().find("pages on nodes 0 30.0 %, 1 60.0 %, 2 10.0 %") !=
+          std::string::npos);
+    Run all({{0, n0}});
+    all.policy->on_cpus(topology, {{0, n0}, {1, n1}, {2, n2}});
+    CHECK(all.policy->report() == "local: workers have all nodes");
+}
+
 TEST_CASE("auto: where bandwidths are known in proportion only, misses say nothing") {
     Run run({{0, n0}}, false);
     CHECK_FALSE(run.policy->wants_misses());

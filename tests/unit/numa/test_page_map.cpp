@@ -397,3 +397,34 @@ TEST_CASE(
         ++count[policy->node_of(page(number), NodeId{1})];
     CHECK(count[NodeId{0}] == Approx(8000).epsilon(0.01));
 }
+
+TEST_CASE("make_policy: weights follow workers to other nodes, and proximity is tuned anew") {
+    const nw::test::TemporaryFolder folder;
+    const std::string file = folder.path() + "/machine.json";
+    std::ofstream(file) << R"({"bw": [[6, 3, 1], [3, 6, 1], [1, 1, 6]]})";
+    FakeOs os(3, 1);
+    const auto policy = make_policy(os, {.mode = PlaceMode::weighted,
+                                         .machine_file = file,
+                                         .huge_pages = HugePages::off,
+                                         .places = {{0, NodeId{0}}},
+                                         .slots = {}});
+    PlacementPeriod period;
+    period.cpu_seconds = 0.25;
+    for (int i = 0; i < 12; ++i) {
+        ++period.committed_events;
+        policy->on_period(period);
+    }
+    REQUIRE(policy->changes() == 2);
+    const Topology topology(os);
+    policy->on_cpus(topology, {{1, NodeId{0}}});
+    CHECK(policy->changes() == 2);
+    policy->on_cpus(topology, {{1, NodeId{1}}});
+    CHECK(policy->changes() == 3);
+    CHECK(policy->report() ==
+          "pages on nodes 0 30.0 %, 1 60.0 %, 2 10.0 %; proximity 0.00 when the run ended; by " +
+              file);
+    std::map<NodeId, int> count;
+    for (std::uint64_t number = 0; number < 10'000; ++number)
+        ++count[policy->node_of(page(number), NodeId{1})];
+    CHECK(count[NodeId{1}] == Approx(6000).epsilon(0.01));
+}
