@@ -8,6 +8,7 @@
 #include <memory>
 #include <random>
 #include <set>
+#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
@@ -183,7 +184,13 @@ class Bench {
             of_reader[i] = static_cast<double>(bytes) / took.count();
         };
         std::vector<std::jthread> threads;
-        for (std::size_t i = 0; i < readers.size(); ++i) threads.emplace_back(work, i);
+        try {
+            for (std::size_t i = 0; i < readers.size(); ++i) threads.emplace_back(work, i);
+        } catch (...) {
+            over = true;
+            ready = readers.size();  // nobody waits for those that are not there
+            throw;
+        }
         while (ready < readers.size()) std::this_thread::yield();
         std::this_thread::sleep_for(std::chrono::duration<double>(effort_.seconds));
         over = true;
@@ -243,7 +250,12 @@ class Bench {
 }  // namespace
 
 MeasuredMachine measure_machine(Os& os, const MeasureEffort& effort) {
-    return Bench(os, effort).run();
+    try {
+        return Bench(os, effort).run();
+    } catch (const std::system_error& refused) {
+        throw MachineError(fmt::format("nodes cannot be measured: a thread cannot be started: {}",
+                                       refused.what()));
+    }
 }
 
 }  // namespace nw

@@ -30,8 +30,8 @@ struct MeasureEffort {
     std::size_t hops = 200'000;                         // a latency
 };
 
-// Throws MachineError where threads cannot be bound, or pages not be put on nodes, of which there are
-// several.
+// Throws MachineError where threads cannot be started; or bound, or pages not be put on nodes, of which there
+// are several.
 MeasuredMachine measure_machine(Os& os, const MeasureEffort& effort = {});
 
 }  // namespace nw

@@ -70,10 +70,10 @@ void PageMigrationDaemon::serve(const std::vector<GroupMemory*>& groups) {
 }
 
 bool PageMigrationDaemon::has_caught_up() const noexcept {
-    return !shares_.empty() &&
-           std::all_of(shares_.begin(), shares_.end(), [this](const auto& share) {
-               return share->changes_done() == policy_.changes();
-           });
+    const auto end = shares_.begin() + static_cast<std::ptrdiff_t>(threads_.size());
+    return !threads_.empty() && std::all_of(shares_.begin(), end, [this](const auto& share) {
+        return share->changes_done() == policy_.changes();
+    });
 }
 
 void PageMigrationDaemon::stop() noexcept {

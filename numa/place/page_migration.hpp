@@ -58,7 +58,7 @@ class PageMigrationDaemon {
     const double period_seconds_;
     const PlacementPolicy& policy_;
     MigrationLog log_;
-    std::vector<std::unique_ptr<MigrationShare>> shares_;  // one a thread
+    std::vector<std::unique_ptr<MigrationShare>> shares_;  // one a thread that was asked for
 
     std::stop_source stop_;
     std::mutex mutex_;

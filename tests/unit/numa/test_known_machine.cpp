@@ -10,8 +10,10 @@
 #include "base/check.hpp"
 #include "numa/measure/known_machine.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/support/fake_os.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/unit/numa/few_threads.hpp"
 
 using namespace nw;
 using nw::test::TemporaryFolder;
@@ -103,6 +105,19 @@ TEST_CASE("measure_machine: who may not bind threads or move pages is told") {
     alone.fail_next(FakeOs::Call::bind_thread, EPERM, 1000);
     alone.fail_next(FakeOs::Call::move_pages, EPERM, 1000);
     CHECK(measure_machine(alone, small).nodes.size() == 1);
+}
+
+TEST_CASE("measure_machine: a thread that cannot be started ends it, with one line") {
+    if (nw::test::sanitized) return;  // a sanitizer's threads need addresses of their own
+    PagesOs os(1, 4);
+    const nw::test::FewThreads few(GENERATE(0, 2));
+    try {
+        measure_machine(os, small);
+        FAIL("it measured with too few threads");
+    } catch (const MachineError& error) {
+        CHECK(std::string(error.what())
+                  .starts_with("nodes cannot be measured: a thread cannot be started: "));
+    }
 }
 
 TEST_CASE("known_machine: a measure is found again, for all of its nodes or some of them") {

@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <optional>
 #include <thread>
 
 #include "numa/place/page_migration.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/unit/numa/fake_groups.hpp"
+#include "tests/unit/numa/few_threads.hpp"
 
 using namespace nw;
 
@@ -92,6 +95,30 @@ TEST_CASE("PageMigrationDaemon: where pages cannot be moved it says so once and 
     CHECK(daemon.figures().passes == 0);
     REQUIRE(daemon.notices().size() == 1);
     CHECK(daemon.notices()[0].find("does not let us move pages") != std::string::npos);
+}
+
+TEST_CASE(
+    "PageMigrationDaemon: with fewer threads than were asked for it catches up all the same") {
+    if (test::sanitized) return;  // a sanitizer's threads need addresses of their own
+    FakeOs os(2, 1);
+    test::FakeGroups groups(os, 8);
+    struct : PlacementPolicy {
+        NodeId node_of(const void*, NodeId home) const noexcept override { return home; }
+        std::uint32_t changes() const noexcept override { return 1; }
+    } changed;
+    std::optional<PageMigrationDaemon> daemon;
+    {
+        const test::FewThreads few(2);
+        daemon.emplace(os, options(4, 0.001), changed);
+    }
+    CHECK(daemon->threads() == 2);
+    REQUIRE(daemon->notices().size() == 1);
+    CHECK(daemon->notices()[0].find("2 of 4 threads could be started") != std::string::npos);
+    CHECK_FALSE(daemon->has_caught_up());
+    daemon->serve(groups.all());
+    for (int i = 0; i < 3000 && !daemon->has_caught_up(); ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    CHECK(daemon->has_caught_up());
 }
 
 TEST_CASE("PageMigrationDaemon: off is off") {
