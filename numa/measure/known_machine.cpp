@@ -119,6 +119,11 @@ json rounded(const Rows& rows) {
 
 KnownMachine known_machine(Os& os, const std::string& file) {
     const std::vector<NodeId> nodes = os.nodes();
+    if (nodes.size() > decision_nodes_max)
+        throw SetupError(fmt::format(
+            "--place weighted, asymsched and auto: this machine has {} nodes with memory, and they "
+            "know of at most {}; legal here: --place local or interleave",
+            nodes.size(), decision_nodes_max));
     if (!file.empty()) return machine_from_file(nodes, file);
     try {
         return machine_from_cache(nodes);

@@ -24,7 +24,7 @@ struct KnownMachine {
 };
 
 // `file`: empty, or FILE or FILE#NAME. Throws SetupError of one line if such a file is not as it must be
-// or has another number of nodes than the machine. What was measured on another machine is passed over.
+// or has another number of nodes than the machine; or if the machine has more than decisions know. What was measured on another machine is passed over.
 KnownMachine known_machine(Os& os, const std::string& file);
 
 // Where measures of this host are kept: empty if the user has no folder for that.

@@ -188,3 +188,18 @@ TEST_CASE("known_machine: a file that the user names comes first, and must have 
               "--machine " + file + ": a machine of 2 nodes; legal: one of 3, as this machine has");
     }
 }
+
+TEST_CASE("known_machine: more nodes than decisions know are told, by the option that needs them") {
+    const CacheFolder nothing_there;
+    FakeOs sixteen(16, 1);
+    CHECK(known_machine(sixteen, "").nodes.size() == 16);
+    FakeOs os(17, 1);
+    try {
+        known_machine(os, "");
+        FAIL("17 nodes were taken");
+    } catch (const SetupError& error) {
+        CHECK(std::string(error.what()) ==
+              "--place weighted, asymsched and auto: this machine has 17 nodes with memory, and "
+              "they know of at most 16; legal here: --place local or interleave");
+    }
+}
