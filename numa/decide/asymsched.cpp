@@ -17,8 +17,8 @@ constexpr double line_bytes = 64;
 constexpr double rounding = 1e-12;
 
 // Looks at subsets after which admissible placements are no longer counted, and after which the best that
-// was met has to do: a tenth of a second. Of 3,000 random machines of 16 nodes, with random clusters and
-// much memory that is of equal size, one came to that.
+// was met has to do: so a decision keeps to the time that tests/unit/numa/test_asymsched.cpp allows, where
+// hardly one comes to that.
 constexpr std::uint64_t looks_for_counting = 3'000'000;
 constexpr std::uint64_t looks_max = 20'000'000;
 constexpr std::uint64_t looks_of_a_comparison = 30;  // takes as long

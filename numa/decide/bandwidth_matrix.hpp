@@ -12,6 +12,9 @@ namespace nw {
 // A set of nodes, one bit each.
 using NodeSet = std::uint32_t;
 inline constexpr std::size_t decision_nodes_max = 16;
+constexpr bool is_in(NodeSet set, std::size_t node) noexcept {
+    return node < decision_nodes_max && (set >> node & 1) != 0;
+}
 
 class BandwidthMatrix {
   public:

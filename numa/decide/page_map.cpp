@@ -19,8 +19,6 @@ constexpr std::uint64_t second_shift = 0x243F'6A88'85A3'08D3;
 
 double fraction(std::uint64_t bits) noexcept { return static_cast<double>(bits >> 11) * 0x1p-53; }
 
-bool is_in(NodeSet set, std::size_t node) noexcept { return (set >> node & 1) != 0; }
-
 }  // namespace
 
 PageMap::PageMap(std::vector<NodeId> nodes, const PageWeights& weights, NodeSet workers,

@@ -5,10 +5,9 @@
 // whose points are spread far more evenly than random ones; each slot's sequence is shifted by the multiples
 // of two others, so that few pages in each of many slots are spread as evenly. Pages of one kind are at regular
 // places, such as in every fourth segment, and then only multiples of these numbers count: so the four were
-// chosen among the roots of small numbers, e and π by trying such places. Of 1,088 pages on eight nodes, at five
-// proximities, the shares were more than a percentage point off in one case of 60; with the sequence R2 (Roberts,
-// "The unreasonable effectiveness of quasirandom sequences", 2018), four times whose first number is
-// nearly whole, in 14; with random nodes it would be nearly all.
+// chosen among the roots of small numbers, e and π by trying such places, as tests/unit/numa/test_page_map.cpp
+// does. The sequence R2 (Roberts, "The unreasonable effectiveness of quasirandom sequences", 2018) will not do:
+// four times its first number is nearly whole.
 // The first coordinate says the node by the canonical weights. Where that is no worker's node, the second says from
 // which proximity on the page goes to a worker's node, and which one follows from where the first lies in
 // its node's interval. So each page has at most two nodes in its life, and changes once, when proximity

@@ -8,8 +8,6 @@
 namespace nw {
 namespace {
 
-bool is_in(NodeSet set, std::size_t node) noexcept { return (set >> node & 1) != 0; }
-
 double slowest_to_reach(const BandwidthMatrix& machine, NodeSet workers, std::size_t memory) {
     double slowest = 0;
     for (std::size_t cpu = 0; cpu < machine.nodes(); ++cpu) {

@@ -16,7 +16,6 @@
 #include <numawarp/model.hpp>
 
 #include "numa/decide/machine_file.hpp"
-#include "numa/os/machine.hpp"
 
 namespace nw {
 namespace {
@@ -144,8 +143,7 @@ std::string cached_machine_file() {
     return folder / "numawarp" / fmt::format("machine-{}.json", host_name());
 }
 
-std::string describe_measure(const MeasuredMachine& measured) {
-    const Machine machine = read_machine();
+std::string describe_measure(const MeasuredMachine& measured, const Machine& machine) {
     nlohmann::ordered_json nodes = json::array();
     for (const NodeId id : measured.nodes) {
         nlohmann::ordered_json node = {{"node", index(id)}, {"name", ""}, {"memory_bytes", 0}};

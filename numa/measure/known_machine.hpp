@@ -12,6 +12,7 @@
 
 #include "numa/decide/bandwidth_matrix.hpp"
 #include "numa/measure/machine_measure.hpp"
+#include "numa/os/machine.hpp"
 #include "numa/os/os.hpp"
 
 namespace nw {
@@ -24,13 +25,14 @@ struct KnownMachine {
 };
 
 // `file`: empty, or FILE or FILE#NAME. Throws SetupError of one line if such a file is not as it must be
-// or has another number of nodes than the machine; or if the machine has more than decisions know. What was measured on another machine is passed over.
+// or has another number of nodes than the machine; or if the machine has more than decisions know. What was
+// measured on another machine is passed over.
 KnownMachine known_machine(Os& os, const std::string& file);
 
 // Where measures of this host are kept: empty if the user has no folder for that.
 std::string cached_machine_file();
 
-// The JSON of a measure: which machine it was, hwloc's names of nodes, and the tables.
-std::string describe_measure(const MeasuredMachine& measured);
+// The JSON of a measure: which machine it was, its names of nodes, and the tables.
+std::string describe_measure(const MeasuredMachine& measured, const Machine& machine);
 
 }  // namespace nw

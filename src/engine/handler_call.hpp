@@ -26,7 +26,7 @@ enum class HandlerEnd : std::uint8_t { returned, out_of_memory, exception, unkno
 // Runs `body` with `heap` current (null: libc's) until it, and an exception that it throws, are gone.
 // The guard is armed all the while: what() of an exception is the model's code, and so is its
 // destructor. The words of an exception are then the guard's description. Always inlined, like all on the way of
-// an event whose calls would pass their body's captures through memory: a fifth of an event of PHOLD.
+// an event whose calls would pass their body's captures through memory.
 template <class Body>
 [[gnu::always_inline]] inline HandlerEnd run_armed(FaultGuard& guard, LpHeap* heap, Body&& body) {
     const HeapScope scope(heap);

@@ -48,7 +48,7 @@ std::string measure_and_keep(std::string file) {
         if (failed) throw MachineError(fmt::format("{}: {}", file, failed.message()));
     }
     const MeasuredMachine measured = measure_machine(linux_os());
-    write(file, describe_measure(measured));
+    write(file, describe_measure(measured, read_machine()));
     return table("MB/s that CPUs of a node (row) read from memory of a node (column), alone",
                  measured, measured.bandwidth) +
            table("the same while every node reads from one", measured, measured.bandwidth_busy) +

@@ -32,6 +32,15 @@ struct PagesOs : FakeOs {
     }
 };
 
+Machine as_machine(FakeOs& os) {
+    Machine machine;
+    machine.cpus = os.allowed_cpus();
+    for (const NodeId node : os.nodes())
+        machine.nodes.push_back(
+            {node, os.total_bytes(node), "fake " + std::to_string(index(node))});
+    return machine;
+}
+
 // A user's folder of his own, for the time of a test.
 class CacheFolder {
   public:
@@ -124,7 +133,9 @@ TEST_CASE("known_machine: a measure is found again, for all of its nodes or some
     CacheFolder cache;
     PagesOs os(3, 1);
     const MeasuredMachine measured = measure_machine(os, small);
-    cache.keep(describe_measure(measured));
+    const std::string content = describe_measure(measured, as_machine(os));
+    CHECK(content.find(R"("name": "fake 2")") != std::string::npos);
+    cache.keep(content);
     const KnownMachine all = known_machine(os, "");
     CHECK(all.source.starts_with("measured on "));
     REQUIRE(all.bandwidth.nodes() == 3);
@@ -138,7 +149,7 @@ TEST_CASE("known_machine: a measure is found again, for all of its nodes or some
 TEST_CASE("known_machine: what was measured on another machine, or is damaged, is passed over") {
     CacheFolder cache;
     PagesOs os(2, 1);
-    std::string content = describe_measure(measure_machine(os, small));
+    std::string content = describe_measure(measure_machine(os, small), as_machine(os));
     FakeOs larger(3, 1);
     cache.keep(content);
     CHECK(known_machine(larger, "").source == "distances between nodes");
