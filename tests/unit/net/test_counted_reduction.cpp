@@ -76,7 +76,8 @@ TEST_CASE("CountedReduction: its result is known when all has come that was sent
         INFO("NUMAWARP_TEST_SEED=" << seed);
         Dice dice(seed);
         const auto count = static_cast<std::uint32_t>(2 + dice.below(4));
-        InProcessNetwork network(count, seed, {.delay_max = 40, .stall_probability = 0.01, .stall_max = 100});
+        InProcessNetwork network(count, seed,
+                                 {.delay_max = 40, .stall_probability = 0.01, .stall_max = 100});
         std::vector<RestlessRank> ranks;
         for (std::uint32_t r = 0; r < count; ++r) ranks.emplace_back(network.rank(r), count);
         std::vector<std::map<std::uint32_t, std::uint64_t>> sent_to(count);
