@@ -1,0 +1,17 @@
+#!/usr/bin/env python3
+"""The programs in docs/processes.md and docs/how-to/from-simpy.md are those that are tested: whole or in
+parts models/bank/main.cpp and tests/support/simpy_models.py."""
+
+from document import Document
+from programs import CHECKOUT, Programs
+
+programs = Programs()
+bank = (CHECKOUT / "models/bank/main.cpp").read_text()
+simpy = (CHECKOUT / "tests/support/simpy_models.py").read_text()
+tutorial = [block.text for block in Document(CHECKOUT / "docs/processes.md").blocks]
+programs.expect(bank in tutorial, "the tutorial's program is models/bank/main.cpp")
+sides = {block.language: block.text
+         for block in Document(CHECKOUT / "docs/how-to/from-simpy.md").blocks}
+programs.expect(sides["cpp"] in bank, "one side of the comparison is of models/bank/main.cpp")
+programs.expect(sides["python"] in simpy, "the other one is of simpy_models.py")
+programs.leave()
