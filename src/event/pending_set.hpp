@@ -80,8 +80,12 @@ class PendingSet {
     // `taken`. Cost: O(size).
     template <class Wanted>
     void take_if(Wanted&& wanted, std::vector<PendingEntry>& taken) {
-        std::vector<PendingEntry> all = take_all();
-        for (const PendingEntry& entry : all) (wanted(entry) ? taken : late_).push_back(entry);
+        late_ = take_all();
+        std::erase_if(late_, [&](const PendingEntry& entry) {
+            if (!wanted(entry)) return false;
+            taken.push_back(entry);
+            return true;
+        });
         size_ = late_.size();
         rebuild();
     }

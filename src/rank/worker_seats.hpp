@@ -20,7 +20,6 @@
 
 #include <numawarp/ids.hpp>
 
-#include "numa/place/topology.hpp"
 #include "plan/partition.hpp"
 
 namespace nw {
@@ -82,6 +81,12 @@ struct SharedSeats {
 
 class WorkerSeats {
   public:
+    struct Seat {
+        int cpu;  // −1: none yet
+        NodeId node;
+        friend bool operator==(const Seat&, const Seat&) = default;
+    };
+
     // nodes: of this rank's workers. With shared seats every rank of them has as many.
     explicit WorkerSeats(const std::vector<NodeId>& nodes, RankId rank = RankId{0},
                          const SharedSeats& shared = {})
@@ -173,7 +178,7 @@ class WorkerSeats {
     bool crowded() const noexcept {
         return table_.orders().crowded.load(std::memory_order_relaxed);
     }
-    Place ordered(std::uint32_t w) const noexcept {  // CPU −1: none yet
+    Seat ordered(std::uint32_t w) const noexcept {
         const SeatTable::Where where = seat(w).ordered.load(std::memory_order_relaxed);
         return {where.cpu_and_1 - 1, where.node};
     }
@@ -181,7 +186,7 @@ class WorkerSeats {
         return seat(w).now.load(std::memory_order_relaxed).cpu_and_1 - 1;
     }
     // The worker sits there.
-    void take_seat(std::uint32_t w, const Place& place) noexcept {
+    void take_seat(std::uint32_t w, const Seat& place) noexcept {
         seat(w).now.store({place.cpu + 1, place.node}, std::memory_order_relaxed);
     }
     // 0: the kernel has bound it.

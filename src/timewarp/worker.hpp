@@ -226,6 +226,7 @@ class alignas(64) Worker final : private detail::EventSink,
     void begin_pause(const GvtResult& result);
     void pause_on_gvt(const GvtResult& result);
     PendingChains settle_pending();
+    void drop_cancelled();
     void forget_past(Group& group);
 
     // --- in the paranoid preset (worker_validate.cpp; base/paranoid.hpp) ---

@@ -66,26 +66,34 @@ void Worker::end_interrupted() noexcept {
 
 // --- Saving ----------------------------------------------------------------------------------------
 
-// The pending events, by group. Those that are cancelled, or whose anti-messages wait for them, go.
+// The pending events, by group. Those that are cancelled, or whose anti-messages wait for them, go. Mostly there are
+// none, and then the pending set need not be taken apart, which takes its size twice.
 PendingChains Worker::settle_pending() {
     PendingChains pending(core_.plan.partition.groups());
+    bool some_go = false;
+    pending_.for_each([&](const PendingEntry& entry) {
+        EventRecord& event = *entry.event;
+        const std::uint32_t g = core_.plan.partition.position(entry.target).group;
+        LpRecord& record = core_.lp(entry.target);
+        if (event.status != EventStatus::cancelled && event.from_other_worker &&
+            record.unmatched_anti_messages > 0 && take_anti(*core_.rank.group(g), record, event))
+            event.status = EventStatus::cancelled;
+        if (event.status == EventStatus::cancelled)
+            some_go = true;
+        else
+            pending.add(g, event);
+    });
+    if (some_go) drop_cancelled();
+    return pending;
+}
+
+void Worker::drop_cancelled() {
     std::vector<PendingEntry> dropped;
     pending_.take_if(
-        [&](const PendingEntry& entry) {
-            EventRecord& event = *entry.event;
-            if (event.status == EventStatus::cancelled) return true;
-            const std::uint32_t g = core_.plan.partition.position(entry.target).group;
-            LpRecord& record = core_.lp(entry.target);
-            if (event.from_other_worker && record.unmatched_anti_messages > 0 &&
-                take_anti(*core_.rank.group(g), record, event))
-                return true;
-            pending.add(g, event);
-            return false;
-        },
+        [](const PendingEntry& entry) { return entry.event->status == EventStatus::cancelled; },
         dropped);
     for (const PendingEntry& entry : dropped)
         core_.group_of(core_.lp(entry.target)).heap.free(entry.event, entry.event->bytes());
-    return pending;
 }
 
 // What was learnt of its LPs stays.

@@ -20,7 +20,7 @@ void Relocation::step() {
 void Relocation::carry_out() {
     WorkerSeats& seats = core_.rank.seats();
     const std::uint32_t self = core_.self.worker;
-    const Place place = seats.ordered(self);
+    const WorkerSeats::Seat place = seats.ordered(self);
     if (place.cpu >= 0) {
         // Also to the one that it has: before Linux 6.2, a cpuset that changes unbinds all threads in it.
         const Status status = core_.rank.os().bind_thread(place.cpu);

@@ -103,7 +103,7 @@ TEST_CASE("HostSeats: one rank gives orders to the workers of both, and knows th
     CHECK(second.orders() == 1);
     CHECK(second.fetches() == 1);
     CHECK(second.ordered(0).cpu == -1);
-    CHECK(second.ordered(1) == Place{5, n2});
+    CHECK(second.ordered(1) == WorkerSeats::Seat{5, n2});
     CHECK(second.node_of(1) == n1);
     second.take_seat(1, second.ordered(1));
     CHECK(second.node_of(1) == n2);
@@ -121,7 +121,7 @@ TEST_CASE("WorkerSeats: who comes between two orders sees the CPU and the node o
     });
     int torn = 0;
     while (!over) {
-        const Place place = seats.ordered(0);
+        const WorkerSeats::Seat place = seats.ordered(0);
         torn += place.cpu != index(place.node);
     }
     placement.join();
