@@ -3,8 +3,10 @@
 //
 // Method: a scene is an LP whose processes note what they see in a text that lies outside of it, under the
 // sequential engine. What rollbacks do is seen in digests.
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -151,6 +153,39 @@ TEST_CASE("times that were withdrawn cost no events, and their entries go") {
     const RunResult result = run_model(stage, in_order());
     // Multiples of 1 to 5, 100 of each, are 292 numbers.
     CHECK(result.totals[Counter::committed_events] == 292);
+}
+
+// Sets and withdraws at random, and keeps a table of what is set.
+Process clerk(Scene& scene) {
+    std::vector<std::unique_ptr<Delay>> delays;
+    std::vector<double> times;
+    for (int step = 0; step < 20'000; ++step) {
+        const Draws random = scene.env.random();
+        if (delays.size() < 30 || random.chance(0.4)) {
+            times.push_back(scene.env.now() + static_cast<double>(1 + random.below(40)) / 64);
+            delays.push_back(std::make_unique<Delay>(scene.env, times.back()));
+        }
+        const std::size_t drawn = random.below(delays.size());
+        if (random.chance(0.3)) {
+            const double first = *std::min_element(times.begin(), times.end());
+            co_await *delays[static_cast<std::size_t>(std::find(times.begin(), times.end(), first) -
+                                                      times.begin())];
+            if (scene.env.now() < first) scene.note("too early");
+            for (std::size_t i = 0; i < delays.size(); ++i)
+                if (delays[i]->happened() != (times[i] <= scene.env.now())) scene.note("wrong");
+        }
+        if (random.chance(0.4)) {
+            delays.erase(delays.begin() + static_cast<std::ptrdiff_t>(drawn));
+            times.erase(times.begin() + static_cast<std::ptrdiff_t>(drawn));
+        }
+    }
+    scene.note("done");
+}
+
+TEST_CASE("of many delays that are set and withdrawn at random, those happen that are due") {
+    const std::string text = told([](Scene& s) { s.env.start(clerk(s)); });
+    CHECK(text.size() > 6);
+    CHECK(text.substr(text.find(':')) == ":done ");
 }
 
 TEST_CASE("a time in the past is the event's failure") {
