@@ -97,7 +97,8 @@ class LocalPolicy final : public PlacementPolicy {
 
 struct PolicyInputs {
     PlaceMode mode = PlaceMode::local;
-    std::string machine_file;  // --machine
+    std::string machine_file;              // --machine
+    std::optional<double> proximity = {};  // --proximity; none: searched
     HugePages huge_pages = HugePages::automatic;
     std::vector<Place> places;  // by worker; of all ranks that it decides for
     SlotGrid slots;             // of the region

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -83,13 +84,14 @@ class InterleavePolicy final : public SpreadPolicy {
 class WeightedPolicy final : public SpreadPolicy {
   public:
     WeightedPolicy(Os& os, const KnownMachine& machine, const PolicyInputs& inputs)
-        : SpreadPolicy(machine.nodes, inputs), machine_(machine) {
+        : SpreadPolicy(machine.nodes, inputs), machine_(machine), given_(inputs.proximity) {
         spread_for(worker_nodes(nodes_, inputs.places));
         const std::vector<std::uint32_t> kernels = os.interleave_weights(nodes_);
         const double sum = std::accumulate(kernels.begin(), kernels.end(), 0.0);
+        const PageWeights wanted = weights_at(canonical_, workers_, dwp_);
         by_kernel_ = kernels.size() == nodes_.size();
         for (std::size_t i = 0; by_kernel_ && i < nodes_.size(); ++i)
-            by_kernel_ = std::abs(kernels[i] / sum - canonical_[i]) <= share_near_enough;
+            by_kernel_ = std::abs(kernels[i] / sum - wanted[i]) <= share_near_enough;
     }
 
     Status post_for_new_pages(Os& os, void* address, std::size_t bytes) override {
@@ -99,7 +101,9 @@ class WeightedPolicy final : public SpreadPolicy {
     std::uint32_t changes() const noexcept override {
         return changes_.load(std::memory_order_acquire);  // pairs with note_change()
     }
-    double period_seconds() const noexcept override { return spreads() ? window_seconds : 0; }
+    double period_seconds() const noexcept override {
+        return spreads() && search_ ? window_seconds : 0;
+    }
 
     void on_cpus(const Topology&, const std::vector<Place>& places) override {
         const NodeSet workers = worker_nodes(nodes_, places);
@@ -109,9 +113,9 @@ class WeightedPolicy final : public SpreadPolicy {
     }
 
     PlacementOrders on_period(const PlacementPeriod& period) override {
-        if (!period.has_caught_up || period.cpu_seconds <= 0) return {};
-        if (search_.feed(static_cast<double>(period.committed_events) / period.cpu_seconds)) {
-            dwp_.store(search_.dwp(), std::memory_order_relaxed);
+        if (!search_ || !period.has_caught_up || period.cpu_seconds <= 0) return {};
+        if (search_->feed(static_cast<double>(period.committed_events) / period.cpu_seconds)) {
+            dwp_.store(search_->dwp(), std::memory_order_relaxed);
             note_change();
         }
         return {};
@@ -123,25 +127,27 @@ class WeightedPolicy final : public SpreadPolicy {
         for (std::size_t i = 0; i < nodes_.size(); ++i)
             text += fmt::format("{} {} {:.1f} %", i == 0 ? "" : ",", index(nodes_[i]),
                                 100 * weights[i]);
-        return fmt::format("{}; proximity {:.2f}{}; by {}", text, search_.dwp(),
-                           search_.is_done() ? "" : " when the run ended", machine_.source);
+        const char* how = !search_ ? " as given" : search_->is_done() ? "" : " when the run ended";
+        return fmt::format("{}; proximity {:.2f}{}; by {}", text, dwp_.load(), how,
+                           machine_.source);
     }
 
   private:
     void spread_for(NodeSet workers) {
         workers_ = workers;
         canonical_ = canonical_weights(machine_.bandwidth, workers);
-        search_ = DwpSearch(share_of(canonical_, workers));
-        dwp_.store(search_.dwp(), std::memory_order_relaxed);
+        if (!given_) search_.emplace(share_of(canonical_, workers));
+        dwp_.store(given_.value_or(0), std::memory_order_relaxed);
         go_by(map_for(canonical_, workers));
     }
     // Whoever sees it sees what has changed: pairs with changes().
     void note_change() noexcept { changes_.fetch_add(1, std::memory_order_release); }
 
     const KnownMachine machine_;
+    const std::optional<double> given_;  // proximity
     PageWeights canonical_;
     NodeSet workers_ = 0;
-    DwpSearch search_{1};
+    std::optional<DwpSearch> search_;  // none: proximity is given
     std::atomic<std::uint32_t> changes_{0};
     bool by_kernel_ = false;
 };

@@ -161,6 +161,18 @@ void add_memory(OptionBuilder& table, Config& config) {
         "machine", "FILE", config.machine_file,
         "bandwidths between the machine's nodes, as JSON, or FILE#NAME for one of several "
         "machines; without it what ./jobs/run machine measured, else what firmware says");
+    OptionSpec& proximity = table.add(
+        "proximity", "SHARE|auto", "auto",
+        "with --place weighted: so much of what is due to nodes without workers is on those with "
+        "workers instead; auto: what makes the run fastest, found while it runs");
+    proximity.legal = legal_share.text();
+    proximity.set = [&config](std::string_view text) {
+        config.proximity.reset();
+        if (text != "auto") config.proximity = parse_number<double>(text, legal_share, "auto");
+    };
+    proximity.value = [&config] {
+        return config.proximity ? json(*config.proximity) : json("auto");
+    };
     OptionSpec& pagemigd = table.add("pagemigd", "THREADS@SECONDS|auto|off", "auto",
                                      "threads and period of the daemon that moves pages to their "
                                      "worker's node; auto: 1@1 on several nodes, else off");

@@ -111,6 +111,8 @@ void check_needs(const Settings& settings) {
         {"machine", config.machine_file, !config.machine_file.empty(),
          config.place != PlaceMode::local && config.place != PlaceMode::interleave,
          "--place weighted, asymsched or auto"},
+        {"proximity", fmt::format("{}", config.proximity.value_or(0)), config.proximity.has_value(),
+         config.place == PlaceMode::weighted, "--place weighted"},
         {"check-rebind", fmt::format("{}", config.check_rebind), config.check_rebind > 0,
          config.rebind_seconds > 0, "--rebind SECONDS"},
     };

@@ -44,6 +44,7 @@ struct Config {
     double check_rollback = 0;           // share of events, in [0, 1]
     PlaceMode place = PlaceMode::local;
     std::string machine_file;  // bandwidths between nodes; empty: as measured, or as firmware says
+    std::optional<double> proximity;  // of weighted pages to workers, in [0, 1]; nullopt: searched
     PagemigdOptions pagemigd;
     double rebind_seconds = 2;           // between two looks at the loads of groups; 0: off
     bool rebind_ranks = true;            // also over ranks

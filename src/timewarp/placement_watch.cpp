@@ -64,6 +64,7 @@ std::unique_ptr<PlacementPolicy> policy_for(MemorySource& memory, const Config& 
         memory.os(),
         {.mode = config.place,
          .machine_file = config.machine_file,
+         .proximity = config.proximity,
          .huge_pages = memory.huge_pages(),
          .places = decided_for(config, where),
          .slots = {region.base(), static_cast<unsigned>(std::countr_zero(region.slot_bytes()))}});

@@ -36,6 +36,9 @@ for daemon in ["2", "0@5", "65@5", "2@0", "2@nan", "2@1e9", "-1@5", "on", "2@5@6
 for period in ["0", "-1", "nan", "1e6", "on"]:
     refused(2, [f"--rebind {period}", "above 0", "off"], "phold", "--rebind", period)
 refused(2, ["--check-rebind 2", "from 0 to 1"], "phold", "--check-rebind", "2")
+refused(2, ["--proximity 2", "from 0 to 1", "auto"], "phold", "--place", "weighted", "--proximity", "2")
+refused(2, ["--proximity near", "from 0 to 1", "auto"], "phold", "--place", "weighted", "--proximity", "near")
+refused(2, ["--proximity 0", "needs --place weighted"], "phold", "--proximity", "0")
 refused(2, ["--check-rebind 0.5", "--rebind SECONDS"],
         "phold", "--check-rebind", "0.5", "--rebind", "off")
 refused(2, ["--trace", "timewarp"], "phold", "--trace", "t.json", "--engine", "sequential")

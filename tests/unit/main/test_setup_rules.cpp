@@ -178,4 +178,13 @@ TEST_CASE(
     CHECK(complaint(placed(nw::PlaceMode::asymsched, "m.json"), {}, 2) == "");
     CHECK(complaint(placed(nw::PlaceMode::interleave, "m.json")) ==
           "--machine m.json: needs --place weighted, asymsched or auto; must be left out here");
+    const auto near_workers = [](nw::PlaceMode place) {
+        return [=](nw::Setup&, nw::Config& c) {
+            c.place = place;
+            c.proximity = 0.5;
+        };
+    };
+    CHECK(complaint(near_workers(nw::PlaceMode::weighted)) == "");
+    CHECK(complaint(near_workers(nw::PlaceMode::automatic)) ==
+          "--proximity 0.5: needs --place weighted; must be left out here");
 }

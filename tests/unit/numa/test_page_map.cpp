@@ -428,3 +428,34 @@ TEST_CASE("make_policy: weights follow workers to other nodes, and proximity is 
         ++count[policy->node_of(page(number), NodeId{1})];
     CHECK(count[NodeId{1}] == Approx(6000).epsilon(0.01));
 }
+
+TEST_CASE(
+    "make_policy: a proximity that is given is not searched for, and the kernel's weights count "
+    "with it") {
+    const nw::test::TemporaryFolder folder;
+    const std::string file = folder.path() + "/machine.json";
+    std::ofstream(file) << R"({"bw": [[6, 3, 1], [3, 6, 1], [1, 1, 6]]})";
+    FakeOs os(3, 1);
+    os.set_interleave_weights({60, 30, 10});
+    const auto policy = make_policy(os, {.mode = PlaceMode::weighted,
+                                         .machine_file = file,
+                                         .proximity = 0.5,
+                                         .huge_pages = HugePages::off,
+                                         .places = {{0, NodeId{0}}},
+                                         .slots = {}});
+    CHECK(policy->period_seconds() == 0);
+    CHECK(policy->report() ==
+          "pages on nodes 0 80.0 %, 1 15.0 %, 2 5.0 %; proximity 0.50 as given; by " + file);
+    CHECK(policy->post_for_new_pages(os, nullptr, 4096) == 0);
+    CHECK(os.count(FakeOs::Call::interleave_new_pages) == 0);
+    const auto share_on = [&](int node) {
+        int count = 0;
+        for (std::uint64_t number = 0; number < 10'000; ++number)
+            count += policy->node_of(page(number), NodeId{1}) == NodeId{node};
+        return count / 10'000.0;
+    };
+    CHECK(share_on(0) == Approx(0.8).epsilon(0.01));
+    policy->on_cpus(Topology(os), {{1, NodeId{1}}});
+    CHECK(policy->changes() == 1);
+    CHECK(share_on(1) == Approx(0.8).epsilon(0.01));
+}
