@@ -86,13 +86,15 @@ class Estimate:
         self._parts = {what: sum(of_cpu[what] for of_cpu in times.values())
                        for what in next(iter(times.values()), {})}
         busiest_ns = max((sum(of_cpu.values()) for of_cpu in times.values()), default=0)
-        self._stretch, self._where = self._contention(loop, busiest_ns)
+        self._transfer_ns, where = self._longest_transfer(loop)
+        is_stretched = 0 < busiest_ns < self._transfer_ns
+        self._stretch, self._where = (self._transfer_ns / busiest_ns, where) if is_stretched else (1, None)
 
-    def _contention(self, loop, busiest_ns):
-        """(Factor ≥ 1, the pair or node where it comes from)."""
+    def _longest_transfer(self, loop):
+        """(Nanoseconds, the pair or node that takes them)."""
         bandwidth = self._memory.bandwidth
-        if not bandwidth or not busiest_ns:
-            return 1, None
+        if not bandwidth:
+            return 0, None
         nodes = range(len(bandwidth))
         moved = [[LINE_BYTES * (loop.sum("memory", cpu_node=c, node=m) + loop.sum("passed", cpu_node=c, node=m))
                   for m in nodes] for c in nodes]
@@ -103,18 +105,22 @@ class Estimate:
             times |= {f"all nodes to node {m}": 1000 * sum(moved[c][m] for c in nodes if bandwidth[c][m])
                       / max(bandwidth[c][m] for c in nodes) for m in nodes}
         where = max(times, key=times.get, default=None)
-        if where is None or times[where] <= busiest_ns:
-            return 1, None
-        return times[where] / busiest_ns, where
+        return times.get(where, 0), where
 
     @property
     def ns(self):
         """Of CPU time: an event's where they are known, else of all."""
         return self._stretch * sum(self._parts.values()) / (self._committed or 1)
 
+    @property
+    def transfer_ns(self):
+        """What the busiest pair of nodes, or node, takes for its lines, as if nothing else took time: an event's, or
+        of all. Of wall time."""
+        return self._transfer_ns / (self._committed or 1)
+
     def fields(self):
         return {"ns": self.ns, "is_per_event": bool(self._committed), "stretch": self._stretch,
-                "stretched_by": self._where,
+                "stretched_by": self._where, "transfer_ns": self.transfer_ns,
                 "parts_ns": {what: ns / (self._committed or 1) for what, ns in self._parts.items()}}
 
     def lines(self):

@@ -2,7 +2,10 @@
 IPDPS 2020) in our terms: how fast memory is read with each placement of pages, for 1 to 8 worker nodes, on two
 published machines or on yours. By the paper's model (model.py), which nobody has to run anything for.
 
-It writes paper-bwap.json, paper-bwap.svg, paper-bwap.png and paper-bwap.md into a folder."""
+It writes paper-bwap.json, paper-bwap.svg, paper-bwap.png and paper-bwap.md into a folder.
+
+With --meter [TOPOLOGY] the placements are run, in an emulated machine that counts accesses to memory (metered.py); that
+takes an hour and has options of its own, which --meter --help says."""
 
 import argparse
 import json
@@ -10,10 +13,11 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent))
+sys.path += [str(HERE.parent), str(HERE.parents[1] / "tests/guest")]
 from lib import machine_file  # noqa: E402
 from lib.arguments import Parser  # noqa: E402
 
+MACHINES = str(HERE / "machines.json")
 NODES_MAX = 16
 MODEL = ("The model: a worker reads from all nodes at once, from each the share of the pages that lies there; speed is "
          "the least of bandwidth over share over all workers and nodes, in MB/s a worker. A node reads its own memory no "
@@ -51,17 +55,17 @@ def arguments():
     parser = Parser("paper-bwap", description=__doc__,
                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--machine", type=machines_of, metavar="FILE[#NAME]",
-                        default=str(HERE / "machines.json"),
+                        default=MACHINES,
                         help="machines to predict for; without it two published ones")
     parser.add_argument("--output", type=Path, default=Path("results"), metavar="DIR",
                         help="where to write to (results)")
     return parser.parse_args()
 
 
-def main():
+def predict():
     given = arguments()
     # Only now, so that --help needs no package.
-    import plot
+    import plots
     from model import table
     from page import page
 
@@ -73,8 +77,38 @@ def main():
     (given.output / "paper-bwap.json").write_text(json.dumps(result, indent=1) + "\n")
     text = page(result)
     (given.output / "paper-bwap.md").write_text(text)
-    plot.draw(given.output / "paper-bwap", result)
+    plots.draw(given.output / "paper-bwap", result)
     print(text, end="")
+    return 0
 
 
-main()
+def read_metered(words):
+    """(the series, its options)."""
+    import metered
+    import metered_page
+    from lib.series.command import Series, parsed, parser_of
+    from meter import series
+
+    parser = parser_of("paper-bwap --meter", "The placements of 'Bandwidth-Aware Page Placement in NUMA Systems' "
+                       "(IPDPS 2020) in an emulated machine", "phold", runs="1",
+                       codes="77 there can be no guest; ")
+    parser.add_argument("--machine", type=machines_of, metavar="FILE[#NAME]",
+                        help="machines to reckon with, of which the topology has the first nodes [two published ones]")
+    series.add_option(parser)
+    options = parsed(parser, words)
+    series.demand_guest(options, "paper-bwap")
+    options.machine = options.machine or machines_of(MACHINES)
+    return Series(name="paper-bwap --meter", program="phold", plan=metered.MeterPlan, new_plan=metered.new_plan,
+                  columns=metered.COLUMNS, run_once=metered.run_once, warnings=metered.warnings,
+                  results=metered.results, page=metered_page.page), options
+
+
+def main():
+    if not any(word.partition("=")[0] == "--meter" for word in sys.argv[1:]):
+        return predict()
+    from lib.series.command import main as run_series
+
+    return run_series(read_metered)
+
+
+sys.exit(main())

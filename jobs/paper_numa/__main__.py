@@ -5,21 +5,18 @@ run and read them.
     experiments.py  what is run, scaled to the machine     runs.py    one run, as a row of runs.csv
     results.py      medians, spreads, speed-ups            plots.py   figure-6 … figure-9
     report.py       summary.md                             ../lib/series/  all else
-    metered.py      --meter: the same in a guest with several nodes, with metered_page.py
+    metered.py      --meter: the same in a guest with several nodes, with metered_page.py and ../meter/series.py
 """
 
-import argparse
 import sys
 from pathlib import Path
 
 JOBS = Path(__file__).resolve().parent.parent
 sys.path += [str(JOBS), str(JOBS.parent / "tests/guest")]
-import images  # noqa: E402
 import metered  # noqa: E402
 import metered_page  # noqa: E402
-import topology  # noqa: E402
 from lib.series.command import Series, main, number_in, parsed, parser_of  # noqa: E402
-from lib.series.machine import ProgramFailed  # noqa: E402
+from meter import series  # noqa: E402
 from experiments import Plan, new_plan  # noqa: E402
 from report import page  # noqa: E402
 from results import results, warnings  # noqa: E402
@@ -28,14 +25,6 @@ from runs import COLUMNS, run_once  # noqa: E402
 
 def rebind_period(text):
     return 0 if text == "off" else number_in(1e-3, "seconds from 0.001 up, or off")(text)
-
-
-def topology_name(text):
-    try:
-        topology.parse(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(error) from error
-    return text
 
 
 def read(arguments):
@@ -50,21 +39,11 @@ def read(arguments):
                              "hours, times cores; --meter {balanced}, {unbalanced}]".format(**metered.UNTIL))
     parser.add_argument("--rebind", type=rebind_period, metavar="SECONDS|off",
                         help=f"how often groups are rebalanced in the unbalanced runs [2; --meter {metered.REBIND}]")
-    parser.add_argument("--meter", nargs="?", default=False, const=None, type=topology_name,
-                        metavar="TOPOLOGY",
-                        help="in an emulated machine, counting which accesses to memory are local, "
-                             "instead of on this one [n8]")
+    series.add_option(parser)
     options = parsed(parser, arguments)
     if options.meter is False:
         return SERIES, options
-    if not (options.programs / "meter_plugin.so").exists():
-        raise ProgramFailed(4, f"no meter_plugin.so in {options.programs}; ./jobs/run paper-numa --meter "
-                               "builds it")
-    try:
-        images.provide()
-    except images.Unavailable as reason:
-        raise ProgramFailed(77, f"--meter: {reason}") from reason
-    options.meter = options.meter or "n8"
+    series.demand_guest(options, "paper-numa")
     return METERED, options
 
 

@@ -7,7 +7,8 @@ that a parallel run takes about as long everywhere: it must outlast many periods
 which are the paper's."""
 
 import dataclasses
-import random
+
+from lib.series.runner import rounds
 
 PAPER_CORES = 32
 PAPER_DAEMONS = (4, 8, 16, 32)
@@ -106,12 +107,7 @@ class Plan:
                 for variant in getattr(self, experiment)()]
 
     def schedule(self):
-        """(run number, variant), in the order of execution: round after round, each in an order of
-        its own, so that a machine that gets slower or hotter does not favour a variant."""
-        for run in range(1, self.runs + 1):
-            order = self.variants()
-            random.Random(f"{self.seed}/{run}").shuffle(order)
-            yield from ((run, variant) for variant in order)
+        return rounds(self.variants(), self.runs, self.seed)
 
 
 def scaled(daemons, cores):

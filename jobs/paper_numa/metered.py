@@ -4,21 +4,17 @@ here, and no times. Loads shift by force: half of the groups, drawn at random, c
 `rebind` seconds, and what is shown of figures 7 to 9 was counted after they first did."""
 
 import dataclasses
-import json
 import tempfile
-from pathlib import Path
 
 import topology
 from experiments import PAPER_CORES, PAPER_PERIODS, Plan, Variant, daemons_of, scaled
-from lib.series.runner import common_row, run_programs
+from lib.series.runner import common_row
 from lib.series.summary import ratio, spread, warnings_about_runs
-from meter.call import job
+from meter import series
 from meter.counts import Counts, since_moved, together
-from meter.estimate import Estimate, Memory
-from meter.presets import MACHINES
+from meter.estimate import Memory
 
-COLUMNS = ["daemons", "period_s", "rebind_s", "groups_moved", "pages_moved", "local_share", "memory_an_event",
-           "passed_an_event", "estimate_ns", "qemu_api"]
+COLUMNS = ["daemons", "period_s", "rebind_s", "groups_moved", "pages_moved", *series.COLUMNS]
 CACHES = "opteron6128"  # the paper's
 # Virtual seconds: 49,001 events unbalanced, 5,754 to 15,228 balanced. 36,789 of unbalanced traffic took 40 s on n4
 # with the boot (libc, a host with other work), so the load shifts twice or more in a run.
@@ -69,12 +65,9 @@ def run_once(traffic, plan, variant, run, on_tick):
     """(the row for runs.csv, the message if the run failed)."""
     period = max(0.1, plan.rebind / PERIODS_BETWEEN)
     with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
-        file = Path(folder) / "meter.json"
-        command = [*job(traffic.parent, plan.topology, file), "--caches", CACHES, "--period", period,
-                   "--rw", folder, "--timeout", 3600, "--", traffic,
-                   *variant.arguments(plan.workers, plan.seed)]
-        outcome = run_programs([command], on_tick, folder=Path(folder))
-        found = json.loads(file.read_text()) if outcome.code == 0 else None
+        outcome, found = series.run_metered(
+            traffic.parent, plan.topology, [traffic, *variant.arguments(plan.workers, plan.seed)],
+            ["--caches", CACHES, "--period", period], folder, on_tick)
     numa = outcome.stats[0].get("numa", {})
     return {**common_row(plan, variant, run, outcome, plan.workers, variant.workload.until),
             "daemons": variant.daemons, "period_s": variant.period, "rebind_s": variant.rebind,
@@ -86,15 +79,7 @@ def counted(found, after_move):
     """The columns that come from the meter's JSON; empty where groups never changed and should have."""
     periods = [Counts(fields) for fields in found["periods"]]
     counts = since_moved(periods) if after_move else together(periods)
-    if counts is None:
-        return {}
-    loop = counts.of_loop()
-    memory = Memory().completed(found["distances"], len(found["nodes"]))
-    estimate = Estimate(counts, MACHINES[found["caches"]], memory)
-    known = counts.committed
-    return {"qemu_api": counts.api, "local_share": loop.local_share(),
-            "memory_an_event": known and loop.sum("memory") / known,
-            "passed_an_event": known and loop.sum("passed") / known, "estimate_ns": known and estimate.ns}
+    return {} if counts is None else series.counted(found, counts, Memory())[0]
 
 
 # --- What they come to -------------------------------------------------------------------------------
@@ -122,8 +107,7 @@ def results(plan, records):
 
 
 def warnings(plan, records):
-    found = ["Counted in an emulated machine, with a model of its caches; what stands in nanoseconds, and ratios "
-             "of these, are estimates and not measured.", *warnings_about_runs(plan, records)]
+    found = [series.EMULATED, *warnings_about_runs(plan, records)]
     unmoved = {" ".join(variant.key) for variant in plan.variants()
                if variant.rebind and records.of(variant) and not records.of(variant, "local_share")}
     if unmoved:

@@ -4,11 +4,11 @@ one block, is in figures 2 to 9: with `copy` at every event the undo bytes stand
 the event, with an interval above 1 or by `snapshot` a saved state is a block of its own."""
 
 import dataclasses
-import random
 
 import hardware
 from cachegrind import demand_valgrind
 from geometry import Geometry, this_machine
+from lib.series.runner import rounds
 
 # The paper's numbers of processors, and on to larger machines.
 WORKERS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 16, 24, 32, 48, 64, 96, 128, 192, 256)
@@ -123,14 +123,10 @@ class Plan:
                 for pages, some in (("auto", methods), ("on", on_huge_pages)) for method in some]
 
     def schedule(self):
-        """(run number, variant), in the order of execution: rates first, round after round, each in
-        an order of its own, so that a machine that gets slower or hotter does not favour a variant.
-        cachegrind's counts do not depend on the machine's speed: one run of each."""
+        """(run number, variant), in the order of execution: rates first. cachegrind's counts do not depend on
+        the machine's speed: one run of each."""
         if self.only != "counts":
-            for run in range(1, self.runs + 1):
-                order = self.points() + self.later_points()
-                random.Random(f"{self.seed}/{run}").shuffle(order)
-                yield from ((run, variant) for variant in order)
+            yield from rounds(self.points() + self.later_points(), self.runs, self.seed)
         if self.only != "rates" and self.counts == "cachegrind":
             yield from ((1, variant) for variant in self.counted())
 

@@ -110,6 +110,9 @@ expect("a narrow link", slow.ns, (cpu0 + cpu2) / 10 * (20 * 64 * 1000 / 0.01 / c
 programs.expect("from node 0 to node 1" in next(iter(slow.lines())), next(iter(slow.lines())))
 wide = Estimate(counts, small, Memory([[0, 10 ** 6], [10 ** 6, 0]]).completed(None, 2))
 expect("a wide link", wide.ns, (cpu0 + cpu2) / 10)
+expect("a narrow link alone", slow.transfer_ns, 20 * 64 * 1000 / 0.01 / 10)
+expect("a wide link alone", wide.transfer_ns, 20 * 64 * 1000 / 10 ** 6 / 10)
+expect("no link known", Estimate(counts, small, memory).transfer_ns, 0)
 programs.expect(f"{slow.ns / wide.ns:.3f} times as fast" in wide.line_against(slow), wide.line_against(slow))
 expect("the local share", counts.of_loop().local_share(), 40 / 55)
 

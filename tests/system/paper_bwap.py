@@ -71,6 +71,14 @@ for wrong in ({"bw": [[0, 1]]}, {"bw": [[0, -1], [1, 0]]}, {"bw": [[0, 0], [1, 0
     done = run("--machine", own)
     programs.expect(done.returncode == 2 and "legal: a machine" in done.stderr and done.stderr.count("\n") == 1,
                     f"{wrong}: exit code {done.returncode}: {done.stderr}")
+for words, told in ((["--quick"], "unrecognized arguments: --quick"), (["--meter", "n5"], "topology 'n5'"),
+                    (["--meter", "--machine", "nowhere.json"], "legal: a machine"), (["--meter", "--runs", 0], "--runs"),
+                    (["--meter", "--resume", programs.work], "no plan.json of a paper-bwap --meter series"),
+                    (["--meter", "--resume", programs.work, "--machine", folder / "machines.json"],
+                     "--resume goes with --runs only")):
+    done = run(*words, "--programs", programs.bin) if "--meter" in words else run(*words)
+    programs.expect(done.returncode in (2, 77) and (done.returncode == 77 or told in done.stderr)
+                    and done.stderr.count("\n") == 1, f"{words}: exit code {done.returncode}: {done.stderr}")
 for wrong in ("nowhere.json", f"{folder / 'machines.json'}#nobody"):
     done = run("--machine", wrong)
     programs.expect(done.returncode == 2 and "legal: " in done.stderr, f"{wrong}: exit code {done.returncode}")

@@ -39,10 +39,6 @@ class Series:
     results: typing.Callable  # plan, records -> what summary.json has beside what all series have
     page: typing.Callable  # summary -> text of summary.md
 
-    def folder_name(self):
-        """NAME may have an option in it."""
-        return self.name.replace(" --", "-")
-
 
 def number_in(least, what, kind=float):
     def parse(text):
@@ -56,10 +52,15 @@ def number_in(least, what, kind=float):
     return parse
 
 
+def folder_name(name):
+    """Of ./jobs/run NAME, which may have an option in it."""
+    return name.replace(" --", "-")
+
+
 def parser_of(name, description, program, runs="5; --quick 2", codes=""):
     """The options that all series have; `runs`: as many there are without --runs; `codes`: more exit codes."""
     parser = Parser(
-        name, description=f"{description}: runs.csv, figures and a page in results/{name}-<date>.",
+        name, description=f"{description}: runs.csv, figures and a page in results/{folder_name(name)}-<date>.",
         epilog="Exit codes: 0 done; 1 two runs had different digests, or a run failed; 2 wrong "
                f"option; 4 a package or the programs are missing; {codes}130, 143 interrupted: go on with "
                "--resume.")
@@ -103,7 +104,7 @@ def started_plan(series, options, machine):
     folder = options.output
     if folder is None:
         now = datetime.datetime.now().strftime("%Y-%m-%d-%H%M%S")
-        folder = ROOT / "results" / f"{series.folder_name()}-{now}"
+        folder = ROOT / "results" / f"{folder_name(series.name)}-{now}"
     if (folder / "plan.json").exists():
         raise Refused(f"--output {folder}: has a series already; --resume goes on with it")
     plan = series.new_plan(options, machine)
@@ -119,7 +120,7 @@ def write_results(series, folder, plan, records):
     if records.good():
         date = max(row["ended"] for row in records.good())[:10]
     settings = dataclasses.asdict(plan)
-    summary = {"schema": f"numawarp.{series.folder_name()}/1", "date": date,
+    summary = {"schema": f"numawarp.{folder_name(series.name)}/1", "date": date,
                "machine": settings.pop("machine"), "settings": settings,
                "warnings": series.warnings(plan, records),
                "digests": {row["workload"]: row["digest"] for row in records.good()},

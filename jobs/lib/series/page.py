@@ -5,7 +5,7 @@ def shown(value, form="{:.2f}"):
     if value is None:
         return "–"
     median, least, most = (form.format(value[name]) for name in ("median", "min", "max"))
-    return f"{median} ({least}–{most})"
+    return median if value["runs"] == 1 else f"{median} ({least}–{most})"
 
 
 def table(head, rows):

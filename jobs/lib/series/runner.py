@@ -4,6 +4,7 @@ import contextlib
 import datetime
 import json
 import os
+import random
 import signal
 import statistics
 import subprocess
@@ -143,6 +144,15 @@ def run_programs(commands, on_tick, at_once=1, folder=None):
     if outcome.code == 2:
         raise ProgramFailed(outcome.code, outcome.message)
     return outcome
+
+
+def rounds(variants, runs, seed):
+    """(run number, variant): round after round of all variants, each in an order of its own, so that a machine that
+    gets slower or hotter does not favour one."""
+    for run in range(1, runs + 1):
+        order = list(variants)
+        random.Random(f"{seed}/{run}").shuffle(order)
+        yield from ((run, variant) for variant in order)
 
 
 def common_row(plan, variant, run, outcome, workers, until):

@@ -1,7 +1,8 @@
-"""The figure: speed over the number of worker nodes, each placement's median over all sets of nodes, with the
-least and the most of BWAP and of what most systems do."""
+"""The figures. Without --meter: speed over the number of worker nodes, each placement's median over all sets of
+nodes, with the least and the most of BWAP and of what most systems do. With it: both bounds."""
 
 from lib.plotting import pyplot
+from lib.series.figures import save
 
 from model import PLACEMENTS
 
@@ -34,3 +35,30 @@ def draw(file, result):
         figure.savefig(file.with_suffix("." + suffix), dpi=120,
                        metadata={"Date": None} if suffix == "svg" else None)
     pyplot.close(figure)
+
+
+# --- With --meter ------------------------------------------------------------------------------------
+
+BOUNDS = {"estimate_ns": "estimate, ns of CPU time an event", "transfer_ns": "bandwidth alone, ns an event"}
+METERED_COLOURS = {**COLOURS, "first touch (local)": COLOURS["local"]}
+
+
+def plot_all(folder, summary):
+    machines = summary["machines"]
+    figure, panels = pyplot.subplots(len(BOUNDS), len(machines), figsize=(4.8 * len(machines), 6.4), sharex="col",
+                                     squeeze=False)
+    for row, (bound, label) in zip(panels, BOUNDS.items(), strict=True):
+        for axes, (name, machine) in zip(row, machines.items(), strict=True):
+            counts = [len(of_nodes["nodes"]) for of_nodes in machine["worker_nodes"]]
+            for placement in machine["worker_nodes"][0][bound]:
+                found = [of_nodes[bound][placement] for of_nodes in machine["worker_nodes"]]
+                axes.plot(counts, [one["ns"] if one else float("nan") for one in found], marker=".",
+                          linestyle=":" if placement == "first touch (local)" else "-",
+                          color=METERED_COLOURS[placement], label=placement)
+            axes.set(title=name, xticks=counts)
+            axes.set_ylim(bottom=0)
+        row[0].set_ylabel(label)
+    for axes in panels[-1]:
+        axes.set_xlabel("worker nodes")
+    panels[0][0].legend(fontsize=7, frameon=False)
+    save(figure, folder, "metered", summary)

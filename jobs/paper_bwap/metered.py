@@ -1,0 +1,251 @@
+"""./jobs/run paper-bwap --meter: the paper's placements in a guest with several nodes, where the meter counts which
+node's CPUs read which node's memory. The model is memory-bound: PHOLD with states of 4 KiB, of which each event
+changes all.
+
+Emulated memory is equally near everywhere, so the run's own search for proximity would find nothing: each
+proximity is a run of its own, and the tuners' ends are the best of them by what the counts come to:
+  estimate    nanoseconds of CPU time an event, where each miss waits for the one before (meter/estimate.py)
+  bandwidth   nanoseconds an event that the busiest link or memory takes, where nothing else takes time
+A real machine is between them, since it fetches ahead."""
+
+import dataclasses
+import json
+import tempfile
+from pathlib import Path
+
+import topology
+from lib.series.command import Refused
+from lib.series.runner import common_row, rounds
+from lib.series.summary import spread, warnings_about_runs
+from meter import series
+from meter.counts import Counts, together
+from meter.estimate import Memory
+from model import at_proximity, best_set, canonical, filled, speeds, uniform
+
+COLUMNS = ["machine", "nodes", "placement", "proximity", "local_an_event", "remote_an_event", "transfer_ns",
+           "shares_off", "pages_moved", *series.COLUMNS, "matrix_an_event"]
+CACHES = "opteron6272"  # of one of the two published machines
+STATE_BYTES = 4096
+# 16 MiB of state a worker, where its node's last level of caches has 6.
+LPS_A_WORKER = 4096
+UNTIL = 6  # some 25,000 events a worker
+# In which pages come to be where they belong; what is shown was counted after them.
+SETTLING_SHARE = 0.5
+PERIOD_SECONDS = 0.5
+PROXIMITIES = (0, 0.5, 1)
+QUICK = {"lps": 1024, "until": 8, "counts": [2], "proximities": [0]}
+
+LOCAL, WORKERS, ALL, EVEN, BWAP = ("first touch (local)", "uniform workers", "uniform all", "without canonical tuner",
+                                   "BWAP")
+SHARES_OFF_MAX = 0.05
+
+
+@dataclasses.dataclass(frozen=True)
+class Placed:
+    """One placement for workers on all cores of some nodes."""
+
+    machine: str
+    nodes: tuple
+    placement: str
+    proximity: float | None = None
+
+    @property
+    def key(self):
+        at = "" if self.proximity is None or self.placement not in (EVEN, BWAP) else f" at {self.proximity:g}"
+        return (f"{len(self.nodes)} worker nodes",
+                f"{self.machine}, nodes {' '.join(map(str, self.nodes))}: {self.placement}{at}")
+
+    def weights(self, bw):
+        """Before proximity; None where pages are with their workers."""
+        if self.placement == LOCAL:
+            return None
+        return canonical(bw, self.nodes) if self.placement == BWAP else uniform(len(bw), range(len(bw)))
+
+    def shares(self, bw):
+        """Of the pages, by node; None where they are with their workers."""
+        weights = self.weights(bw)
+        return weights and at_proximity(weights, self.nodes, self.proximity)
+
+    def arguments(self, bw, folder):
+        """How phold is told."""
+        if self.placement == LOCAL:
+            return ["--place", "local"]
+        if self.placement == ALL:
+            return ["--place", "interleave"]
+        file = folder / "machine.json"
+        even = [[1] * len(bw)] * len(bw)
+        file.write_text(json.dumps({"bw": bw if self.placement == BWAP else even}))
+        return ["--place", "weighted", "--machine", file, "--proximity", self.proximity]
+
+
+@dataclasses.dataclass
+class MeterPlan:
+    topology: str
+    machines: dict  # name -> source, and bw of as many nodes as the topology has
+    counts: list  # of worker nodes
+    proximities: list
+    lps: int  # a worker
+    until: float
+    seed: int
+    runs: int
+    quick: bool
+    machine: dict
+
+    def node_cpus(self):
+        return [node.cpus for node in topology.parse(self.topology).nodes]
+
+    def workers(self, variant):
+        return sum(self.node_cpus()[node] for node in variant.nodes)
+
+    def cpus(self, variant):
+        """Of the workers' nodes, as taskset wants them."""
+        owners = [node for node, cpus in enumerate(self.node_cpus()) for _ in range(cpus)]
+        return ",".join(str(cpu) for cpu, node in enumerate(owners) if node in variant.nodes)
+
+    def variants(self):
+        return [variant for name, machine in self.machines.items() for count in self.counts
+                for variant in self._of(name, best_set(machine["bw"], count))]
+
+    def _of(self, machine, nodes):
+        yield Placed(machine, nodes, LOCAL)
+        yield Placed(machine, nodes, WORKERS, 1)
+        yield Placed(machine, nodes, ALL, 0)
+        has_others = len(nodes) < len(self.machines[machine]["bw"])
+        proximities = self.proximities if has_others else [0]
+        yield from (Placed(machine, nodes, EVEN, proximity) for proximity in proximities if 0 < proximity < 1)
+        yield from (Placed(machine, nodes, BWAP, proximity) for proximity in proximities)
+
+    def schedule(self):
+        return rounds(self.variants(), self.runs, self.seed)
+
+
+def counts_of(nodes):
+    """1, 2, 4, ... and all."""
+    return sorted({min(1 << bit, nodes) for bit in range(nodes.bit_length() + 1)})
+
+
+def cut(machines, nodes):
+    """Machines with more nodes than the topology are the first of these."""
+    found = {}
+    for name, machine in machines.items():
+        bw, source = machine["bw"], machine.get("source") or "a machine of yours"
+        if len(bw) < nodes:
+            raise Refused(f"--machine: {name} has {len(bw)} nodes; legal with this --meter: {nodes} or more")
+        if len(bw) > nodes:
+            source += f"; of its {len(bw)} nodes the first {nodes}"
+        found[name] = {"source": source, "bw": [row[:nodes] for row in bw[:nodes]]}
+    return found
+
+
+def new_plan(options, machine):
+    nodes = topology.parse(options.meter).nodes
+    if len(nodes) < 2 or any(node.cpus == 0 for node in nodes):
+        raise Refused(f"--meter {options.meter}: legal: two nodes or more, each with cores")
+    machines = cut(options.machine, len(nodes))
+    quick = QUICK if options.quick else {}
+    if options.quick:
+        machines = dict(list(machines.items())[:1])
+    return MeterPlan(topology=options.meter, machines=machines, counts=quick.get("counts", counts_of(len(nodes))),
+                     proximities=list(quick.get("proximities", PROXIMITIES)), lps=quick.get("lps", LPS_A_WORKER),
+                     until=quick.get("until", UNTIL), seed=1 if options.seed is None else options.seed,
+                     runs=options.runs or 1, quick=options.quick, machine=machine)
+
+
+def run_once(phold, plan, variant, run, on_tick):
+    """(the row for runs.csv, the message if the run failed)."""
+    bw, workers = plan.machines[variant.machine]["bw"], plan.workers(variant)
+    with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
+        command = ["taskset", "-c", plan.cpus(variant), phold, "--lps", plan.lps * workers, "--state", STATE_BYTES,
+                   "--touch", STATE_BYTES, "--remote", 0.25, "--window", 1, "--until", plan.until,
+                   "--seed", plan.seed, "--workers", workers, "--rebind", "off", "--pagemigd", f"{workers}@0.25",
+                   *variant.arguments(bw, Path(folder))]
+        outcome, found = series.run_metered(phold.parent, plan.topology, command,
+                                            ["--caches", CACHES, "--period", PERIOD_SECONDS], folder, on_tick)
+    return {**common_row(plan, variant, run, outcome, workers, plan.until),
+            "machine": variant.machine, "nodes": " ".join(map(str, variant.nodes)), "placement": variant.placement,
+            "proximity": variant.proximity, "pages_moved": outcome.stats[0].get("numa", {}).get("pages_moved", ""),
+            **(counted(found, bw, variant) if found else {})}, outcome.message
+
+
+def settled(periods):
+    """The counts after so many of the events, in whole periods; of the last one, if it has that many itself."""
+    total, before = sum(one.committed or 0 for one in periods), 0
+    for i, one in enumerate(periods):
+        if before >= SETTLING_SHARE * total:
+            return together(periods[i:])
+        before += one.committed or 0
+    return periods[-1]
+
+
+def counted(found, bw, variant):
+    """The columns that come from the meter's JSON."""
+    counts = settled([Counts(fields) for fields in found["periods"]])
+    columns, estimate = series.counted(found, counts, Memory(filled(bw)))
+    loop, known = counts.of_loop(), counts.committed
+    if not known:
+        return columns
+    local = loop.sum_local("memory")
+    nodes = range(len(bw))
+    matrix = [[round(loop.sum("memory", cpu_node=c, node=m) / known, 4) for m in nodes] for c in nodes]
+    return {**columns, "local_an_event": local / known, "remote_an_event": (loop.sum("memory") - local) / known,
+            "transfer_ns": estimate.transfer_ns, "shares_off": shares_off(loop, variant.shares(bw)),
+            "matrix_an_event": json.dumps(matrix)}
+
+
+def shares_off(loop, wanted):
+    """How far the shares of the nodes in accesses to the states are from those that their pages should have, at most.
+    None where pages are with their workers."""
+    by_node = [loop.sum("memory", kind="state", node=node) for node in range(len(wanted or []))]
+    return max(abs(count / sum(by_node) - share) for count, share in zip(by_node, wanted)) if any(by_node) else None
+
+
+# --- What they come to -------------------------------------------------------------------------------
+
+SHOWN = ("local_share", "local_an_event", "remote_an_event", "passed_an_event", "estimate_ns", "transfer_ns",
+         "shares_off")
+BOUNDS = ("estimate_ns", "transfer_ns")
+
+
+def results(plan, records):
+    return {"machines": {name: {"source": machine["source"], "bw": machine["bw"],
+                                "worker_nodes": [of_nodes(plan, records, name, best_set(machine["bw"], count))
+                                                 for count in plan.counts]}
+                         for name, machine in plan.machines.items()}}
+
+
+def of_nodes(plan, records, machine, nodes):
+    rows = [{"placement": variant.placement, "proximity": variant.proximity,
+             **{column: spread(records.of(variant, column).values()) for column in SHOWN},
+             "matrix_an_event": matrix_of(records, variant)}
+            for variant in plan.variants() if (variant.machine, variant.nodes) == (machine, nodes)]
+    predicted = speeds(plan.machines[machine]["bw"], nodes)
+    predicted[LOCAL] = predicted["local"]
+    found = {bound: {placement: best_of(rows, placement, bound) for placement in (LOCAL, WORKERS, ALL, EVEN, BWAP)}
+             for bound in BOUNDS}
+    return {"nodes": list(nodes), "workers": plan.workers(Placed(machine, nodes, LOCAL)), "rows": rows,
+            "predicted_mb_s": {placement: predicted[placement] for placement in found["estimate_ns"]}, **found}
+
+
+def best_of(rows, placement, bound):
+    """Of the proximities that a tuner may end at: the least ns, and which it is. None where nothing was counted."""
+    tried = (WORKERS, ALL, EVEN) if placement == EVEN else (placement,)
+    best = min((row for row in rows if row["placement"] in tried and row[bound]),
+               key=lambda row: row[bound]["median"], default=None)
+    return best and {"ns": best[bound]["median"], "proximity": best["proximity"]}
+
+
+def matrix_of(records, variant):
+    """Of the first run that has one."""
+    texts = (row["matrix_an_event"] for row in records.good()
+             if (row["workload"], row["variant"]) == variant.key and row["matrix_an_event"])
+    return next(map(json.loads, texts), None)
+
+
+def warnings(plan, records):
+    found = [series.EMULATED, *warnings_about_runs(plan, records)]
+    off = {variant.key[1]: max(records.of(variant, "shares_off").values(), default=0) for variant in plan.variants()}
+    late = [name for name, by in off.items() if by > SHARES_OFF_MAX]
+    if late:
+        found.append("Pages were not yet where they belong (accesses to a node's states more than "
+                     f"{100 * SHARES_OFF_MAX:g} percentage points off): {'; '.join(late)}.")
+    return found
