@@ -49,6 +49,7 @@ class GroupMemory {
     StateSpans spans_;
     MailPages mail_;
     GroupHome home_;
+    LpHeap* next_heap_ = nullptr;  // room for one more, or null
 };
 
 }  // namespace nw

@@ -16,12 +16,14 @@ constexpr std::size_t data_offset_of(std::size_t c) noexcept {
     return small_classes[c].bytes % 64 == 0 ? 64 : 32;
 }
 
-// Block j of a class is about 128 · 2^j bytes, at least a chunk and at most 64.
+// Block j of a class is about 128 · 2^j bytes, at least a chunk and at most 64. The first is as small as a
+// block can be: it is all that many LPs ever have.
 constexpr std::size_t block_bytes(std::size_t c, std::uint32_t j) noexcept {
     const std::size_t chunk = small_classes[c].bytes;
     const std::size_t offset = data_offset_of(c);
     const std::size_t target =
-        std::min(StateSpans::unit_bytes << std::min(j, 9U), StateSpans::block_bytes_max);
+        j == 0 ? offset + chunk
+               : std::min(std::size_t{128} << std::min(j, 9U), StateSpans::block_bytes_max);
     const std::size_t chunks = std::clamp<std::size_t>((target - offset) / chunk, 1, 64);
     return (offset + chunks * chunk + StateSpans::unit_bytes - 1) / StateSpans::unit_bytes *
            StateSpans::unit_bytes;
@@ -32,7 +34,7 @@ constexpr std::size_t block_chunks(std::size_t c, std::size_t bytes) noexcept {
 }
 
 static_assert(block_bytes(small_class_count - 1, 9) <= StateSpans::block_bytes_max);
-static_assert(block_chunks(2, block_bytes(2, 0)) == 2);
+static_assert(block_bytes(1, 0) == 64 && block_chunks(1, block_bytes(1, 0)) == 1);
 
 constexpr std::size_t bin_array_bytes(std::uint32_t capacity) noexcept {
     return (capacity + (capacity + 63) / 64) * 8;
@@ -49,30 +51,57 @@ PlatformHeap& LpHeap::platform() const noexcept { return group_->platform(); }
 // No block is known that has a free chunk of this class: looks further, else adds one.
 void* LpHeap::allocate_elsewhere(std::size_t c) noexcept {
     try {
+        if (tables_ == nullptr) {
+            if (only_ == nullptr) {
+                only_ = new_block(c, 0);
+                return only_ != nullptr ? take_chunk(*only_, c) : nullptr;
+            }
+            make_tables(2);
+        }
         Bin& bin = bin_for(c);
         if (!find_vacancy(bin) && !add_block(bin, c)) return nullptr;
-        return take_chunk(bin, *bin.current, c);
+        return take_from(bin, c);
     } catch (const std::bad_alloc&) {
         return nullptr;
     }
 }
 
-LpHeap::Bin& LpHeap::bin_for(std::size_t c) {
-    if (bin_of_class_[c] == 0) {
-        if (bin_count_ == bin_capacity_) {
-            const std::size_t wanted = std::max<std::size_t>(2, bin_capacity_ * std::size_t{2});
-            auto* const grown = static_cast<Bin*>(platform().allocate(wanted * sizeof(Bin)));
-            if (bin_count_ != 0) {
-                std::memcpy(grown, bins_, bin_count_ * sizeof(Bin));
-                platform().free(bins_, bin_capacity_ * sizeof(Bin));
-            }
-            bins_ = grown;
-            bin_capacity_ = static_cast<std::uint8_t>(wanted);
-        }
-        bins_[bin_count_] = Bin{{nullptr}, nullptr, 0, 0, 1, 0};
-        bin_of_class_[c] = ++bin_count_;
+std::span<LpHeap::Bin> LpHeap::bins(Bin& lone) const noexcept {
+    if (tables_ != nullptr) return {tables_->bins(), tables_->bin_count};
+    if (only_ == nullptr) return {};
+    const bool is_full = only_->free_mask == 0;
+    lone = Bin{{only_}, is_full ? nullptr : only_, 1, 1, 1, is_full ? 1U : 0U};
+    return {&lone, 1};
+}
+
+// New ones, with what there is in them.
+void LpHeap::make_tables(std::size_t bin_capacity) {
+    Tables* const old = tables_;
+    auto& made = *new (platform().allocate(Tables::bytes(bin_capacity))) Tables{};
+    Bin lone;
+    const std::span<Bin> known = bins(lone);
+    std::copy(known.begin(), known.end(), made.bins());
+    if (old != nullptr) {
+        made.large = old->large;
+        made.bin_of_class = old->bin_of_class;
+        platform().free(old, Tables::bytes(old->bin_capacity));
+    } else if (only_ != nullptr) {
+        made.bin_of_class[only_->small_class] = 1;
     }
-    return bins_[bin_of_class_[c] - 1];
+    made.bin_count = static_cast<std::uint8_t>(known.size());
+    made.bin_capacity = static_cast<std::uint8_t>(bin_capacity);
+    tables_ = &made;
+}
+
+// Requires: there are tables.
+LpHeap::Bin& LpHeap::bin_for(std::size_t c) {
+    if (tables_->bin_of_class[c] == 0) {
+        if (tables_->bin_count == tables_->bin_capacity)
+            make_tables(tables_->bin_capacity * std::size_t{2});
+        tables_->bins()[tables_->bin_count] = Bin{{nullptr}, nullptr, 0, 0, 1, 0};
+        tables_->bin_of_class[c] = ++tables_->bin_count;
+    }
+    return tables_->bins()[tables_->bin_of_class[c] - 1];
 }
 
 bool LpHeap::find_vacancy(Bin& bin) noexcept {
@@ -99,6 +128,21 @@ bool LpHeap::find_vacancy(Bin& bin) noexcept {
     return true;
 }
 
+// All its chunks are free. nullptr when the slot is full.
+Block* LpHeap::new_block(std::size_t c, std::uint32_t index) noexcept {
+    const std::size_t bytes = block_bytes(c, index);
+    Block* const block = group_->spans().allocate_block(bytes);
+    if (block == nullptr) return nullptr;
+    *block = {this,
+              0,
+              index,
+              static_cast<std::uint8_t>(c),
+              static_cast<std::uint8_t>(block_chunks(c, bytes)),
+              static_cast<std::uint16_t>(data_offset_of(c))};
+    block->free_mask = block->full_mask();
+    return block;
+}
+
 bool LpHeap::add_block(Bin& bin, std::size_t c) {
     if (bin.count == bin.capacity) {
         // 7 pointers and one word of vacancies are 64 bytes.
@@ -115,16 +159,8 @@ bool LpHeap::add_block(Bin& bin, std::size_t c) {
         if (bin.capacity != 1) platform().free(bin.blocks, bin_array_bytes(bin.capacity));
         bin = wider;
     }
-    const std::size_t bytes = block_bytes(c, bin.count);
-    Block* const block = group_->spans().allocate_block(bytes);
+    Block* const block = new_block(c, bin.count);
     if (block == nullptr) return false;
-    *block = {this,
-              0,
-              bin.count,
-              static_cast<std::uint8_t>(c),
-              static_cast<std::uint8_t>(block_chunks(c, bytes)),
-              static_cast<std::uint16_t>(data_offset_of(c))};
-    block->free_mask = block->full_mask();
     if (bin.capacity == 1)
         bin.only = block;
     else
@@ -148,11 +184,20 @@ void LpHeap::block_became_full(Bin& bin, Block& block) noexcept {
     bin.search_from = block.index + 1;
 }
 
+bool LpHeap::make_large() noexcept {
+    try {
+        if (tables_ == nullptr) make_tables(2);
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+    tables_->large = LargeBlocks::create(platform());
+    return tables_->large != nullptr;
+}
+
 void* LpHeap::allocate_large(std::size_t bytes, std::size_t alignment) noexcept {
-    if (large_ == nullptr) large_ = LargeBlocks::create(platform());
-    if (large_ == nullptr) return nullptr;
-    void* const chunk = large_->allocate(*this, group_->spans(), platform(),
-                                         std::max<std::size_t>(bytes, 1), alignment);
+    if (large() == nullptr && !make_large()) return nullptr;
+    void* const chunk = large()->allocate(*this, group_->spans(), platform(),
+                                          std::max<std::size_t>(bytes, 1), alignment);
     if (zero_fill_ && chunk != nullptr) std::memset(chunk, 0, bytes);
     return chunk;
 }
@@ -174,9 +219,9 @@ void* LpHeap::reallocate(void* address, std::size_t bytes) noexcept {
     Block* const block = StateSpans::find(address);
     const std::size_t old_bytes = usable_size(address);
     if (block->is_large()) {
-        const std::size_t capacity = large_->capacity_of(*block);
+        const std::size_t capacity = large()->capacity_of(*block);
         if (bytes > small_chunk_max && bytes <= capacity && bytes > capacity / 2) {
-            large_->resize(*block, bytes);
+            large()->resize(*block, bytes);
             if (zero_fill_ && bytes > old_bytes)
                 std::memset(static_cast<std::byte*>(address) + old_bytes, 0, bytes - old_bytes);
             return address;
@@ -204,7 +249,7 @@ HeapFault LpHeap::locate(const void* address, Block*& block, unsigned& chunk) co
         static_cast<std::size_t>(static_cast<const std::byte*>(address) - block->data());
     if (block->is_large()) {
         if (offset != 0) return HeapFault::not_a_chunk;
-        return large_->bytes_of(*block) != 0 ? HeapFault::none : HeapFault::already_free;
+        return large()->bytes_of(*block) != 0 ? HeapFault::none : HeapFault::already_free;
     }
     if (offset >= span_bytes) return HeapFault::not_a_chunk;
     const SmallClass size = small_classes[block->small_class];
@@ -225,7 +270,7 @@ HeapFault LpHeap::find_chunk(const void* address, std::span<std::byte>& chunk) c
     const auto offset =
         static_cast<std::size_t>(static_cast<const std::byte*>(address) - block->data());
     if (block->is_large()) {
-        const std::size_t bytes = large_->bytes_of(*block);
+        const std::size_t bytes = large()->bytes_of(*block);
         if (bytes == 0) return HeapFault::already_free;
         chunk = {block->data(), bytes};
         return offset < bytes ? HeapFault::none : HeapFault::not_a_chunk;
@@ -251,14 +296,19 @@ HeapFault LpHeap::free(void* address) noexcept {
     if (fault != HeapFault::none) [[unlikely]]
         return fault;
     if (block->is_large())
-        large_->free(group_->spans(), *block);
+        large()->free(group_->spans(), *block);
     else
         free_small(*block, chunk);
     return HeapFault::none;
 }
 
 void LpHeap::free_small(Block& block, unsigned chunk) noexcept {
-    Bin& bin = bins_[bin_of_class_[block.small_class] - 1];
+    used_units_ -= small_classes[block.small_class].bytes / 16;
+    if (tables_ == nullptr) {
+        block.free_mask |= std::uint64_t{1} << chunk;
+        return;
+    }
+    Bin& bin = tables_->bins()[tables_->bin_of_class[block.small_class] - 1];
     if (block.free_mask == 0) {
         set_vacancy(bin, block.index, true);
         // With no current block known, only what lies at or below the search is sure to be lowest.
@@ -267,7 +317,6 @@ void LpHeap::free_small(Block& block, unsigned chunk) noexcept {
             bin.current = &block;
     }
     block.free_mask |= std::uint64_t{1} << chunk;
-    used_units_ -= small_classes[block.small_class].bytes / 16;
     if (block.free_mask != block.full_mask() || block.index + 1 != bin.used) return;
     // Snapshots need not visit the empty blocks at the end.
     const std::uint32_t used_min = bin.current != nullptr ? bin.current->index + 1 : 0;
@@ -280,7 +329,7 @@ void LpHeap::free_small(Block& block, unsigned chunk) noexcept {
 
 std::size_t LpHeap::usable_size(const void* address) const noexcept {
     const Block& block = *StateSpans::find(address);
-    return block.is_large() ? large_->bytes_of(block) : small_classes[block.small_class].bytes;
+    return block.is_large() ? large()->bytes_of(block) : small_classes[block.small_class].bytes;
 }
 
 LpHeap* LpHeap::owner_of(const void* address) noexcept {
@@ -290,12 +339,12 @@ LpHeap* LpHeap::owner_of(const void* address) noexcept {
 }
 
 std::size_t LpHeap::used_bytes() const noexcept {
-    return std::size_t{used_units_} * 16 + (large_ != nullptr ? large_->live_bytes() : 0);
+    return std::size_t{used_units_} * 16 + (large() != nullptr ? large()->live_bytes() : 0);
 }
 
 void LpHeap::for_each_chunk(const std::function<void(std::byte*, std::size_t)>& visit) const {
-    for (std::size_t b = 0; b < bin_count_; ++b) {
-        const Bin& bin = bins_[b];
+    Bin lone;
+    for (const Bin& bin : bins(lone)) {
         for (std::uint32_t j = 0; j < bin.used; ++j) {
             Block& block = *bin.block(j);
             const std::size_t bytes = small_classes[block.small_class].bytes;
@@ -304,15 +353,17 @@ void LpHeap::for_each_chunk(const std::function<void(std::byte*, std::size_t)>& 
                 visit(block.data() + static_cast<unsigned>(std::countr_zero(used)) * bytes, bytes);
         }
     }
-    if (large_ != nullptr) large_->for_each_chunk(visit);
+    if (large() != nullptr) large()->for_each_chunk(visit);
 }
 
 void LpHeap::validate() const {
     std::size_t used_units = 0;
-    for (std::size_t c = 0; c < small_class_count; ++c) {
-        if (bin_of_class_[c] == 0) continue;
-        NW_CHECK(bin_of_class_[c] <= bin_count_);
-        const Bin& bin = bins_[bin_of_class_[c] - 1];
+    Bin lone;
+    for (const Bin& bin : bins(lone)) {
+        if (bin.count == 0) continue;  // no room was left for its first block
+        const std::size_t c = bin.block(0)->small_class;
+        if (tables_ != nullptr)
+            NW_CHECK(&tables_->bins()[tables_->bin_of_class[c] - 1] == &bin);
         NW_CHECK(bin.count <= bin.capacity);
         NW_CHECK(bin.used <= bin.count);
         const std::uint32_t full_below =
@@ -340,7 +391,7 @@ void LpHeap::validate() const {
         }
     }
     NW_CHECK(used_units == used_units_);
-    if (large_ != nullptr) large_->validate(*this);
+    if (large() != nullptr) large()->validate(*this);
 }
 
 }  // namespace nw

@@ -4,7 +4,9 @@
 //
 // Small chunks (≤ 8 KiB) live in blocks of up to 64 with one 64-bit mask in the block's head; the
 // blocks of a size class form a bin, in which block j holds more the larger j is, from 128 bytes
-// on. Larger chunks have a block each.
+// on, but for the first, which may be smaller. Larger chunks have a block each. A heap with one block
+// of small chunks, as most LPs have where there are very many, is that block and 32 bytes; the tables of
+// bins and of large chunks are made when there is more.
 //
 // The policy is canonical: the lowest free chunk of the lowest block of the class that has one.
 // What allocate() returns is thus a function of the masks alone, and blocks never leave the LP: so
@@ -38,7 +40,7 @@ namespace nw {
 class GroupMemory;
 class LargeBlocks;
 
-class alignas(64) LpHeap {
+class alignas(32) LpHeap {
   public:
     // Made by GroupMemory::new_lp_heap().
     explicit LpHeap(GroupMemory& group) noexcept;
@@ -49,12 +51,15 @@ class alignas(64) LpHeap {
     void* allocate(std::size_t bytes) noexcept {
         if (bytes <= small_chunk_max) [[likely]] {
             const std::size_t c = small_class_of(bytes);
-            const std::size_t b = bin_of_class_[c];
-            if (b != 0) [[likely]] {
-                Bin& bin = bins_[b - 1];
-                Block* const block = bin.current;
-                if (block != nullptr) [[likely]]
-                    return take_chunk(bin, *block, c);
+            if (tables_ != nullptr) {
+                const std::size_t b = tables_->bin_of_class[c];
+                if (b != 0) [[likely]] {
+                    Bin& bin = tables_->bins()[b - 1];
+                    if (bin.current != nullptr) [[likely]]
+                        return take_from(bin, c);
+                }
+            } else if (only_ != nullptr && only_->small_class == c && only_->free_mask != 0) {
+                return take_chunk(*only_, c);
             }
             return allocate_elsewhere(c);
         }
@@ -138,41 +143,64 @@ class alignas(64) LpHeap {
     };
     static_assert(sizeof(Bin) == 32);
 
-    void* take_chunk(Bin& bin, Block& block, std::size_t c) noexcept {
+    // Platform memory; all but the bins, in order of first use, which follow.
+    struct Tables {
+        LargeBlocks* large;  // platform memory; null until a large chunk is asked for
+        std::uint8_t bin_count;
+        std::uint8_t bin_capacity;
+        std::array<std::uint8_t, small_class_count> bin_of_class;  // 1 + its index, 0: none
+
+        Bin* bins() noexcept { return reinterpret_cast<Bin*>(this + 1); }
+        static constexpr std::size_t bytes(std::size_t bins) noexcept {
+            return sizeof(Tables) + bins * sizeof(Bin);
+        }
+    };
+
+    void* take_chunk(Block& block, std::size_t c) noexcept {
         const std::uint64_t mask = block.free_mask;
         const unsigned i = static_cast<unsigned>(std::countr_zero(mask));
         const std::size_t bytes = small_classes[c].bytes;
         block.free_mask = mask & (mask - 1);
         used_units_ += static_cast<std::uint32_t>(bytes / 16);
-        if ((mask & (mask - 1)) == 0) [[unlikely]]
-            block_became_full(bin, block);
         std::byte* const chunk = block.data() + i * bytes;
         if (zero_fill_) [[unlikely]]
             __builtin_memset(chunk, 0, bytes);
         return chunk;
     }
+    // Requires: bin.current != null.
+    void* take_from(Bin& bin, std::size_t c) noexcept {
+        Block& block = *bin.current;
+        void* const chunk = take_chunk(block, c);
+        if (block.free_mask == 0) [[unlikely]]
+            block_became_full(bin, block);
+        return chunk;
+    }
 
     void* allocate_elsewhere(std::size_t c) noexcept;
+    bool make_large() noexcept;
     void* allocate_large(std::size_t bytes, std::size_t alignment) noexcept;
     void free_small(Block& block, unsigned chunk) noexcept;
     HeapFault locate(const void* address, Block*& block, unsigned& chunk) const noexcept;
     static void block_became_full(Bin& bin, Block& block) noexcept;
     static void set_vacancy(Bin& bin, std::uint32_t j, bool vacant) noexcept;
     static bool find_vacancy(Bin& bin) noexcept;
+    // All bins. Without tables it is `lone`, which becomes what the only block's would be.
+    std::span<Bin> bins(Bin& lone) const noexcept;
+    LargeBlocks* large() const noexcept { return tables_ != nullptr ? tables_->large : nullptr; }
+    // Throw std::bad_alloc.
+    void make_tables(std::size_t bin_capacity);
     Bin& bin_for(std::size_t c);
+    Block* new_block(std::size_t c, std::uint32_t index) noexcept;
     bool add_block(Bin& bin, std::size_t c);
     void restore_bin(Bin& bin, std::uint32_t used, const std::byte*& image) noexcept;
     PlatformHeap& platform() const noexcept;
 
     GroupMemory* group_;
-    Bin* bins_ = nullptr;           // platform memory; in order of first use
-    LargeBlocks* large_ = nullptr;  // platform memory; null until a large chunk is asked for
+    Block* only_ = nullptr;         // of small chunks; without meaning where there are tables
+    Tables* tables_ = nullptr;      // null while one block, or none, is all there is
     std::uint32_t used_units_ = 0;  // of 16 bytes, in small chunks
-    std::uint8_t bin_count_ = 0;
-    std::uint8_t bin_capacity_ = 0;
     bool zero_fill_ = false;
-    std::array<std::uint8_t, small_class_count> bin_of_class_{};  // 1 + index into bins_, 0: none
 };
-static_assert(sizeof(LpHeap) == 64);
+static_assert(sizeof(LpHeap) == 32);
 
 }  // namespace nw

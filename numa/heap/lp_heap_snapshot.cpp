@@ -46,20 +46,25 @@ inline std::uint64_t read_mask(const std::byte*& image) noexcept {
 
 std::size_t LpHeap::snapshot_bytes() const noexcept {
     std::size_t blocks = 0;
-    for (std::size_t b = 0; b < bin_count_; ++b) blocks += bins_[b].used;
-    return sizeof(Snapshot) + bin_table_bytes(bin_count_) + blocks * sizeof(std::uint64_t) +
-           std::size_t{used_units_} * 16 + (large_ != nullptr ? large_->image_bytes() : 0);
+    Bin lone;
+    const std::span<Bin> all = bins(lone);
+    for (const Bin& bin : all) blocks += bin.used;
+    return sizeof(Snapshot) + bin_table_bytes(all.size()) + blocks * sizeof(std::uint64_t) +
+           std::size_t{used_units_} * 16 + (large() != nullptr ? large()->image_bytes() : 0);
 }
 
 Snapshot* LpHeap::take(PlatformHeap& memory, Snapshot* previous) const {
     const std::size_t bytes = snapshot_bytes();
     auto* const snapshot = static_cast<Snapshot*>(memory.allocate(bytes));
     meter_memory<MeterKind::snapshots>(snapshot, bytes);
-    *snapshot = {bytes, 0, used_units_, large_ != nullptr ? large_->live_count() : 0, bin_count_};
+    Bin lone;
+    const std::span<Bin> all = bins(lone);
+    *snapshot = {bytes, 0, used_units_, large() != nullptr ? large()->live_count() : 0,
+                 static_cast<std::uint32_t>(all.size())};
     auto* const table = reinterpret_cast<std::uint32_t*>(snapshot + 1);
-    auto* image = reinterpret_cast<std::byte*>(table) + bin_table_bytes(bin_count_);
-    for (std::size_t b = 0; b < bin_count_; ++b) {
-        const Bin& bin = bins_[b];
+    auto* image = reinterpret_cast<std::byte*>(table) + bin_table_bytes(all.size());
+    for (std::size_t b = 0; b < all.size(); ++b) {
+        const Bin& bin = all[b];
         table[b] = bin.used;
         for (std::uint32_t j = 0; j < bin.used; ++j) {
             const Block& block = *bin.block(j);
@@ -77,7 +82,7 @@ Snapshot* LpHeap::take(PlatformHeap& memory, Snapshot* previous) const {
     }
     snapshot->large_offset =
         static_cast<std::size_t>(image - reinterpret_cast<std::byte*>(snapshot));
-    if (snapshot->large_count != 0) large_->write_images(*snapshot, previous, memory);
+    if (snapshot->large_count != 0) large()->write_images(*snapshot, previous, memory);
     return snapshot;
 }
 
@@ -90,10 +95,12 @@ void LpHeap::restore(const Snapshot& snapshot) noexcept {
     const auto* const table = reinterpret_cast<const std::uint32_t*>(&snapshot + 1);
     const auto* image =
         reinterpret_cast<const std::byte*>(table) + bin_table_bytes(snapshot.bin_count);
-    for (std::uint32_t b = 0; b < bin_count_; ++b)
-        restore_bin(bins_[b], b < snapshot.bin_count ? table[b] : 0, image);
+    Bin lone;
+    const std::span<Bin> all = bins(lone);
+    for (std::size_t b = 0; b < all.size(); ++b)
+        restore_bin(all[b], b < snapshot.bin_count ? table[b] : 0, image);
     used_units_ = static_cast<std::uint32_t>(snapshot.used_units);
-    if (large_ != nullptr) large_->restore_images(group_->spans(), snapshot);
+    if (large() != nullptr) large()->restore_images(group_->spans(), snapshot);
 }
 
 // `used` blocks come from the image; what lies behind them was first used later and is empty again.
@@ -126,9 +133,11 @@ bool LpHeap::equals(const Snapshot& snapshot) const noexcept {
     const auto* image =
         reinterpret_cast<const std::byte*>(table) + bin_table_bytes(snapshot.bin_count);
     if (used_units_ != snapshot.used_units) return false;
+    Bin lone;
+    const std::span<Bin> all = bins(lone);
     for (std::uint32_t b = 0; b < snapshot.bin_count; ++b) {
         for (std::uint32_t j = 0; j < table[b]; ++j) {
-            const Block& block = *bins_[b].block(j);
+            const Block& block = *all[b].block(j);
             if (block.free_mask != read_mask(image)) return false;
             const bool same = for_each_run(
                 block.full_mask() & ~block.free_mask, small_classes[block.small_class].bytes,
@@ -141,17 +150,19 @@ bool LpHeap::equals(const Snapshot& snapshot) const noexcept {
         }
     }
     // Equal masks there and an equal total: what lies in no block of the snapshot is empty.
-    if (large_ == nullptr) return snapshot.large_count == 0;
-    return large_->equals_images(snapshot);
+    if (large() == nullptr) return snapshot.large_count == 0;
+    return large()->equals_images(snapshot);
 }
 
 void LpHeap::for_each_saved_chunk(const Snapshot& snapshot, const VisitSaved& visit) const {
     const auto* const table = reinterpret_cast<const std::uint32_t*>(&snapshot + 1);
     const auto* image =
         reinterpret_cast<const std::byte*>(table) + bin_table_bytes(snapshot.bin_count);
+    Bin lone;
+    const std::span<Bin> all = bins(lone);
     for (std::uint32_t b = 0; b < snapshot.bin_count; ++b) {
         for (std::uint32_t j = 0; j < table[b]; ++j) {
-            const Block& block = *bins_[b].block(j);
+            const Block& block = *all[b].block(j);
             const std::size_t bytes = small_classes[block.small_class].bytes;
             const std::uint64_t free_mask = read_mask(image);
             for (std::uint64_t used = block.full_mask() & ~free_mask; used != 0; used &= used - 1) {
@@ -161,7 +172,7 @@ void LpHeap::for_each_saved_chunk(const Snapshot& snapshot, const VisitSaved& vi
             }
         }
     }
-    if (large_ != nullptr) large_->for_each_saved_chunk(snapshot, visit);
+    if (large() != nullptr) large()->for_each_saved_chunk(snapshot, visit);
 }
 
 }  // namespace nw

@@ -2,7 +2,7 @@
 // one chunk size each, in the order in which they are asked for. LPs that are built one after the
 // other have their objects side by side; 65,536 small LPs need no page each.
 //
-// A span begins with a table that gives for each 128 bytes the block they belong to: from any
+// A span begins with a table that gives for each 64 bytes the block they belong to: from any
 // address of a chunk the block, the owner and the chunk's number follow by masking and two loads.
 // A block too large for a span has a segment of its own with the block at the same mask.
 //
@@ -42,7 +42,7 @@ static_assert(sizeof(Block) == 24);
 
 class StateSpans {
   public:
-    static constexpr std::size_t unit_bytes = 128;
+    static constexpr std::size_t unit_bytes = 64;
     static constexpr std::size_t units = span_bytes / unit_bytes;
 
     struct SpanHeader {
