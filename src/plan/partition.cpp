@@ -15,14 +15,14 @@
 namespace nw {
 namespace {
 
-constexpr std::uint32_t no_lp = std::numeric_limits<std::uint32_t>::max();
-
 // Enough groups that a worker's load can be evened out by moving some, few enough that an era's mail
 // for a group is worth a lock and a swap, and that a group fills huge pages. On two cores, with 16 and
 // 32 groups a worker instead of 4, PHOLD (4,096 LPs, 25 % remote) lost 14 % and 21 % of its speed,
 // traffic (1,024 objects) 18 % with 16.
 constexpr std::uint32_t groups_per_worker = 4;
-constexpr std::uint32_t lps_per_group_max = 16384;
+// Beyond this a group is large enough for that, and moves in milliseconds. What it has taken from the kernel
+// and not used yet, up to 3 MiB with huge pages, is a tenth of its memory then.
+constexpr std::uint32_t lps_per_group_max = 131'072;
 
 // METIS counts and weighs in idx_t, which has 32 bits.
 constexpr std::uint32_t metis_vertices_max = std::numeric_limits<std::int32_t>::max() - 1;
@@ -85,7 +85,7 @@ std::vector<std::uint32_t> metis_parts(std::uint32_t lps, const std::vector<Link
 
 Partition::Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t workers_per_rank,
                      std::uint32_t lps_per_group)
-    : lps_(setup.lps), workers_per_rank_(workers_per_rank) {
+    : lps_(setup.lps), workers_per_rank_(workers_per_rank), slots_(setup.lps) {
     const std::uint32_t workers = ranks * workers_per_rank;
     set_lps_per_group(lps_per_group > 0 ? std::min(lps_per_group, setup.lps)
                                         : choose_lps_per_group(setup.lps, workers));
@@ -94,9 +94,7 @@ Partition::Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t work
             "--lps-per-group {}: makes {} groups of {} LPs; legal: at most {} groups, or auto",
             lps_per_group_, (lps_ - 1) / lps_per_group_ + 1, lps_, groups_max));
     if (!setup.parts.empty()) {
-        std::vector<std::uint32_t> part = setup.parts;
-        for (std::uint32_t& p : part) p %= workers;
-        deal_by_parts(part, workers);
+        deal_by_parts(setup.parts, workers);
     } else if (!setup.links.empty() && workers > 1 && workers <= setup.lps &&
                setup.lps <= metis_vertices_max) {
         deal_by_parts(metis_parts(lps_, setup.links, workers), workers);
@@ -107,12 +105,11 @@ Partition::Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t work
 
 Partition::Partition(const SavedPartition& saved, std::uint32_t ranks,
                      std::uint32_t workers_per_rank)
-    : lps_(saved.lps), workers_per_rank_(workers_per_rank), slot_of_lp_(saved.slot_of_lp) {
+    : lps_(saved.lps), workers_per_rank_(workers_per_rank), slots_(saved.lps) {
     set_lps_per_group(saved.lps_per_group);
-    if (!slot_of_lp_.empty()) {
-        lp_of_slot_.assign(std::size_t{saved.groups} * lps_per_group_, no_lp);
-        for (std::uint32_t lp = 0; lp < lps_; ++lp) lp_of_slot_[slot_of_lp_[lp]] = lp;
-    }
+    if (!saved.slot_of_lp.empty())
+        slots_ = SlotMap(lps_, saved.groups * lps_per_group_,
+                         [&] { return [&](std::uint32_t lp) { return saved.slot_of_lp[lp]; }; });
     deal_blocks(saved.groups, ranks * workers_per_rank);
 }
 
@@ -128,28 +125,36 @@ void Partition::deal_blocks(std::uint32_t groups, std::uint32_t workers) {
 }
 
 void Partition::deal_by_parts(const std::vector<std::uint32_t>& part, std::uint32_t workers) {
-    std::vector<std::vector<std::uint32_t>> lps_of(workers);
-    for (std::uint32_t lp = 0; lp < lps_; ++lp) lps_of[part[lp]].push_back(lp);
-    slot_of_lp_.resize(lps_);
+    std::vector<std::uint32_t> counts(workers);
+    for (std::uint32_t lp = 0; lp < lps_; ++lp) ++counts[part[lp] % workers];
+    std::vector<std::uint32_t> first_slots;
     for (std::uint32_t worker = 0; worker < workers; ++worker) {
-        for (const std::uint32_t lp : lps_of[worker]) {
-            slot_of_lp_[lp] = static_cast<std::uint32_t>(lp_of_slot_.size());
-            lp_of_slot_.push_back(lp);
-        }
-        while (lp_of_slot_.size() % lps_per_group_ != 0) lp_of_slot_.push_back(no_lp);
-        owners_.resize(lp_of_slot_.size() / lps_per_group_, owner_of(worker));
+        first_slots.push_back(groups() * lps_per_group_);
+        const std::uint32_t groups_of = (counts[worker] + lps_per_group_ - 1) / lps_per_group_;
+        owners_.resize(owners_.size() + groups_of, owner_of(worker));
     }
+    slots_ = SlotMap(lps_, groups() * lps_per_group_, [&] {
+        return [&, next = first_slots](std::uint32_t lp) mutable {
+            return next[part[lp] % workers]++;
+        };
+    });
+}
+
+SavedPartition Partition::save() const {
+    SavedPartition saved{lps_, lps_per_group_, groups()};
+    if (slots_.is_in_order()) return saved;
+    saved.slot_of_lp.resize(lps_);
+    for (std::uint32_t lp = 0; lp < lps_; ++lp) saved.slot_of_lp[lp] = slots_.slot_of(lp);
+    return saved;
 }
 
 std::vector<std::uint32_t> Partition::members(std::uint32_t group) const {
     std::vector<std::uint32_t> lps;
-    for (std::uint32_t i = 0; i < lps_per_group_; ++i) {
-        const std::uint64_t slot = std::uint64_t{group} * lps_per_group_ + i;
-        if (slot_of_lp_.empty()) {
-            if (slot < lps_) lps.push_back(static_cast<std::uint32_t>(slot));
-        } else if (lp_of_slot_[slot] != no_lp) {
-            lps.push_back(lp_of_slot_[slot]);
-        }
+    const std::uint64_t first = std::uint64_t{group} * lps_per_group_;
+    const std::uint64_t end = std::min(first + lps_per_group_, std::uint64_t{1} << 32);
+    for (std::uint64_t slot = first; slot < end; ++slot) {
+        const std::uint32_t lp = slots_.lp_of(static_cast<std::uint32_t>(slot));
+        if (lp != SlotMap::no_lp) lps.push_back(lp);
     }
     return lps;
 }

@@ -3,11 +3,14 @@
 //
 // LPs are put in a row (the model's own map, METIS on its links, or blocks); the row is cut into
 // groups of equal size; each worker gets a stretch of groups. So "the record of LP i" is arithmetic:
-// place → group by one multiplication, not by a table.
+// place → group by one multiplication, not by a table. What stands on every rank is 4 bytes a group, and
+// what the row takes if it is not in order (slot_map.hpp).
 #pragma once
 
 #include <cstdint>
 #include <vector>
+
+#include "plan/slot_map.hpp"
 
 namespace nw {
 
@@ -35,14 +38,14 @@ class Partition {
 
     // The same groups, dealt out in stretches to whatever workers there are. Requires: the same.
     Partition(const SavedPartition& saved, std::uint32_t ranks, std::uint32_t workers_per_rank);
-    SavedPartition save() const { return {lps_, lps_per_group_, groups(), slot_of_lp_}; }
+    SavedPartition save() const;
 
     struct Position {
         std::uint32_t group;
         std::uint32_t index;  // within the group
     };
     Position position(std::uint32_t lp) const noexcept {
-        const std::uint32_t slot = slot_of_lp_.empty() ? lp : slot_of_lp_[lp];
+        const std::uint32_t slot = slots_.slot_of(lp);
         if (lps_per_group_ == 1) return {slot, 0};
         __extension__ using Wide = unsigned __int128;
         const auto group =
@@ -66,6 +69,11 @@ class Partition {
     std::uint32_t groups() const noexcept { return static_cast<std::uint32_t>(owners_.size()); }
     std::uint32_t lps_per_group() const noexcept { return lps_per_group_; }
 
+    // What stands on every rank.
+    std::size_t bytes() const noexcept {
+        return slots_.bytes() + owners_.capacity() * sizeof(Owner);
+    }
+
     // The LPs of a group, in index order.
     std::vector<std::uint32_t> members(std::uint32_t group) const;
 
@@ -77,7 +85,7 @@ class Partition {
                 static_cast<std::uint16_t>(worker % workers_per_rank_)};
     }
     void deal_blocks(std::uint32_t groups, std::uint32_t workers);
-    // `part`: for each LP the worker, of all ranks, that it starts on.
+    // part[lp] modulo `workers` is the worker, of all ranks, that the LP starts on.
     void deal_by_parts(const std::vector<std::uint32_t>& part, std::uint32_t workers);
 
     std::uint32_t lps_;
@@ -85,9 +93,8 @@ class Partition {
     std::uint32_t lps_per_group_;
     std::uint64_t group_reciprocal_;  // ⌈2^64 / lps_per_group⌉ for more than one: exact for
                                       // 32-bit slots
-    std::vector<std::uint32_t> slot_of_lp_;  // empty: slot i holds LP i
-    std::vector<std::uint32_t> lp_of_slot_;  // with it; no_lp where a worker's last group has room
-    std::vector<Owner> owners_;              // by group
+    SlotMap slots_;
+    std::vector<Owner> owners_;  // by group
 };
 
 }  // namespace nw

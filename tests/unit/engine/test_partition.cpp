@@ -80,6 +80,68 @@ TEST_CASE("Partition: more workers in all than 16 bits count, and every one is i
     check(Partition(blocks.save(), ranks, workers));
 }
 
+// Slots by LP, in the order in which parts deal them.
+std::vector<std::uint32_t> slots_by_parts(const std::vector<std::uint32_t>& part,
+                                          std::uint32_t parts) {
+    std::vector<std::uint32_t> slots(part.size());
+    std::uint32_t next = 0;
+    for (std::uint32_t p = 0; p < parts; ++p, next += 3)  // three stay empty
+        for (std::size_t lp = 0; lp < part.size(); ++lp)
+            if (part[lp] == p) slots[lp] = next++;
+    return slots;
+}
+
+void check_map(const SlotMap& map, const std::vector<std::uint32_t>& slots, std::uint32_t end) {
+    std::vector<std::uint32_t> lp_of(end, SlotMap::no_lp);
+    std::size_t wrong = 0;
+    for (std::uint32_t lp = 0; lp < slots.size(); ++lp) {
+        wrong += map.slot_of(lp) != slots[lp] ? 1 : 0;
+        lp_of[slots[lp]] = lp;
+    }
+    for (std::uint32_t slot = 0; slot < end; ++slot)
+        wrong += map.lp_of(slot) != lp_of[slot] ? 1 : 0;
+    REQUIRE(wrong == 0);
+}
+
+TEST_CASE("SlotMap: runs and tables say the same, and runs take little") {
+    constexpr std::uint32_t parts = 16;
+    std::size_t with_runs = 0, with_table = 0;
+    for (const std::uint64_t seed : test_seeds(20)) {
+        INFO("NUMAWARP_TEST_SEED=" << seed);
+        Dice dice(seed);
+        const std::size_t lps =
+            dice.chance(0.3) ? 1 + dice.below(1000) : 70'000 + dice.below(50'000);
+        const std::size_t longest = dice.chance(0.3) ? 5 : 1000;
+        std::vector<std::uint32_t> part;
+        while (part.size() < lps)
+            part.insert(part.end(), std::min(1 + dice.below(longest), lps - part.size()),
+                        static_cast<std::uint32_t>(dice.below(parts)));
+        const std::vector<std::uint32_t> slots = slots_by_parts(part, parts);
+        const auto end = static_cast<std::uint32_t>(lps + 3 * parts);
+        const SlotMap map(static_cast<std::uint32_t>(lps), end,
+                          [&] { return [&](std::uint32_t lp) { return slots[lp]; }; });
+        check_map(map, slots, end);
+        CHECK_FALSE(map.is_in_order());
+        const bool is_table = map.bytes() >= 8 * lps;
+        ++(is_table ? with_table : with_runs);
+        CHECK(is_table == (lps < 65'536 || longest == 5));
+        if (!is_table) CHECK(map.bytes() < lps);
+    }
+    if (test_seeds(2).size() > 1) {
+        REQUIRE(with_runs > 0);
+        REQUIRE(with_table > 0);
+    }
+}
+
+TEST_CASE("Partition: of 100 million LPs over 1,024 ranks nothing by LP stands on a rank") {
+    Setup setup;
+    setup.lps = 100'000'000;
+    const Partition partition(setup, 1024, 1, 0);
+    REQUIRE(partition.groups() >= 4 * 1024);
+    CHECK(partition.bytes() < 64 * 1024);
+    CHECK(partition.position(setup.lps - 1).group == partition.groups() - 1);
+}
+
 std::string refusal(std::uint32_t ranks) {
     Setup setup;
     setup.lps = 1;
