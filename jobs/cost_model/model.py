@@ -20,7 +20,9 @@ from dataclasses import dataclass, replace
 import numpy
 
 EVENTS_A_TURN = 128  # batch_events in src/timewarp/worker.cpp
-BATCH_AGE = 50.0     # batch_age_max in src/worker/outboxes.cpp
+BATCH_AGE = 50.0     # this and the next two: src/worker/outboxes.cpp
+EVENTS_WORTH_SENDING = 16
+PEERS_FEW = 4
 EVENT_BYTES = 40     # PHOLD's, on the wire
 INTERVAL = 1000.0    # --gvt-interval
 
@@ -79,14 +81,18 @@ class Exchange:
 def exchange(peers, remote, network, engine):
     """A worker that sends a share `remote` of its events to other ranks, to `peers` of them in equal
     parts. A batch to one of them is closed when it is full, or at the end of the first turn that
-    began BATCH_AGE after the batch did. Events come slower where they are dearer, and turns take
-    longer, so this is a fixed point."""
+    began BATCH_AGE after the batch did; with few events later, the later the more peers there are, but
+    half an interval of GVT after that in the mean, at a cut. Events come slower where they are dearer,
+    and turns take longer, so this is a fixed point."""
     time = engine.event
     full = engine.batch_bytes / EVENT_BYTES
     for _ in range(200):
         turn = EVENTS_A_TURN * time
-        age = (math.ceil(BATCH_AGE / turn) + 1) * turn
-        batch = min(full, 1 + remote / time / peers * age)
+        rate = remote / time / peers
+        latest = min(max(BATCH_AGE, BATCH_AGE * peers / PEERS_FEW), engine.interval / 2)
+        due = max(BATCH_AGE, min(latest, (EVENTS_WORTH_SENDING - 1) / rate))
+        age = (math.ceil(due / turn) + 1) * turn
+        batch = min(full, 1 + rate * age)
         wire = (network.send + network.receive) / batch + EVENT_BYTES * network.byte
         time = 0.5 * time + 0.5 * (engine.event + remote * (engine.remote_event + wire))
     return Exchange(batch, engine.event / time)

@@ -1,5 +1,6 @@
 #include "worker/outboxes.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.hpp"
@@ -8,8 +9,16 @@
 namespace nw {
 namespace {
 
-// A batch for another rank is closed when it is full (Transport::batch_bytes), or at this age.
-constexpr std::chrono::microseconds batch_age_max{50};
+// A batch for another rank is closed when it is full (Transport::batch_bytes), or at this age if it is worth
+// a message by then: to send and to receive one takes 0.3 µs over shared memory and 5 µs over TCP, an event
+// in it 0.2 µs (docs/results/cost-model-2026-11-21.md). That it holds more than eight when the cut has taken
+// its part, tests/engine/test_batches.cpp shows.
+constexpr std::chrono::microseconds batch_age{50};
+constexpr std::uint64_t events_worth_sending = 16;
+
+// One with fewer waits longer the more ranks there are that the worker speaks to, each of which gets a smaller
+// part of what it sends; the cut sends it at the latest. With up to so many it is closed at the age above.
+constexpr std::uint32_t peers_few = 4;
 
 // What a worker may send to other ranks between two results of GVT before it stops running ahead. A
 // round takes a millisecond, in which nobody sends a tenth of this; only when a rank does not answer
@@ -37,7 +46,13 @@ bool Outboxes::send_to_rank(std::uint32_t rank, const WireEvent& wire, const std
     ++core_.counters[Counter::events_sent];
     if (rank >= to_ranks_.size()) to_ranks_.resize(rank + 1u);
     ToRank& outbox = to_ranks_[rank];
-    if (outbox.mail.size() + wire.bytes() > core_.rank.batch_bytes() && !outbox.mail.empty())
+    if (outbox.spoken_to_at != rounds_) {
+        outbox.spoken_to_at = rounds_;
+        ++peers_;
+    }
+    if (outbox.mail.empty())
+        open_.push_back(rank);
+    else if (outbox.mail.size() + wire.bytes() > core_.rank.batch_bytes())
         close_batch(rank);
     if (outbox.mail.empty()) outbox.opened = core_.now;
     outbox.mail.append(wire, payload);
@@ -45,7 +60,21 @@ bool Outboxes::send_to_rank(std::uint32_t rank, const WireEvent& wire, const std
     return ++messages_since_gvt_ == messages_credited;
 }
 
+void Outboxes::on_gvt() noexcept {
+    messages_since_gvt_ = 0;
+    peers_before_ = std::exchange(peers_, 0);
+    ++rounds_;
+}
+
+bool Outboxes::is_due(const ToRank& outbox) const noexcept {
+    const auto age = core_.now - outbox.opened;
+    if (age < batch_age) return false;
+    if (outbox.events_sent - outbox.sent_in_batches >= events_worth_sending) return true;
+    return age * peers_few >= batch_age * std::max(peers_, peers_before_);
+}
+
 void Outboxes::close_batch(std::uint32_t rank) {
+    to_ranks_[rank].sent_in_batches = to_ranks_[rank].events_sent;
     MailBuffer& mail = to_ranks_[rank].mail;
     ++to_ranks_[rank].batches_in_epoch;
     ++core_.counters[Counter::batches_sent];
@@ -63,11 +92,11 @@ void Outboxes::flush(bool everything) {
         core_.rank.deliver(outbox.data(), outbox.size());
         outbox.clear();
     }
-    for (std::uint32_t r = 0; r < to_ranks_.size(); ++r) {
-        const ToRank& outbox = to_ranks_[r];
-        if (outbox.mail.empty()) continue;
-        if (everything || core_.now - outbox.opened >= batch_age_max) close_batch(r);
-    }
+    std::erase_if(open_, [&](std::uint32_t rank) {
+        if (!everything && !is_due(to_ranks_[rank])) return false;
+        close_batch(rank);
+        return true;
+    });
 }
 
 void Outboxes::take_batches_sent(std::span<std::uint32_t> sent) noexcept {
@@ -93,6 +122,10 @@ void Outboxes::validate() const {
     };
     for (const MailBuffer& mail : to_workers_) check(mail);
     for (const ToRank& outbox : to_ranks_) check(outbox.mail);
+    std::vector<std::uint32_t> waiting;
+    for (std::uint32_t r = 0; r < to_ranks_.size(); ++r)
+        if (!to_ranks_[r].mail.empty()) waiting.push_back(r);
+    NW_CHECK(std::is_permutation(open_.begin(), open_.end(), waiting.begin(), waiting.end()));
 }
 
 }  // namespace nw

@@ -27,7 +27,7 @@ class Outboxes {
     // At a cut, after flush(true): batches to each other rank since the last, by its number; as many as fit.
     void take_batches_sent(std::span<std::uint32_t> sent) noexcept;
 
-    void on_gvt() noexcept { messages_since_gvt_ = 0; }
+    void on_gvt() noexcept;
 
     // Events and anti-messages to each other rank, added to `sums` by the rank's number.
     void add_sent_to(std::vector<std::uint64_t>& sums) const;
@@ -41,15 +41,22 @@ class Outboxes {
         WorkerCore::Clock::time_point opened;  // when the first event went in
         std::uint64_t events_sent = 0;         // so far
         std::uint32_t batches_in_epoch = 0;
+        std::uint64_t sent_in_batches = 0;     // of them in batches that were closed
+        std::uint32_t spoken_to_at = 0;        // rounds_
     };
 
     bool send_to_rank(std::uint32_t rank, const WireEvent& wire, const std::byte* payload);
+    bool is_due(const ToRank& outbox) const noexcept;
     void close_batch(std::uint32_t rank);
 
     WorkerCore& core_;
     std::vector<MailBuffer> to_workers_;    // by worker of this rank
     std::vector<ToRank> to_ranks_;          // by rank; grows to the highest spoken to
+    std::vector<std::uint32_t> open_;       // ranks for which something waits
     std::uint32_t messages_since_gvt_ = 0;  // to other ranks
+    std::uint32_t rounds_ = 1;              // of GVT
+    std::uint32_t peers_ = 0;               // ranks spoken to since the last round
+    std::uint32_t peers_before_ = 0;        // between it and the one before
 };
 
 }  // namespace nw

@@ -1,0 +1,54 @@
+// Goal: batches between ranks stay worth sending where everybody talks to everybody. With 64 ranks each of
+// the others gets a 63rd of what a rank sends: within the 50 µs after which a batch for one peer leaves, that
+// is two events.
+//
+// Method: 64 ranks of a worker, whose turns take 13 µs each, side by side: the machine's clock is the test's. A
+// quarter of the events goes to LPs drawn from all.
+#include "tests/engine/stepped_run.hpp"
+#include "tests/support/catch.hpp"
+
+namespace nw::test {
+namespace {
+
+constexpr std::uint32_t ranks = 64;
+constexpr std::uint32_t lps = ranks * 256;
+constexpr std::uint32_t events_per_lp = 32;
+constexpr double remote = 0.25;
+
+struct Speaker final : LogicalProcess {
+    explicit Speaker(LpId) {}
+    void on_start(Context& context) override {
+        for (std::uint32_t i = 0; i < events_per_lp; ++i) speak(context, context.self());
+    }
+    void on_event(Context& context, const Event&) override {
+        const bool leaves = context.random().chance(remote);
+        speak(context, leaves ? LpId{static_cast<std::uint32_t>(context.random().below(lps))}
+                              : context.self());
+    }
+    static void speak(Context& context, LpId to) {
+        context.schedule(to, 4 + context.random().exponential(1), 0);
+    }
+};
+
+TEST_CASE("with 64 ranks that all talk to each other a batch has eight events") {
+    Setup setup;
+    setup.lps = lps;
+    setup.until = 30;
+    setup.lookahead = 4;
+    setup.process = process<Speaker>();
+    Config config;
+    config.state_saving_interval = 1;
+    config.gvt_interval_ms = 1;
+    config.gvt_interval_events = 0;
+    config.rebind_seconds = 0;
+    SteppedRun run(setup, config, {.ranks = ranks, .workers = 1}, 1);
+    run.set_up();
+    const Counters started = run.counters();
+    std::chrono::microseconds now{0};
+    while (!run.finished() && now < std::chrono::seconds(1)) {
+        now += std::chrono::microseconds(13);
+        for (std::size_t w = 0; w < ranks; ++w) run.turn(w, now);
+    }
+    REQUIRE(run.finished());
+    CHECK(run.balance() == 0);
+    const Counters counters = run.counters();
