@@ -41,8 +41,8 @@ class Outboxes {
         WorkerCore::Clock::time_point opened;  // when the first event went in
         std::uint64_t events_sent = 0;         // so far
         std::uint32_t batches_in_epoch = 0;
-        std::uint64_t sent_in_batches = 0;     // of them in batches that were closed
-        std::uint32_t spoken_to_at = 0;        // rounds_
+        std::uint64_t sent_in_batches = 0;  // of them in batches that were closed
+        std::uint32_t spoken_to_at = 0;     // rounds_
     };
 
     bool send_to_rank(std::uint32_t rank, const WireEvent& wire, const std::byte* payload);

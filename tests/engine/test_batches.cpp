@@ -52,3 +52,12 @@ TEST_CASE("with 64 ranks that all talk to each other a batch has eight events") 
     REQUIRE(run.finished());
     CHECK(run.balance() == 0);
     const Counters counters = run.counters();
+    REQUIRE(counters[Counter::committed_events] > 2 * lps * events_per_lp);
+    const auto events =
+        static_cast<double>(counters[Counter::events_sent] - started[Counter::events_sent]);
+    REQUIRE(events > 0.8 * remote * static_cast<double>(counters[Counter::committed_events]));
+    CHECK(events / static_cast<double>(counters[Counter::batches_sent]) >= 8);
+}
+
+}  // namespace
+}  // namespace nw::test
