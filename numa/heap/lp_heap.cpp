@@ -362,8 +362,7 @@ void LpHeap::validate() const {
     for (const Bin& bin : bins(lone)) {
         if (bin.count == 0) continue;  // no room was left for its first block
         const std::size_t c = bin.block(0)->small_class;
-        if (tables_ != nullptr)
-            NW_CHECK(&tables_->bins()[tables_->bin_of_class[c] - 1] == &bin);
+        if (tables_ != nullptr) NW_CHECK(&tables_->bins()[tables_->bin_of_class[c] - 1] == &bin);
         NW_CHECK(bin.count <= bin.capacity);
         NW_CHECK(bin.used <= bin.count);
         const std::uint32_t full_below =

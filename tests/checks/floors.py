@@ -34,7 +34,7 @@ FILES_MAX = 20
 
 # How many other headers of ours these reach at most, directly or through others. Who reads one of them
 # should not have to know the whole engine, and who changes any header should not rebuild all of it.
-REACH_MAX = {"src/rank/rank.hpp": 20, "src/timewarp/worker.hpp": 41}
+REACH_MAX = {"src/rank/rank.hpp": 21, "src/timewarp/worker.hpp": 42}
 
 # Where each of these rooms' files is named.
 INDEXES = {"src": "src/README.md", "numa": "numa/README.md", "mpi": "mpi/README.md"}
@@ -234,10 +234,10 @@ PLANTED = [
     *((f"src/formats/file_{i}.hpp", "", "does not name it") for i in range(FILES_MAX + 1)),
     ("src/formats", None, "files: at most"),
     # A chain: each is reached through the one before.
-    ("src/rank/rank.hpp", '#include "event/row_1.hpp"', "it reaches 21 headers"),
+    ("src/rank/rank.hpp", '#include "event/row_1.hpp"', "it reaches 22 headers"),
     *((f"src/event/row_{i}.hpp", f'#include "event/row_{i + 1}.hpp"', "does not name it")
-      for i in range(1, 21)),
-    ("src/event/row_21.hpp", "", "does not name it"),
+      for i in range(1, 22)),
+    ("src/event/row_22.hpp", "", "does not name it"),
 ]
 
 
