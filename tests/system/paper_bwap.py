@@ -72,7 +72,7 @@ for wrong in ({"bw": [[0, 1]]}, {"bw": [[0, -1], [1, 0]]}, {"bw": [[0, 0], [1, 0
     programs.expect(done.returncode == 2 and "legal: a machine" in done.stderr and done.stderr.count("\n") == 1,
                     f"{wrong}: exit code {done.returncode}: {done.stderr}")
 for words, told in ((["--quick"], "unrecognized arguments: --quick"), (["--meter", "n5"], "topology 'n5'"),
-                    (["--meter", "--machine", "nowhere.json"], "legal: a machine"), (["--meter", "--runs", 0], "--runs"),
+                    (["--meter", "--machine", "nowhere.json"], "legal: a file"), (["--meter", "--runs", 0], "--runs"),
                     (["--meter", "--resume", programs.work], "no plan.json of a paper-bwap --meter series"),
                     (["--meter", "--resume", programs.work, "--machine", folder / "machines.json"],
                      "--resume goes with --runs only")):
