@@ -20,6 +20,7 @@ NOT_OURS = {
     "of containers": ["--cap-add", "--shm-size"],
     "of CMake": ["--build", "--install", "--prefix", "--preset", "--workflow"],
     "of numactl": ["--hardware", "--interleave"],
+    "of SimPy and Python": ["FilterStore", "PriorityResource", "except", "yield"],
     "of commands of Linux": ["chrt", "kill", "taskset"],
     "of libc and libraries": [
         "alarm", "chdir", "curl_global_init", "dlclose", "dlerror", "dlopen", "duplocale",
