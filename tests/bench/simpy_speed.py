@@ -52,6 +52,13 @@ def machine():
     return names[0].partition(": ")[2] if names else platform.machine()
 
 
+def commit():
+    """The last one that changed what is measured."""
+    words = ["git", "log", "-1", "--format=%h", "--abbrev=12", "--", "src", "numa", "mpi", "models"]
+    return subprocess.run(words, capture_output=True, text=True, check=True,
+                          cwd=Path(__file__).parent.parent.parent).stdout.strip()
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.partition("usage: ")[2])
     parser.add_argument("programs", type=Path)
@@ -80,7 +87,7 @@ def main():
         print(f"{name:32} {value:8.2f}")
     if given.json:
         given.json.write_text(json.dumps({
-            "script": "tests/bench/simpy_speed.py", "machine": machine(), "date": time.strftime("%Y-%m-%d"),
+            "script": "tests/bench/simpy_speed.py", "machine": machine(), "commit": commit(), "date": time.strftime("%Y-%m-%d"),
             "load": os.getloadavg()[0], "cpus": os.cpu_count(), "python": platform.python_version(), "rounds": rounds,
             "ns_a_part": {name: seconds * 1e9 for name, seconds in median.items()},
             "ratios": ratios}, indent=1) + "\n")
