@@ -16,8 +16,6 @@ NAMED = re.compile(r'(?:"commit": "|\bcommit:?\s+|\bnumawarp )([0-9a-f]{7,40}(?:
 REPLACED = {"fcdd1245fb11", "8c796d6ab0ec", "e1f145555e5f-dirty", "c7b8a65f0153"}
 # What nobody has measured.
 PREDICTED = ("paper-bwap-",)
-# Its script does not write it yet.
-NAMELESS = ("processes-simpy-",)
 
 programs = Programs()
 
@@ -43,7 +41,7 @@ for file in sorted({*results, *(page.path for page in documents())}):
         known = git("merge-base", "--is-ancestor", commit, "HEAD").returncode == 0
         programs.expect(known, f"{file.relative_to(CHECKOUT)}: {commit} is an ancestor of HEAD")
 # A page and its tables need to say it once.
-for name in sorted({file.stem for file in results if not file.name.startswith(PREDICTED + NAMELESS)}):
+for name in sorted({file.stem for file in results if not file.name.startswith(PREDICTED)}):
     said = any(commits_of(file) for file in results if file.stem == name)
     programs.expect(said, f"docs/results/{name} says at which commit it was measured")
 programs.leave()

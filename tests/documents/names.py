@@ -13,14 +13,13 @@ from document import documents
 from programs import CHECKOUT, Programs
 
 NOT_OURS = {
-    "of SimPy": ["FilterStore", "PriorityResource", "event", "except", "succeed", "yield"],
     "of MPI": ["--allow-run-as-root", "--bind-to", "--map-by", "--mca",
                "--report-bindings", "btl_sm_eager_limit", "mpi_yield_when_idle"],
     "of SLURM": ["--account", "--batch", "--job", "--name", "--partition", "BeginTime", "scancel"],
     "of containers": ["--cap-add", "--shm-size"],
     "of CMake": ["--build", "--install", "--prefix", "--preset", "--workflow"],
     "of numactl": ["--hardware", "--interleave"],
-    "of SimPy and Python": ["FilterStore", "PriorityResource", "except", "yield"],
+    "of SimPy and Python": ["event", "FilterStore", "PriorityResource", "except", "yield"],
     "of commands of Linux": ["chrt", "kill", "taskset"],
     "of libc and libraries": [
         "alarm", "chdir", "curl_global_init", "dlclose", "dlerror", "dlopen", "duplocale",
@@ -118,8 +117,6 @@ for page in documents():
 common = set.intersection(*(set(OPTION.findall(text)) for text in helps[:len(models)]))
 for model, text in zip(models, helps):
     page = CHECKOUT / f"docs/models/{model}.md"
-    if not page.exists():
-        page = CHECKOUT / "docs/models/processes.md"
     missing = set(OPTION.findall(text)) - common - set(OPTION.findall(page.read_text()))
     programs.expect(not missing, f"{page.name} has all options of the model {sorted(missing)}")
 for name in sorted(FOREIGN - met):
