@@ -28,6 +28,10 @@ struct RunPlan {
     }
     // Whoever goes on from a saved run may have it end later.
     bool keeps_events_beyond_end() const noexcept { return config.save.on(); }
+    // Whether there may be some: the saved run may have had a later end.
+    bool may_have_events_beyond_end() const noexcept {
+        return keeps_events_beyond_end() || config.restart_from != nullptr;
+    }
     // Whether it must be known of each group what its LPs' constructors made.
     bool notes_constructed() const noexcept { return config.save.on() || moves_between_ranks(); }
 

@@ -143,8 +143,7 @@ void Worker::validate_pending() const {
         NW_CHECK(!event.put_aside);
         NW_CHECK(event.payload_bytes <= core_.plan.rules.payload_bytes_max);
         NW_CHECK(entry.time >= core_.gvt);
-        NW_CHECK(entry.time < core_.plan.until || core_.plan.keeps_events_beyond_end() ||
-                 core_.plan.config.restart_from != nullptr);
+        NW_CHECK(entry.time < core_.plan.until || core_.plan.may_have_events_beyond_end());
         NW_CHECK(core_.rank.owner(core_.plan.partition.position(entry.target).group) == core_.self);
     });
 }
