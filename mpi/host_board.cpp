@@ -19,7 +19,8 @@ std::size_t in_lines(std::size_t bytes) noexcept {
 }  // namespace
 
 std::size_t HostBoard::board_bytes() const noexcept {
-    return sizeof(Board) + (static_cast<std::size_t>(members_) + 1) * slot_bytes_;
+    const auto members = static_cast<std::size_t>(members_);
+    return sizeof(Board) + members * sizeof(OwnBell) + (members + 1) * slot_bytes_;
 }
 std::size_t HostBoard::memory_bytes() const noexcept { return board_bytes() + line_bytes; }
 
@@ -38,7 +39,10 @@ HostBoard::HostBoard(MPI_Comm ranks, std::size_t bytes_max, bool shared)
     // Lines are lines for all: what they share begins with a page.
     std::size_t space = memory_bytes();
     board_ = static_cast<Board*>(std::align(line_bytes, board_bytes(), memory, space));
-    if (is_first()) new (board_) Board;
+    if (is_first()) {
+        new (board_) Board;
+        std::uninitialized_default_construct_n(bells(), members_);
+    }
     if (members_ > 1) mpi_check(MPI_Barrier(host_), "MPI_Barrier");
 }
 
@@ -75,7 +79,8 @@ void HostBoard::put(std::span<const std::byte> own, Transport::Combine combine) 
     if (board_->arrivals.fetch_add(1, std::memory_order_acq_rel) + 1 != put_ * members) return;
     std::memcpy(slot(members_), slot(0), bytes_);
     for (int m = 1; m < members_; ++m) combine(slot(members_), slot(m));
-    board_->combined.store(put_, std::memory_order_release);
+    board_->combined.store(put_);
+    ring_all();
 }
 
 }  // namespace nw

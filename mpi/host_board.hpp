@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "net/transport.hpp"
+#include "numa/os/bell.hpp"
 
 namespace nw {
 
@@ -32,33 +33,42 @@ class HostBoard {
     // Everybody's once for each reduction. Requires: the last one has been read by this rank.
     void put(std::span<const std::byte> own, Transport::Combine combine);
     // sum() is that of all who have this board.
-    bool is_combined() const noexcept {
-        return board_->combined.load(std::memory_order_acquire) == put_;
-    }
+    bool is_combined() const noexcept { return board_->combined.load() == put_; }
 
     // Thread: the first one's. sum() is final.
-    void publish() noexcept { board_->published.store(put_, std::memory_order_release); }
-    bool is_published() const noexcept {
-        return board_->published.load(std::memory_order_acquire) == put_;
+    void publish() noexcept {
+        board_->published.store(put_);
+        ring_all();
     }
+    bool is_published() const noexcept { return board_->published.load() == put_; }
+
+    bool is_shared() const noexcept { return members_ > 1; }
+    // This rank's. Everybody's is rung when a reduction is combined or published.
+    Bell& bell() noexcept { return bells()[member_]; }
 
     std::span<std::byte> sum() const noexcept { return {slot(members_), bytes_}; }
 
   private:
-    // How many reductions there have been. Behind it stand slots: each rank's value, and the sum.
+    // How many reductions there have been. Behind it stand the ranks' bells, and slots: each rank's value, and the
+    // sum.
     struct Board {
         alignas(64) std::atomic<std::uint32_t> arrivals{0};  // of all ranks together
         alignas(64) std::atomic<std::uint32_t> combined{0};
         alignas(64) std::atomic<std::uint32_t> published{0};
     };
+    struct alignas(64) OwnBell : Bell {};
     static_assert(std::atomic<std::uint32_t>::is_always_lock_free, "processes share them");
 
     void* share_memory();
     std::size_t board_bytes() const noexcept;
     std::size_t memory_bytes() const noexcept;  // with what aligning it may take
+    OwnBell* bells() const noexcept { return reinterpret_cast<OwnBell*>(board_ + 1); }
     std::byte* slot(int member) const noexcept {
-        return reinterpret_cast<std::byte*>(board_ + 1) +
+        return reinterpret_cast<std::byte*>(bells() + members_) +
                static_cast<std::size_t>(member) * slot_bytes_;
+    }
+    void ring_all() noexcept {
+        for (int m = 0; m < members_; ++m) bells()[m].ring();
     }
 
     MPI_Comm host_ = MPI_COMM_NULL;

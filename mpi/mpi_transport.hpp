@@ -10,7 +10,9 @@
 
 #include <mpi.h>
 
+#include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -36,6 +38,12 @@ class MpiTransport final : public Transport {
     void begin_reduce_bytes(std::span<const std::byte> own, Combine combine) override;
     bool poll_reduce_bytes(std::span<std::byte> result) override;
     std::size_t sends_under_way() const noexcept override { return send_requests_.size(); }
+    // Not where something may come from other hosts, which ring no bell.
+    bool can_sleep() const noexcept override { return board_.is_shared() && hosts_ == 1; }
+    bool sleep(const std::function<bool()>& has_work) override {
+        return board_.bell().sleep(std::chrono::milliseconds(1), has_work);
+    }
+    void wake() noexcept override { board_.bell().ring(); }
 
   private:
     using Buffer = std::unique_ptr<std::byte[]>;

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,6 +27,15 @@
 
 namespace nw {
 namespace {
+
+// The kernel's struct sched_attr: its header and the C library's <sched.h> exclude each other.
+struct SchedulingAttributes {
+    std::uint32_t size, policy;
+    std::uint64_t flags;
+    std::int32_t nice;
+    std::uint32_t priority;
+    std::uint64_t runtime, deadline, period;  // ns; without a deadline runtime is the slice
+};
 
 Status status_of(long result) noexcept { return result < 0 ? errno : 0; }
 
@@ -272,6 +282,17 @@ class LinuxOs final : public Os {
     Status prefer_local_memory() noexcept override {
         // Preferred with no node named means local, on kernels before MPOL_LOCAL, too.
         return status_of(::set_mempolicy(MPOL_PREFERRED, nullptr, 0));
+    }
+
+    void take_short_time_slices() noexcept override {
+        // The kernel's are 2.8 ms on machines of eight CPUs and more. 0.1 ms was too short for workers that share
+        // cores among themselves: decision 0030.
+        constexpr std::uint64_t slice_ns = 300'000;
+        SchedulingAttributes attributes{};
+        if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0) return;
+        if (attributes.policy != SCHED_OTHER || attributes.runtime == 0) return;
+        attributes.runtime = std::min(attributes.runtime, slice_ns);
+        syscall(SYS_sched_setattr, 0, &attributes, 0);
     }
 
     Status interleave_new_pages(void* address, std::size_t bytes, std::span<const NodeId> nodes,

@@ -27,6 +27,7 @@ void run_worker_threads(Os& os, const WorkerPlaces& where,
         if (gate == Gate::cancelled) return;
         try {
             error_context().worker = w;
+            os.take_short_time_slices();
             if (where.pin) {
                 const Status bound = os.bind_thread(where.places[w].cpu);
                 if (bound != 0) bind_refused = bound;

@@ -64,6 +64,9 @@ class GvtRounds {
         return done_.load() != seen || arrived_.load() == workers_;
     }
 
+    // Thread: the holder of the net role. All ranks have contributed, and batches for this one are under way.
+    bool is_receiving() const noexcept { return reduction_.is_receiving(); }
+
     // Thread: the holder of the net role. Whether all workers have cut the round that is open and
     // step() will now reduce it: until then, none of them learns its result.
     bool gathered() const noexcept {

@@ -13,6 +13,7 @@
 #include "engine/handler_watch.hpp"
 #include "engine/run_saver.hpp"
 #include "engine/setup_pump.hpp"
+#include "engine/take_turns.hpp"
 #include "engine/worker_start.hpp"
 #include "event/wire_event.hpp"
 #include "inorder/window_rank.hpp"
@@ -22,11 +23,6 @@
 
 namespace nw {
 namespace {
-
-// A window takes some microseconds and more. Where every worker has a core, who has done waits for as long as a
-// thread that sleeps takes to wake up, some 50 µs; where cores are shared, others need the core.
-constexpr std::uint32_t idle_turns_before_rest = 1000;
-constexpr std::uint32_t idle_turns_before_rest_shared = 8;
 
 class ConservativeRun final : private SavedRank {
   public:
@@ -143,18 +139,9 @@ class ConservativeRun final : private SavedRank {
     }
 
     void turn_until_still(WindowWorker& worker) {
-        const std::uint32_t patience =
-            run_.places.share_cpus ? idle_turns_before_rest_shared : idle_turns_before_rest;
-        std::uint32_t idle_turns = 0;
-        while (!worker.finished() && !worker.paused()) {
-            if (worker.turn(WindowWorker::Clock::now())) {
-                idle_turns = 0;
-            } else if (++idle_turns > patience) {
-                worker.rest();
-            } else {
-                spin_pause();
-            }
-        }
+        take_turns(
+            worker, [&] { return worker.finished() || worker.paused(); },
+            [&] { return run_.places.share_cpus; });
     }
 
     // --- Saving ---

@@ -12,12 +12,13 @@ WindowRank::WindowRank(const RunPlan& plan, Transport& transport, MemorySource& 
       world_(plan, memory, output, &exchange_),
       progress_(progress),
       stop_signal_(stop_signal),
-      rounds_(transport, plan.workers, first_window) {}
+      rounds_(transport, plan.workers, first_window),
+      sleepers_(plan.workers, transport.ranks() > 1 ? &transport : nullptr) {}
 
-void WindowRank::net_step() {
-    if (exchange_.ranks() == 1) return;  // who arrives last has done all that there was to do
+bool WindowRank::net_step() {
+    if (exchange_.ranks() == 1) return false;  // who arrives last has done all that there was to do
     const std::unique_lock role(net_role_, std::try_to_lock);
-    if (role.owns_lock()) step();
+    return !role.owns_lock() || step();
 }
 
 void WindowRank::receive_early() {
@@ -35,25 +36,22 @@ std::string WindowRank::waiting_for() {
     return rounds_.waiting_for();
 }
 
-void WindowRank::step() {
+bool WindowRank::step() {
     exchange_.send();
     exchange_.receive([this](std::span<const std::byte> batch) {
         rounds_.receive(epoch_of_batch(batch.data()));
         for_each_wire_event(batch.data(), batch.size(),
                             [this](const WireEvent& wire) { world_.deliver(wire); });
     });
-    if (rounds_.step()) call();
+    if (rounds_.step()) sleepers_.wake_all();
+    return rounds_.is_receiving();
 }
 
-void WindowRank::call() noexcept {
-    news_.fetch_add(1);
-    news_.notify_all();
-}
-
-// Who brings news changes what is looked at here first, and counts it then.
-void WindowRank::sleep(std::uint32_t seen) noexcept {
-    const std::uint32_t news = news_.load();
-    if (rounds_.done() == seen && !broken()) news_.wait(news);
+void WindowRank::sleep(std::uint32_t w, std::uint32_t seen) {
+    sleepers_.sleep(w, time_infinity, [&] {
+        const bool is_expecting = sleepers_.keeps_network(w) && net_step();
+        return is_expecting || rounds_.done() != seen || broken();
+    });
 }
 
 void WindowRank::fail(const EventKey& at) {
@@ -74,14 +72,14 @@ void WindowRank::fail(const EventKey& at) {
             failure_is_models_ = models;
         }
         failed_.store(true, std::memory_order_release);
-        if (!models) broken_.store(true, std::memory_order_release);
+        if (!models) broken_.store(true);
     }
-    if (!models) call();
+    if (!models) sleepers_.wake_all();
 }
 
 void WindowRank::give_up() noexcept {
-    broken_.store(true, std::memory_order_release);
-    call();
+    broken_.store(true);
+    sleepers_.wake_all();
 }
 
 EventKey WindowRank::failed_at() {

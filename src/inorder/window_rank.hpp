@@ -14,6 +14,7 @@
 
 #include "base/spin_lock.hpp"
 #include "event/event_key.hpp"
+#include "gvt/sleepers.hpp"
 #include "inorder/in_order_executor.hpp"
 #include "inorder/window_rounds.hpp"
 #include "net/exchange.hpp"
@@ -38,17 +39,17 @@ class WindowRank {
     // While groups are built: what has come waits for them.
     void receive_early();
     // Thread: any worker, between events. Moves batches and the reduction on, unless another does.
-    void net_step();
+    // Returns whether something is under way that only another step will find.
+    bool net_step();
     // Thread: the last to arrive at the round, for which nobody else may look any more.
     void begin_reduction();
     // Nobody moves anything meanwhile.
     std::unique_lock<SpinLock> hold_network() { return std::unique_lock(net_role_); }
     // What the window that is cut is waiting for.
     std::string waiting_for();
-    // Somebody must look after the network.
-    bool may_sleep(std::uint32_t w) const noexcept { return w != 0 || world_.plan.ranks == 1; }
-    // Until there is another result than that of window `seen`, or no use in waiting for it.
-    void sleep(std::uint32_t seen) noexcept;
+    bool may_sleep(std::uint32_t w) const noexcept { return sleepers_.may_sleep(w); }
+    // Thread: worker w. Until there is another result than that of window `seen`, or no use in waiting for it.
+    void sleep(std::uint32_t w, std::uint32_t seen);
 
     // In a catch block, with what the worker was executing. What the model did at some event is agreed upon
     // by all ranks, and the first of such failures ends the run; anything else ends it at once.
@@ -56,13 +57,12 @@ class WindowRank {
     // After a failure: nobody waits for other ranks any more.
     void give_up() noexcept;
     bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
-    bool broken() const noexcept { return broken_.load(std::memory_order_acquire); }
+    bool broken() const noexcept { return broken_.load(); }
     EventKey failed_at();
     void rethrow_failure();
 
   private:
-    void step();
-    void call() noexcept;  // all that sleep
+    bool step();
 
     Exchange exchange_;
     InOrderWorld world_;
@@ -72,7 +72,7 @@ class WindowRank {
 
     SpinLock net_role_;
     WindowRounds rounds_;
-    std::atomic<std::uint32_t> news_{0};
+    Sleepers sleepers_;
 
     std::atomic<bool> failed_{false};
     std::atomic<bool> broken_{false};

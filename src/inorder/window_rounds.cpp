@@ -18,7 +18,7 @@ bool WindowRounds::step() {
     const std::uint32_t window = done_.load(std::memory_order_relaxed);
     if (!reduction_.poll(window)) return false;
     result_ = reduction_.result();
-    done_.store(window + 1, std::memory_order_release);
+    done_.store(window + 1);
     return true;
 }
 

@@ -38,13 +38,16 @@ class WindowRounds {
     // What the round that is not done is waiting for, in words.
     std::string waiting_for() const;
 
+    // All ranks have contributed, and batches for this one are under way.
+    bool is_receiving() const noexcept { return reduction_.is_receiving(); }
+
     // Moves the round on as far as it goes without waiting. Returns whether there is a new result.
     bool step();
 
     // The number of the window (from first_window on) whose result is not known yet. The result is that of the one before, and
     // stands until the worker that reads it arrives again.
     std::uint32_t done() const noexcept {
-        return done_.load(std::memory_order_acquire);  // pairs with the release in step()
+        return done_.load();  // pairs with the store in step(), also for who sleeps (Bell)
     }
     const WindowSums& result() const noexcept { return result_; }
 

@@ -1,7 +1,6 @@
 #include "inorder/window_worker.hpp"
 
 #include <algorithm>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -43,7 +42,7 @@ void WindowWorker::start() {
 
 bool WindowWorker::turn(Clock::time_point now) {
     meter_phase<MeterPhase::gvt>();
-    rank_.net_step();
+    is_expecting_ = rank_.net_step();
     bool worked = learn(now);
     if (finished()) return true;
     if (execute(now)) return true;
@@ -68,14 +67,11 @@ void WindowWorker::note_idle(Clock::time_point now) {
                                       patience.count(), rank_.waiting_for()));
 }
 
-void WindowWorker::rest() {
-    meter_phase<MeterPhase::gvt>();
-    if (!rank_.may_sleep(self_)) {
-        std::this_thread::yield();
-        return;
-    }
+bool WindowWorker::may_sleep() const noexcept { return !is_expecting_ && rank_.may_sleep(self_); }
+
+void WindowWorker::sleep() {
     const auto begun = Clock::now();
-    rank_.sleep(seen_);
+    attempt([&] { rank_.sleep(self_, seen_); });
     asleep_seconds_ += std::chrono::duration<double>(Clock::now() - begun).count();
 }
 

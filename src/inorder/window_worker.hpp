@@ -43,9 +43,10 @@ class WindowWorker final : public SavedWorker {
     // Runs on_start() of its LPs, unless the rank is broken.
     void start();
     // Returns whether there was anything to do.
-    bool turn(Clock::time_point now);
-    // Requires: there was not.
-    void rest();
+    bool turn(Clock::time_point now = Clock::now());
+    // Until the window's result is known. Requires: there was nothing to do, and may_sleep().
+    void sleep();
+    bool may_sleep() const noexcept;
     // The result of the last window is known, or the rank is broken.
     bool finished() const noexcept { return finished_ || rank_.broken(); }
     double asleep_seconds() const noexcept { return asleep_seconds_; }
@@ -88,6 +89,7 @@ class WindowWorker final : public SavedWorker {
     bool failed_ = false;      // it executes nothing more
     bool ending_ = false;      // what there is up to the horizon is executed, and no more
     bool finished_ = false;
+    bool is_expecting_ = false;  // the network may have more for the next turn
     double asleep_seconds_ = 0;  // having nothing to do
     bool paused_ = false;
     Clock::time_point save_due_ = Clock::time_point::max();

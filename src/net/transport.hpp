@@ -51,6 +51,15 @@ class Transport {
     virtual void begin_reduce_bytes(std::span<const std::byte> own, Combine combine) = 0;
     // True once the result over all ranks is in `result`.
     virtual bool poll_reduce_bytes(std::span<std::byte> result) = 0;
+
+    // Whether sleep() is woken by the end of a reduction.
+    virtual bool can_sleep() const noexcept { return false; }
+    // Thread: one of this rank's, without the net role. Gives the core away until a reduction may have ended, or wake(), or for a
+    // millisecond, since batches wake nobody, nor do sends that have to be looked after; unless has_work() says, now that others see it asleep, that there is
+    // something to do. Returns whether there is a reason to be awake but the time.
+    virtual bool sleep(const std::function<bool()>& has_work) { return has_work(); }
+    // Thread: any.
+    virtual void wake() noexcept {}
 };
 
 }  // namespace nw

@@ -46,7 +46,8 @@ Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, Outp
       groups_(plan.partition.groups()),
       owners_(plan.partition.groups()),
       ready_lists_(plan.workers),
-      sleepers_(plan.workers),
+      sleepers_(plan.workers,
+                transport.ranks() > 1 && !plan.config.net_thread ? &transport : nullptr),
       seats_(worker_nodes.empty() ? std::vector<NodeId>(plan.workers) : worker_nodes,
              transport.rank(), shared_seats),
       handed_over_(plan.workers),
@@ -79,9 +80,9 @@ void Rank::receive_early() {
     if (role.owns_lock()) exchange_.receive_early();
 }
 
-void Rank::net_step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
+bool Rank::net_step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
     std::unique_lock role(net_role_, std::try_to_lock);
-    if (!role.owns_lock()) return;
+    if (!role.owns_lock()) return true;
     if (const std::uint64_t sent = exchange_.send(); sent > 0) trace.mark(TraceKind::send, sent);
     if (transport_.ranks() > 1) {
         const std::uint64_t received = exchange_.receive([this](std::span<const std::byte> batch) {
@@ -109,9 +110,11 @@ void Rank::net_step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
     std::string overdue;
     if (plan_.config.watchdog_seconds > 0)
         overdue = gvt_.overdue(now, std::chrono::duration<double>(plan_.config.watchdog_seconds));
+    const bool is_expecting = gvt_.is_receiving();
     role.unlock();
     if (is_over) sleepers_.wake_all();
     if (!overdue.empty() && progress_.warn) progress_.warn(overdue);
+    return is_expecting;
 }
 
 void Rank::send_batch(RankId destination, const MailBuffer& batch) {
@@ -134,13 +137,11 @@ void Rank::pass_on(BottomHalf& mail) {
     sleepers_.wake(worker);
 }
 
-bool Rank::may_sleep(std::uint32_t w) const noexcept {
-    return w != 0 || transport_.ranks() == 1 || plan_.config.net_thread;
-}
-
-void Rank::sleep(std::uint32_t w, std::uint32_t seen, VirtualTime horizon) {
+void Rank::sleep(std::uint32_t w, std::uint32_t seen, VirtualTime horizon, TraceTurn& trace) {
     sleepers_.sleep(w, horizon, [&] {
-        return failed_.load() || !ready_lists_[w].empty() || gvt_.calls_for(seen);
+        const bool is_expecting =
+            sleepers_.keeps_network(w) && net_step(GvtRounds::Clock::now(), trace);
+        return is_expecting || failed_.load() || !ready_lists_[w].empty() || gvt_.calls_for(seen);
     });
 }
 

@@ -24,12 +24,12 @@
 #include "event/event_key.hpp"
 #include "event/ready_list.hpp"
 #include "gvt/gvt_rounds.hpp"
+#include "gvt/sleepers.hpp"
 #include "net/exchange.hpp"
 #include "plan/memory_budget.hpp"
 #include "plan/partition.hpp"
 #include "rank/rank_balance.hpp"
 #include "rank/rebinding.hpp"
-#include "rank/sleepers.hpp"
 #include "rank/worker_seats.hpp"
 #include "stats/trace.hpp"
 
@@ -98,7 +98,8 @@ class Rank {
 
     // Thread: any worker, between events. Takes the net role if it is free and moves what there is
     // to move: batches out and in, the GVT round. `trace` is the calling thread's, begun at `now`.
-    void net_step(GvtRounds::Clock::time_point now, TraceTurn& trace);
+    // Returns whether something is under way that only another step will find.
+    bool net_step(GvtRounds::Clock::time_point now, TraceTurn& trace);
 
     // Hands a closed batch for another rank to the net role.
     void send_batch(RankId destination, const MailBuffer& batch);
@@ -116,9 +117,8 @@ class Rank {
 
     // Thread: worker w, which has cut the open round and has nothing else to do; `seen`: rounds whose
     // result it knows. Sleeps until there is mail with events before `horizon`, or something to do for the round.
-    void sleep(std::uint32_t w, std::uint32_t seen, VirtualTime horizon);
-    // Somebody must look after the network.
-    bool may_sleep(std::uint32_t w) const noexcept;
+    void sleep(std::uint32_t w, std::uint32_t seen, VirtualTime horizon, TraceTurn& trace);
+    bool may_sleep(std::uint32_t w) const noexcept { return sleepers_.may_sleep(w); }
 
     // The worker that gets the mail of a group: its owner, or the one that is about to own it.
     Partition::Owner addressee(std::uint32_t g) const noexcept {

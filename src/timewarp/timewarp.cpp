@@ -18,6 +18,7 @@
 #include "engine/handler_watch.hpp"
 #include "engine/run_saver.hpp"
 #include "engine/setup_pump.hpp"
+#include "engine/take_turns.hpp"
 #include "engine/worker_start.hpp"
 #include "numa/region/shared_arena.hpp"
 #include "rank/rank.hpp"
@@ -31,30 +32,10 @@
 namespace nw {
 namespace {
 
-// Turns without work after which a worker lets others have its CPU, should they need it. Who waits
-// there may be one of ours, and then it is the one that is waited for; or some other program, which
-// keeps the CPU for milliseconds. On a machine with two cores (2026-11-21) PHOLD with 64 LPs beside
-// two such programs (`./jobs/run bench --crowded`, its row with 64 LPs) kept a tenth of its speed with
-// two workers that wait 1000 turns (100 µs), less than a hundredth with 8; alone it was as fast with
-// both. Eight workers on the two cores took twenty times as long with 1000 as with 8.
-constexpr std::uint32_t idle_turns_before_yield = 1000;
-constexpr std::uint32_t idle_turns_before_yield_shared = 8;
-
 void turn_until_still(Rank& rank, Worker& worker, bool share_cpus) {
-    const auto patience = [&] {
-        return share_cpus || rank.seats().crowded() ? idle_turns_before_yield_shared
-                                                    : idle_turns_before_yield;
-    };
-    std::uint32_t idle_turns = 0;
-    while (!worker.finished() && !worker.paused() && !rank.failed()) {
-        if (worker.turn()) {
-            idle_turns = 0;
-        } else if (++idle_turns > patience()) {
-            worker.rest();
-        } else {
-            spin_pause();
-        }
-    }
+    take_turns(
+        worker, [&] { return worker.finished() || worker.paused() || rank.failed(); },
+        [&] { return share_cpus || rank.seats().crowded(); });
 }
 
 // --net-thread: the net role in a thread of its own, which is not bound to a core and takes a pause

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <thread>
 
 #include "base/check.hpp"
 #include "base/meter_marks.hpp"
@@ -54,7 +53,7 @@ bool Worker::turn(Clock::time_point now) {
     core_.now = now;
     trace_turn_.begin(now);
     meter_phase<MeterPhase::mail>();
-    if (!core_.plan.config.net_thread) core_.rank.net_step(now, trace_turn_);
+    is_expecting_ = !core_.plan.config.net_thread && core_.rank.net_step(now, trace_turn_);
     relocation_->step();
     meter_phase<MeterPhase::gvt>();
     on_gvt();
@@ -88,14 +87,14 @@ void Worker::note_idle() {
     trace_turn_.mark(TraceKind::idle, 1);
 }
 
-void Worker::rest() {
+bool Worker::may_sleep() const noexcept {
     const bool has_cut = core_.epochs.epoch() != core_.epochs.seen();
-    if (!has_cut || !core_.rank.may_sleep(core_.self.worker)) {
-        std::this_thread::yield();
-        return;
-    }
+    return has_cut && !is_expecting_ && core_.rank.may_sleep(core_.self.worker);
+}
+
+void Worker::sleep() {
     const auto begun = Clock::now();
-    core_.rank.sleep(core_.self.worker, core_.epochs.seen(), throttle_.horizon());
+    core_.rank.sleep(core_.self.worker, core_.epochs.seen(), throttle_.horizon(), trace_turn_);
     asleep_seconds_ += std::chrono::duration<double>(Clock::now() - begun).count();
     trace_turn_.mark(TraceKind::idle, 1);
 }

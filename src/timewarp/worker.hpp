@@ -84,9 +84,9 @@ class alignas(64) Worker final : private detail::EventSink,
     // whether anything was done. `now` is the clock's, or a test's.
     bool turn(Clock::time_point now = Clock::now());
 
-    // After turns in which there was nothing to do: gives the core away, until there is something, or at
-    // least to whoever wants it.
-    void rest();
+    // Until others have something for it. Requires: may_sleep().
+    void sleep();
+    bool may_sleep() const noexcept;
 
     // The run is over for this worker: everything final is committed, nothing is in flight.
     bool finished() const noexcept { return standstill_.phase() == Standstill::Phase::finished; }
@@ -267,6 +267,7 @@ class alignas(64) Worker final : private detail::EventSink,
     Snapshot* tried_image_ = nullptr;  // of check_rollback(), also when the tried handler crashes
     std::uint64_t rolled_back_by_pauses_ = 0;  // events
     WorkerFigures figures_;
+    bool is_expecting_ = false;  // the network may have more for the next turn
     double asleep_seconds_ = 0;
     TraceTurn trace_turn_{core_.trace};
     std::unique_ptr<MemoryLook> memory_look_;

@@ -147,7 +147,10 @@ class SteppedRun {
         for (int tick = 0; tick < 10'000; ++tick) {
             network_.tick();
             for (std::uint32_t r = 0; r < ranks_.size(); ++r)
-                r == slow ? ranks_[r]->receive_early() : ranks_[r]->net_step(now_, no_trace_);
+                if (r == slow)
+                    ranks_[r]->receive_early();
+                else
+                    ranks_[r]->net_step(now_, no_trace_);
         }
         const bool all_came = network_.idle();
         for (const auto& worker : workers_)

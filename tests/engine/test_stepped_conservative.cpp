@@ -64,7 +64,10 @@ class SteppedWindows {
         for (std::size_t tick = dice_.below(1000); tick > 0; --tick) {
             network_.tick();
             for (std::uint32_t r = 0; r < machine_.ranks; ++r)
-                r == slow ? ranks_[r]->receive_early() : ranks_[r]->net_step();
+                if (r == slow)
+                    ranks_[r]->receive_early();
+                else
+                    ranks_[r]->net_step();
         }
         set_up(slow);
         while (!finished()) step();

@@ -115,6 +115,7 @@ class FakeOs : public Os {
     bool kernel_balances_nodes() noexcept override { return kernel_balances_nodes_; }
     Status bind_thread(int cpu) noexcept override;
     Status prefer_local_memory() noexcept override;
+    void take_short_time_slices() noexcept override {}
     Status interleave_new_pages(void* address, std::size_t bytes, std::span<const NodeId> nodes,
                                 bool weighted) noexcept override;
     std::vector<std::uint32_t> interleave_weights(std::span<const NodeId> nodes) override;

@@ -1,5 +1,5 @@
 // Workers that sleep are woken, whatever comes first: the word that there is something, or the sleep.
-#include "rank/sleepers.hpp"
+#include "gvt/sleepers.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -14,14 +14,14 @@ namespace {
 constexpr std::chrono::milliseconds for_ever = std::chrono::hours(1);
 
 TEST_CASE("Sleepers: who has something to do does not sleep") {
-    Sleepers sleepers(2, for_ever);
+    Sleepers sleepers(2, nullptr, for_ever);
     int asked = 0;
     CHECK(sleepers.sleep(1, time_infinity, [&] { return ++asked == 1; }));
     CHECK(asked == 1);
 }
 
 TEST_CASE("Sleepers: waking who is awake leaves nothing behind, and who sleeps wakes up in time") {
-    Sleepers sleepers(1, std::chrono::milliseconds(1));
+    Sleepers sleepers(1, nullptr, std::chrono::milliseconds(1));
     sleepers.wake(0);
     sleepers.wake_all();
     CHECK_FALSE(sleepers.sleep(0, time_infinity, [] { return false; }));
@@ -29,7 +29,7 @@ TEST_CASE("Sleepers: waking who is awake leaves nothing behind, and who sleeps w
 
 TEST_CASE("Sleepers: mail that may not be executed yet wakes nobody") {
     for (const double time : {1.0, 2.0}) {
-        Sleepers sleepers(1, std::chrono::milliseconds(time < 2 ? 20'000 : 50));
+        Sleepers sleepers(1, nullptr, std::chrono::milliseconds(time < 2 ? 20'000 : 50));
         std::atomic<bool> is_going_to_sleep{false};
         std::jthread sender([&] {
             while (!is_going_to_sleep) std::this_thread::yield();
@@ -50,7 +50,7 @@ TEST_CASE("Sleepers: mail that may not be executed yet wakes nobody") {
 TEST_CASE("Sleepers: no wake is lost") {
     constexpr std::uint32_t players = 2;
     const auto throws = static_cast<std::uint32_t>(test::effort(20'000));
-    Sleepers sleepers(players, std::chrono::seconds(20));
+    Sleepers sleepers(players, nullptr, std::chrono::seconds(20));
     std::atomic<std::uint32_t> ball{0};
     std::atomic<bool> is_lost{false};
     const auto play = [&](std::uint32_t self) {
