@@ -3,10 +3,10 @@
 0, 5, 6 and 7 have the best links, and only placements with all of these are admissible.
 
 asymsched moves there within three periods, pages follow, and the digest is the sequential one's; where pages do not
-follow, workers fetch them after two seconds; what costs more than may be spent is not done yet, and the report says so;
-two ranks of two workers do the same together. weighted: state pages have the shares of the weights to a percentage
-point, also when groups are rebound and where states grow; the search moves no page twice in a step, and there are few
-mappings. Figures are printed."""
+follow, workers fetch them after two seconds; what costs more than may be spent is put off, and a run that ends
+before has stayed where it is and says so; two ranks of two workers do the same together. weighted: state pages have
+the shares of the weights to a percentage point, also when groups are rebound and where states grow; the search moves
+no page twice in a step, and there are few mappings. Figures are printed."""
 
 import json
 import re
@@ -19,17 +19,22 @@ programs = Programs()
 MODEL = ["phold", "--lps", 1024, "--state", 4096, "--touch", 64, "--lps-per-group", 16, "--remote", 0.5]
 LONG = [*MODEL, "--until", 1e9]
 TRAFFIC = ["traffic", "--objects", 1024, "--until", 1e9]
-# 400 MiB and more: more than 0.1 s to move, and a twentieth of the time may be spent.
-HEAVY = ["phold", "--lps", 400, "--state", 1048576, "--touch", 64, "--lps-per-group", 16, "--remote", 0.5,
-         "--until", 1e9, "--rollback", "reverse"]
+# An LP takes 1.3 MB. What three of the four nodes have would move, at so many seconds a GB, of which that share of the
+# run's time may be spent: 400 LPs move after 3 s, 1536 would after 9.
+SECONDS_A_GB, SHARE_SPENT = 0.3, 0.05
+HEAVY = ["phold", "--state", 1048576, "--touch", 64, "--lps-per-group", 16, "--remote", 0.5, "--until", 1e9,
+         "--rollback", "reverse"]
+PUT_OFF_LPS, STAYING_LPS = 400, 1536
 BEST = [0, 5, 6, 7]
 NODES = 8
+TOPOLOGY = ",".join(["1:768M"] * NODES)
 LINKS = [[0 if a == b else 8000 - 100 * b if {a, b} <= set(BEST) else 2000 + 100 * a for b in range(NODES)]
          for a in range(NODES)]
 WORKERS = ["--workers", 4]
 DAEMON = ["--pagemigd", "1@0.25"]
 PERIODS = 3
 SECONDS = 8
+STAYING_SECONDS = 2
 RANKS_SECONDS = 40  # to set up MPI takes a while
 SEARCH_SECONDS = 45
 GROWTH_SECONDS = 30
@@ -60,7 +65,7 @@ def expect_moved(name, result, periods=PERIODS):
         programs.expect(remote is not None and remote < 0.02, f"{name}: {remote} of {kind} is remote")
 
 
-batch = guest.Batch(programs, "n8")
+batch = guest.Batch(programs, TOPOLOGY)
 machine = batch.folder / "machine.json"
 machine.write_text(json.dumps({"bw": LINKS}))
 asymsched = ["--place", "asymsched", "--machine", machine]
@@ -80,7 +85,9 @@ batch.add("sequential", *MODEL, "--until", 60, "--engine", "sequential")
 batch.add("whole", *MODEL, "--until", 60, *asymsched, *WORKERS, *DAEMON)
 batch.add("moved", *LONG, *asymsched, *WORKERS, *DAEMON, through=guest.interrupted(SECONDS))
 batch.add("fetched", *LONG, *asymsched, *WORKERS, "--pagemigd", "off", "--rebind", "off", through=guest.interrupted(SECONDS))
-batch.add("budget", *HEAVY, *asymsched, *WORKERS, *DAEMON, through=guest.interrupted(SECONDS))
+batch.add("put-off", *HEAVY, "--lps", PUT_OFF_LPS, *asymsched, *WORKERS, *DAEMON, through=guest.interrupted(SECONDS))
+batch.add("staying", *HEAVY, "--lps", STAYING_LPS, *asymsched, *WORKERS, *DAEMON,
+          through=guest.interrupted(STAYING_SECONDS))
 batch.add("ranks-whole", *MODEL, "--until", 60, *asymsched, "--workers", 2, through=RANKS)
 batch.add("ranks", *LONG, *asymsched, "--workers", 2, *DAEMON, through=[*RANKS, *interrupted_ranks])
 batch.add("bound", *LONG, *asymsched, "--workers", 1, *DAEMON,
@@ -98,7 +105,7 @@ for name in ("whole", "ranks-whole"):
     guest.expect_ended(programs, name, results[name])
     programs.expect(results[name].stats.get("digest") == sequential.stats.get("digest"),
                     f"{name}: digest {results[name].stats.get('digest')}")
-for name in ("moved", "fetched", "budget", "ranks", "bound", "weighted", "rebound", "grown"):
+for name in ("moved", "fetched", "put-off", "staying", "ranks", "bound", "weighted", "rebound", "grown"):
     guest.expect_ended(programs, name, results[name], exit_code=0 if name in ("ranks", "bound") else 130)
     programs.expect(not results[name].notices, f"{name}: notices {results[name].notices}")
 
@@ -106,10 +113,19 @@ expect_moved("asymsched", results["moved"])
 expect_moved("without pagemigd", results["fetched"])
 programs.expect("pages fetched at a pause" in results["fetched"].numa.get("placed", ""),
                 f"without pagemigd: workers fetch their pages: {results['fetched'].numa.get('placed')}")
-placed = results["budget"].numa.get("placed", "")
-programs.expect(re.search(r"it stays: 0\.\d+ GB would take 0\.\d+ s, and 5 % of \d\.\d s may be spent|"
-                          r"to 0 5 6 7, 0\.\d+ GB, P \d+ of \d+, put off by \d+\.\d s for its cost", placed) is not None,
-                f"a budget too small: {placed}")
+placed = results["put-off"].numa.get("placed", "")
+found = re.match(r"at ([\d.]+) s from nodes 0 1 2 3 to 0 5 6 7, ([\d.]+) GB", placed)
+programs.expect(found is not None and SHARE_SPENT * float(found[1]) > SECONDS_A_GB * (float(found[2]) - 0.01),
+                f"a budget too small at first: {placed}")
+staying = results["staying"]
+placed = staying.numa.get("placed", "")
+programs.expect(re.match(r"P \d+ of \d+; it stays: [12]\.\d+ GB would take 0\.\d+ s, and 5 % of \d\.\d s may be spent, "
+                         r"0\.00 s of which are; on nodes 0 1 2 3;", placed) is not None, f"a budget too small: {placed}")
+nodes = sorted(worker["node"] for worker in staying.stats.get("workers_detail", []))
+moved = staying.numa.get("pages_moved", 0)
+remote = ((staying.numa.get("placement") or {}).get("state") or {}).get("remote_share")
+programs.expect(nodes == [0, 1, 2, 3] and remote is not None and remote < 0.02,
+                f"a budget too small: the workers are on nodes {nodes}, {remote} of state is remote, {moved} pages moved")
 
 expect_moved("two ranks", results["ranks"])
 programs.expect(results["ranks"].stats.get("ranks") == 2, f"two ranks: {results['ranks'].stats.get('ranks')}")
