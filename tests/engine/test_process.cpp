@@ -242,6 +242,65 @@ TEST_CASE("any_of says which one was first, all_of waits for the last, and both 
     CHECK(text == "1:1 4:all 6:nested 10:kept 1 12:other 12:1 ");
 }
 
+Process thrower(Scene& scene) {
+    const Guest guest(scene);
+    co_await scene.env.delay(3);
+    throw std::runtime_error("enough");
+}
+
+TEST_CASE("as many processes as a list has are awaited: the first, or all, and what they threw") {
+    const std::string text = told([](Scene& s) {
+        s.env.start([](Scene& scene) -> Process {
+            std::vector<Process> sleepers;
+            for (const double time : {3.0, 1.0, 2.0})
+                sleepers.push_back(scene.env.start(sleeper(scene, time, "slept")));
+            const auto first = co_await any_of(sleepers);
+            scene.note(fmt::format("first {}", first));
+            co_await all_of(sleepers);
+            scene.note("all");
+            co_await all_of(sleepers);  // at once
+            std::vector<Process> others{scene.env.start(sleeper(scene, 1, "slept")),
+                                        scene.env.start(thrower(scene))};
+            try {
+                co_await all_of(others);
+            } catch (const std::runtime_error& error) {
+                scene.note(error.what());
+            }
+        }(s));
+    });
+    CHECK(text == "1:slept 1:first 1 2:slept 3:slept 3:all 4:slept 6:enough ");
+    CHECK(says(failure([](Scene& s) {
+                   s.env.start([](Scene&) -> Process {
+                       const std::vector<Process> nobody;
+                       co_await all_of(nobody);
+                   }(s));
+               }),
+               "an empty list"));
+}
+
+TEST_CASE("an outcome is awaited before and after it is given, and given once") {
+    const std::string text = told([](Scene& s) {
+        s.env.start([](Scene& scene) -> Process {
+            Outcome<std::string> word{scene.env};
+            scene.env.start([](Scene& other, Outcome<std::string>& said) -> Process {
+                co_await other.env.delay(2);
+                said.give("yes");
+            }(scene, word));
+            const auto late = co_await (word | scene.env.delay(1));
+            scene.note(std::to_string(late));
+            scene.note(co_await word);
+            scene.note(co_await word);
+        }(s));
+    });
+    CHECK(text == "1:1 2:yes 2:yes ");
+    CHECK(says(failure([](Scene& s) {
+                   Outcome<int> number{s.env};
+                   number.give(1);
+                   number.give(2);
+               }),
+               "given twice"));
+}
+
 TEST_CASE(
     "a signal wakes all who wait, one that is on holds up nobody, a pulse leaves it as it is") {
     const std::string text = told([](Scene& s) {
@@ -418,12 +477,6 @@ TEST_CASE("interrupts reach a process where it waits, or where it waits next") {
     CHECK(text == "0:cut 0 1:cut 1 1:cut 2 6:slept 6:ended ");
 }
 
-Process thrower(Scene& scene) {
-    const Guest guest(scene);
-    co_await scene.env.delay(3);
-    throw std::runtime_error("enough");
-}
-
 TEST_CASE("what a process throws goes to who waits for it; if nobody does the event has failed") {
     const std::string text = told([](Scene& s) {
         s.env.start([](Scene& scene) -> Process {
@@ -567,8 +620,19 @@ class Town final : public ProcessLp {
         for (;;) {
             const Letter letter = co_await env.receive<Letter>();
             co_await (tank_.get(letter.number % 3) | env.delay(0.1));
+            Outcome<int> age{env};
+            std::vector<Process> children;
+            children.push_back(env.start(aging(age, letter.number)));
+            children.push_back(env.start(short_life(letter.number % 3)));
+            co_await any_of(children);
+            co_await all_of(children);
+            ages_ += co_await age;
             victims_.push_back(env.start(short_life(letter.number)));
         }
+    }
+    Process aging(Outcome<int>& age, int years) {
+        co_await env.delay(0.01 * years);
+        age.give(years);
     }
     Process short_life(int years) {
         const std::string diary(static_cast<std::size_t>(years), 'x');
@@ -590,6 +654,7 @@ class Town final : public ProcessLp {
 
     Resource desk_{env};
     Container tank_{env, 10, 5};
+    int ages_ = 0;
     std::vector<Process> victims_;
 };
 

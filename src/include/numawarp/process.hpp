@@ -28,6 +28,7 @@
 #include <numawarp/process/coroutine.hpp>
 #include <numawarp/process/environment.hpp>
 #include <numawarp/process/normal.hpp>
+#include <numawarp/process/outcome.hpp>
 #include <numawarp/process/resource.hpp>
 #include <numawarp/process/signal.hpp>
 #include <numawarp/process/store.hpp>

@@ -1,7 +1,8 @@
-// What a co_await takes: an Awaited, a Signal, the end of a Process, or several of them:
+// What a co_await takes: an Awaited, a Signal, an Outcome, the end of a Process, or several of them:
 //
 //     co_await nw::any_of(turn, env.delay(3));     // the number of the one that happened first: 0 or 1
 //     co_await nw::all_of(first, second);
+//     co_await nw::all_of(processes);              // a std::vector of them; and any_of
 //     co_await (turn | sold_out);                  // as any_of; and & as all_of
 //     if (co_await turn.within(3)) …               // true: in time
 //     if (auto cut = co_await nw::interruptible(env.delay(3))) … cut->cause<Failure>()
@@ -12,13 +13,16 @@
 #include <array>
 #include <coroutine>
 #include <cstddef>
+#include <deque>
 #include <optional>
 #include <tuple>
 #include <type_traits>
+#include <vector>
 
 #include <numawarp/process/awaited.hpp>
 #include <numawarp/process/coroutine.hpp>
 #include <numawarp/process/environment.hpp>
+#include <numawarp/process/outcome.hpp>
 #include <numawarp/process/signal.hpp>
 #include <numawarp/process/timers.hpp>
 
@@ -63,6 +67,11 @@ struct Held<Signal> {
     explicit Held(Signal& signal) : node(signal) {}
     SignalWait node;
 };
+template <class T>
+struct Held<Outcome<T>> {
+    explicit Held(Outcome<T>& outcome) : node(outcome) {}
+    OutcomeWait<T> node;
+};
 template <>
 struct Held<Process> {
     explicit Held(const Process& process) : node(process) {}
@@ -70,8 +79,12 @@ struct Held<Process> {
 };
 
 template <class T>
-concept Awaitable =
-    std::is_base_of_v<Awaited, T> || std::is_same_v<T, Signal> || std::is_same_v<T, Process>;
+inline constexpr bool is_outcome = false;
+template <class T>
+inline constexpr bool is_outcome<Outcome<T>> = true;
+template <class T>
+concept Awaitable = std::is_base_of_v<Awaited, T> || std::is_same_v<T, Signal> || is_outcome<T> ||
+    std::is_same_v<T, Process>;
 
 // Common to any_of and all_of.
 template <class... Operands>
@@ -139,6 +152,57 @@ template <class One, class Other>
     requires(
         detail::Awaitable<std::remove_cvref_t<One>>&& detail::Awaitable<std::remove_cvref_t<Other>>)
 auto operator&(One&& one, Other&& other) { return all_of(one, other); }
+
+// The ends of as many processes as a list has: of one of them, or of all.
+class [[nodiscard]] EndsOf : public detail::Condition {
+  public:
+    ~EndsOf() {
+        for (ProcessEnd& end : ends_) remove(end);
+    }
+    void accept() noexcept {
+        Condition::accept();
+        for (ProcessEnd& end : ends_) end.accept();
+    }
+
+  protected:
+    EndsOf(const std::vector<Process>& processes, std::size_t missing)
+        : Condition(env_of(processes), missing) {
+        for (const Process& process : processes) add(ends_.emplace_back(process));
+    }
+    std::deque<ProcessEnd> ends_;  // they do not move
+
+  private:
+    static Environment& env_of(const std::vector<Process>& processes) {
+        if (processes.empty()) throw ModelError("a process waits for an empty list of processes");
+        return processes.front().env();
+    }
+};
+
+class [[nodiscard]] AnyEndOf final : public EndsOf {
+  public:
+    explicit AnyEndOf(const std::vector<Process>& processes) : EndsOf(processes, 1) {}
+    // The number of the one that ended first. Throws what that one threw.
+    std::size_t result() const {
+        std::size_t number = 0;
+        while (&ends_[number] != decided_by_) ++number;
+        ends_[number].result();
+        return number;
+    }
+};
+
+class [[nodiscard]] AllEndsOf final : public EndsOf {
+  public:
+    explicit AllEndsOf(const std::vector<Process>& processes)
+        : EndsOf(processes, processes.size()) {}
+    // Throws what the first in the list threw that threw anything.
+    void result() const {
+        for (const ProcessEnd& end : ends_) end.result();
+    }
+};
+
+// Requires: the list is not empty; else a ModelError.
+inline AnyEndOf any_of(const std::vector<Process>& processes) { return AnyEndOf(processes); }
+inline AllEndsOf all_of(const std::vector<Process>& processes) { return AllEndsOf(processes); }
 
 class [[nodiscard]] Within final : public detail::Condition {
   public:

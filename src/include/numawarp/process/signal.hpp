@@ -13,7 +13,7 @@ namespace nw {
 class Signal;
 
 // One process that waits for a Signal: what `co_await signal` makes.
-class SignalWait final : public Awaited {
+class SignalWait : public Awaited {
   public:
     explicit SignalWait(Signal& signal);
     ~SignalWait() { detail::Queue<SignalWait>::remove(*this); }
