@@ -1,0 +1,119 @@
+// What one rank of very many takes: its plan, its tables, its groups and its LPs with their first events are
+// made, and the other ranks are not there. No event is executed: what a worker keeps for each rank that it
+// speaks to, a buffer of a page and 56 bytes, comes later.
+//
+//     rank_size_bench [LPS [RANKS [WORKERS-IN-EACH]]]
+//
+// Prints one JSON object: resident memory of this process when nothing of the run was there, and how much came
+// with each step. PHOLD, by Time Warp.
+#include <atomic>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "lp/group.hpp"
+#include "models/phold/phold.hpp"
+#include "net/transport.hpp"
+#include "numa/os/os.hpp"
+#include "numa/region/memory_source.hpp"
+#include "output/output_writer.hpp"
+#include "plan/run_plan.hpp"
+#include "rank/rank.hpp"
+#include "stats/live_progress.hpp"
+#include "tests/support/set_options.hpp"
+#include "timewarp/worker.hpp"
+
+namespace nw::bench {
+namespace {
+
+// Nothing ever comes: no event, no result of a reduction.
+class NobodyElse final : public Transport {
+  public:
+    NobodyElse(RankId rank, std::uint32_t ranks) : rank_(rank), ranks_(ranks) {}
+
+    RankId rank() const noexcept override { return rank_; }
+    std::uint32_t ranks() const noexcept override { return ranks_; }
+    void send(RankId, std::span<const std::byte>) override {}
+    void receive(std::size_t, const Receive&) override {}
+    void begin_reduce_bytes(std::span<const std::byte>, Combine) override {}
+    bool poll_reduce_bytes(std::span<std::byte>) override { return false; }
+
+  private:
+    RankId rank_;
+    std::uint32_t ranks_;
+};
+
+// Resident memory that has come since the last time it was asked for.
+class Growth {
+  public:
+    std::int64_t operator()() {
+        const std::int64_t before = resident_;
+        resident_ = now();
+        return resident_ - before;
+    }
+
+  private:
+    static std::int64_t now() { return static_cast<std::int64_t>(linux_os().memory().resident); }
+
+    std::int64_t resident_ = now();
+};
+
+void measure(std::uint32_t lps, std::uint32_t ranks, std::uint32_t workers) {
+    phold::Model model;
+    test::set_options(model, {{"lps", std::to_string(lps)}});
+    const Setup setup = model.setup();
+    Config config;
+    config.workers = workers;
+    const auto at_first = static_cast<std::int64_t>(linux_os().memory().resident);
+    Growth growth;
+
+    const RunPlan plan(setup, config, ranks, workers, nullptr);
+    const std::int64_t of_plan = growth();
+    MemorySource memory(linux_os(), config.memory, plan.partition.groups());
+    NobodyElse network(RankId{ranks / 2}, ranks);
+    OutputWriter output(nullptr, workers);
+    LiveProgress progress;
+    const std::atomic<int> stop_signal{0};
+    Rank rank(plan, network, memory, output, progress, stop_signal);
+    std::vector<std::unique_ptr<Worker>> made;
+    for (std::uint32_t w = 0; w < workers; ++w)
+        made.push_back(std::make_unique<Worker>(rank, WorkerId{w}));
+    const std::int64_t of_rank = growth();
+
+    std::uint64_t lps_here = 0;
+    for (const auto& worker : made) {
+        worker->adopt_thread();
+        worker->build_groups();
+        for (const Group* group : worker->groups()) lps_here += group->count;
+    }
+    for (const auto& worker : made) worker->start();
+    const std::int64_t of_lps = growth();
+    nlohmann::json found = {
+        {"lps", lps},
+        {"ranks", ranks},
+        {"workers", workers},
+        {"groups", plan.partition.groups()},
+        {"lps_of_rank", lps_here},
+        {"resident_at_first", at_first},
+        {"plan", of_plan},
+        {"tables_of_rank_and_workers", of_rank},
+        {"lps_with_events", of_lps},
+        {"bytes_an_lp", static_cast<double>(of_lps) / static_cast<double>(lps_here)}};
+    std::cout << found.dump(1) << std::endl;
+    // The others will never agree on an end.
+    std::_Exit(0);
+}
+
+}  // namespace
+}  // namespace nw::bench
+
+int main(int argc, char** argv) {
+    const auto number = [&](int i, const char* otherwise) {
+        return static_cast<std::uint32_t>(std::stoul(argc > i ? argv[i] : otherwise));
+    };
+    nw::bench::measure(number(1, "100000000"), number(2, "1024"), number(3, "2"));
+}
