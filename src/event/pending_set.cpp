@@ -250,19 +250,23 @@ void PendingSet::begin_period() noexcept {
     period_start_ = next_;
 }
 
-// Leaves the set without an entry in any place; size() is then the caller's to set.
-std::vector<PendingEntry> PendingSet::take_all() {
-    std::vector<PendingEntry> all(run_next_, run_end_);
-    all.insert(all.end(), late_.begin(), late_.end());
-    late_.clear();
-    run_next_ = run_end_;
-    for (PendingEntry*& tail : tails_storage_) {
-        pool_.consume(tail, [&all](const PendingEntry& entry) { all.push_back(entry); });
-        tail = nullptr;
-    }
-    std::fill(ring_used_.begin(), ring_used_.end(), 0);
-    far_used_ = 0;
-    return all;
+void PendingSet::restore_heap() { std::make_heap(late_.begin(), late_.end(), after); }
+
+// Returns the stack that was there, a bucket's or a far bin's.
+PendingEntry* PendingSet::empty_slot(std::size_t slot) noexcept {
+    if (slot <= ring_mask_)
+        ring_used_[slot / 64] &= ~(std::uint64_t{1} << slot % 64);
+    else
+        far_used_ &= ~(std::uint64_t{1} << (slot - ring_mask_ - 1));
+    return std::exchange(tails_[slot], nullptr);
+}
+
+// Requires: it came from there, and the window has not moved since.
+void PendingSet::push_to_slot(std::size_t slot, const PendingEntry& entry) {
+    if (slot <= ring_mask_)
+        push_near(slot, entry);
+    else
+        push_far(entry, clamped((entry.time - origin_) * scale_));
 }
 
 // Arranges all entries anew: in buckets of a width that suits them, or in the heap if they are few.

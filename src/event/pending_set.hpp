@@ -22,6 +22,7 @@
 // Thread: the worker that owns it. Deletion is the caller's: a flag in the event, seen when popped.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -77,17 +78,23 @@ class PendingSet {
     }
 
     // Removes the entries for which wanted(entry), in no particular order, and appends them to
-    // `taken`. Cost: O(size).
+    // `taken`. Cost: O(size), and of memory a chunk of the pool: others stay in their buckets.
     template <class Wanted>
     void take_if(Wanted&& wanted, std::vector<PendingEntry>& taken) {
-        late_ = take_all();
-        std::erase_if(late_, [&](const PendingEntry& entry) {
+        const std::size_t taken_before = taken.size();
+        const auto takes = [&](const PendingEntry& entry) {
             if (!wanted(entry)) return false;
             taken.push_back(entry);
             return true;
-        });
-        size_ = late_.size();
-        rebuild();
+        };
+        std::erase_if(late_, takes);
+        restore_heap();
+        run_end_ = std::remove_if(run_next_, run_end_, takes);
+        for (std::size_t slot = 0; slot < tails_storage_.size(); ++slot)
+            pool_.consume(empty_slot(slot), [&](const PendingEntry& entry) {
+                if (!takes(entry)) push_to_slot(slot, entry);
+            });
+        size_ -= taken.size() - taken_before;
     }
 
     // The entry k places after the front of the sorted run, or null: a hint for prefetching, since
@@ -137,7 +144,9 @@ class PendingSet {
     void sort_by_cell();
 
     bool out_of_shape() noexcept;
-    std::vector<PendingEntry> take_all();
+    void restore_heap();
+    PendingEntry* empty_slot(std::size_t slot) noexcept;
+    void push_to_slot(std::size_t slot, const PendingEntry& entry);
     void rebuild();
     void begin_period() noexcept;
     void set_shape(VirtualTime first, const std::vector<double>& sample);

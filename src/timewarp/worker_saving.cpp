@@ -67,7 +67,7 @@ void Worker::end_interrupted() noexcept {
 // --- Saving ----------------------------------------------------------------------------------------
 
 // The pending events, by group. Those that are cancelled, or whose anti-messages wait for them, go. Mostly there are
-// none, and then the pending set need not be taken apart, which takes its size twice.
+// none, and then the pending set need not be written anew.
 PendingChains Worker::settle_pending() {
     PendingChains pending(core_.plan.partition.groups());
     bool some_go = false;

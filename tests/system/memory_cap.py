@@ -59,9 +59,10 @@ programs.expect(stops > 0, f"    and workers were held back {stops} times")
 keeps_promise(phold, options, ["--engine", "sequential"], int(1.02 * needed), digest)
 keeps_promise(phold, options, ["--engine", "conservative", "--workers", 2], int(1.2 * needed), digest)
 # To be saved at any time a run keeps what constructors made; the saving itself takes no memory.
-run = keeps_promise(phold, options, ["--engine", "sequential", "--checkpoint", programs.work / "saved",
-                                     "--checkpoint-period", 0.02], int(1.25 * needed), digest)
-programs.expect(run["checkpoints"]["written"] > 0, f"    and was saved {run['checkpoints']['written']} times")
+for name, engine in (("sequential", ["--engine", "sequential"]), ("timewarp", ["--workers", 2])):
+    run = keeps_promise(phold, options, [*engine, "--checkpoint", programs.work / f"saved-{name}",
+                                         "--checkpoint-period", 0.02], int(1.25 * needed), digest)
+    programs.expect(run["checkpoints"]["written"] > 0, f"    and was saved {run['checkpoints']['written']} times")
 for engine in ("timewarp", "sequential", "conservative"):
     refuses(phold, options, ["--engine", engine], needed // 2, needed)
 
