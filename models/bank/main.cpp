@@ -14,8 +14,9 @@ struct Customer {
 struct Bank final : nw::ProcessLp {
     const Parameters* p;
     nw::Resource counters{env, p->counters};
-    std::uint64_t served = 0, reneged = 0;
-    double waited = 0;
+    nw::Tally wait;
+    nw::Count served, reneged;
+    nw::TimeAverage inside;
 
     Bank(nw::LpId, const Parameters* parameters) : p(parameters) {}
     void start() override { env.start(arrivals(), door()); }
@@ -32,20 +33,22 @@ struct Bank final : nw::ProcessLp {
         const double came = env.now();
         const double patience = env.random().uniform(least_patience, most_patience);
         auto turn = counters.request();
+        inside.add(came, 1);
         const bool is_served = co_await turn.within(patience);
-        waited += env.now() - came;
+        wait.record(env.now(), env.now() - came);
         if (!is_served) {
-            reneged += 1;
+            reneged.add(env.now());
+            inside.add(env.now(), -1);
             if (env.random().chance(p->move))
                 env.send(env.random().lp(), walk, Customer{customer.banks_seen + 1});
             co_return;
         }
-        served += 1;
+        served.add(env.now());
         co_await env.delay(env.random().exponential(p->service_mean));
+        inside.add(env.now(), -1);
     }
     void finish() override {
-        const auto customers = static_cast<double>(served + reneged);
-        env.output(0, nw::index(env.self()), served, reneged, waited / customers);
+        env.output(0, nw::index(env.self()), served.count(), reneged.count(), wait.mean());
     }
 };
 
@@ -67,6 +70,9 @@ struct Banks final : nw::Model {
         setup.payload_bytes_max = sizeof(Customer);
         setup.process = nw::process<Bank>(&p);
         setup.outputs = {{"banks", {"bank", "served", "reneged", "wait"}}};
+        setup.measures = {nw::measure("wait", &Bank::wait), nw::measure("inside", &Bank::inside),
+                          nw::measure("served", &Bank::served),
+                          nw::measure("reneged", &Bank::reneged)};
         return setup;
     }
 };

@@ -15,8 +15,8 @@ struct Car {
 struct CarWash final : nw::ProcessLp {
     const Parameters* p;
     nw::Resource machines{env, p->machines};
-    std::uint64_t washed = 0;
-    double waited = 0;
+    nw::Tally wait;
+    nw::Count washed;
 
     CarWash(nw::LpId, const Parameters* parameters) : p(parameters) {}
     void start() override {
@@ -37,14 +37,12 @@ struct CarWash final : nw::ProcessLp {
         const double came = env.now();
         auto machine = machines.request();
         co_await machine;
-        waited += env.now() - came;
+        wait.record(env.now(), env.now() - came);
         co_await env.delay(p->wash_time);
-        washed += 1;
+        washed.add(env.now());
         if (env.random().chance(p->again)) env.send(env.random().lp(), trip, Car{car.washed + 1});
     }
-    void finish() override {
-        env.output(0, nw::index(env.self()), washed, waited / double(washed + machines.in_use()));
-    }
+    void finish() override { env.output(0, nw::index(env.self()), washed.count(), wait.mean()); }
 };
 
 struct CarWashes final : nw::Model {
@@ -63,6 +61,8 @@ struct CarWashes final : nw::Model {
         setup.payload_bytes_max = sizeof(Car);
         setup.process = nw::process<CarWash>(&p);
         setup.outputs = {{"washes", {"wash", "washed", "wait"}}};
+        setup.measures = {nw::measure("wait", &CarWash::wait),
+                          nw::measure("washed", &CarWash::washed)};
         return setup;
     }
 };

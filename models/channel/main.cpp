@@ -1,7 +1,5 @@
 // Hosts that send each other messages over channels with a latency, and work on what they get, one message
 // after the other.
-#include <algorithm>
-
 #include <numawarp/process.hpp>
 
 struct Parameters {
@@ -14,8 +12,7 @@ struct Message {
 
 struct Host final : nw::ProcessLp {
     const Parameters* p;
-    std::uint64_t messages = 0;
-    double in_channel = 0, until_done = 0;
+    nw::Tally in_channel, until_done;
 
     Host(nw::LpId, const Parameters* parameters) : p(parameters) {}
     void start() override { env.start(sender(), receiver()); }
@@ -28,15 +25,14 @@ struct Host final : nw::ProcessLp {
     nw::Process receiver() {
         for (;;) {
             const auto message = co_await env.receive<Message>();
-            in_channel += env.now() - message.sent;
+            in_channel.record(env.now(), env.now() - message.sent);
             co_await env.delay(env.random().exponential(p->work_mean));
-            until_done += env.now() - message.sent;
-            messages += 1;
+            until_done.record(env.now(), env.now() - message.sent);
         }
     }
     void finish() override {
-        const double count = double(std::max<std::uint64_t>(messages, 1));
-        env.output(0, nw::index(env.self()), messages, in_channel / count, until_done / count);
+        env.output(0, nw::index(env.self()), until_done.count(), in_channel.mean(),
+                   until_done.mean());
     }
 };
 
@@ -55,6 +51,8 @@ struct Channel final : nw::Model {
         setup.payload_bytes_max = sizeof(Message);
         setup.process = nw::process<Host>(&p);
         setup.outputs = {{"hosts", {"host", "messages", "in_channel", "until_done"}}};
+        setup.measures = {nw::measure("in_channel", &Host::in_channel),
+                          nw::measure("until_done", &Host::until_done)};
         return setup;
     }
 };

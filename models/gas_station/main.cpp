@@ -17,8 +17,8 @@ struct Station final : nw::ProcessLp {
     const Parameters* p;
     nw::Resource pumps{env, p->pumps};
     nw::Container tank{env, p->tank, p->tank};
-    std::uint64_t cars = 0, trucks = 0;
-    double took = 0;
+    nw::Tally time;
+    nw::Count trucks;
 
     Station(nw::LpId, const Parameters* parameters) : p(parameters) {}
     void start() override { env.start(arrivals(), road(), control()); }
@@ -37,8 +37,7 @@ struct Station final : nw::ProcessLp {
         co_await pump;
         co_await tank.get(wanted);
         co_await env.delay(wanted / speed);
-        cars += 1;
-        took += env.now() - came;
+        time.record(env.now(), env.now() - came);
         if (env.random().chance(p->again)) env.send(env.random().lp(), drive, new_car());
     }
     Car new_car() { return {env.random().uniform(5, 25)}; }
@@ -48,11 +47,11 @@ struct Station final : nw::ProcessLp {
     }
     nw::Process truck() {
         co_await env.delay(truck_time);
-        trucks += 1;
+        trucks.add(env.now());
         co_await tank.put(tank.capacity() - tank.level());
     }
     void finish() override {
-        env.output(0, nw::index(env.self()), cars, trucks, cars > 0 ? took / double(cars) : 0);
+        env.output(0, nw::index(env.self()), time.count(), trucks.count(), time.mean());
     }
 };
 
@@ -72,6 +71,8 @@ struct GasStations final : nw::Model {
         setup.payload_bytes_max = sizeof(Car);
         setup.process = nw::process<Station>(&p);
         setup.outputs = {{"stations", {"station", "cars", "trucks", "time"}}};
+        setup.measures = {nw::measure("time", &Station::time),
+                          nw::measure("trucks", &Station::trucks)};
         return setup;
     }
 };

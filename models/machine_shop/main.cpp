@@ -18,7 +18,8 @@ struct Shop final : nw::ProcessLp {
     const Parameters* p;
     nw::Resource repairman{env};
     bool is_broken[machines] = {};
-    std::uint64_t parts = 0, failures = 0, jobs_done = 0;
+    nw::Count parts, failures, jobs_done;
+    nw::TimeAverage broken;
 
     Shop(nw::LpId, const Parameters* parameters) : p(parameters) { env.may_lag(lag); }
     void start() override {
@@ -26,19 +27,21 @@ struct Shop final : nw::ProcessLp {
         env.start(other_jobs());
     }
     nw::Process machine(std::uint32_t number) {
-        for (;; ++parts) {
+        for (;; parts.add(env.now())) {
             double left = std::abs(env.random().normal(part_mean, part_deviation));
             while (left > 0) {
                 auto work = env.delay(left);
                 const auto failure = co_await nw::interruptible(work);
                 left = work.left();
                 if (!failure) continue;
-                failures += 1;
+                failures.add(env.now());
+                broken.add(env.now(), 1);
                 is_broken[number] = true;
                 auto repair = repairman.preempt(broken_machine);
                 co_await repair;
                 co_await env.delay(repair_time);
                 is_broken[number] = false;
+                broken.add(env.now(), -1);
             }
         }
     }
@@ -49,7 +52,7 @@ struct Shop final : nw::ProcessLp {
         }
     }
     nw::Process other_jobs() {
-        for (Job job = job_time;; ++jobs_done) {
+        for (Job job = job_time;; jobs_done.add(env.now())) {
             while (job > 0) {
                 auto turn = repairman.request(other_job);
                 co_await turn;
@@ -62,7 +65,9 @@ struct Shop final : nw::ProcessLp {
             job = co_await env.receive<Job>();
         }
     }
-    void finish() override { env.output(0, nw::index(env.self()), parts, failures, jobs_done); }
+    void finish() override {
+        env.output(0, nw::index(env.self()), parts.count(), failures.count(), jobs_done.count());
+    }
 };
 
 struct MachineShop final : nw::Model {
@@ -78,7 +83,10 @@ struct MachineShop final : nw::Model {
                 .lookahead = way - lag,
                 .payload_bytes_max = sizeof(Job),
                 .process = nw::process<Shop>(&p),
-                .outputs = {{"shops", {"shop", "parts", "failures", "jobs"}}}};
+                .outputs = {{"shops", {"shop", "parts", "failures", "jobs"}}},
+                .measures = {
+                    nw::measure("parts", &Shop::parts), nw::measure("failures", &Shop::failures),
+                    nw::measure("jobs", &Shop::jobs_done), nw::measure("broken", &Shop::broken)}};
     }
 };
 

@@ -18,11 +18,14 @@ struct Cinema final : nw::ProcessLp {
     struct Film {
         explicit Film(nw::Environment& env) : sold_out(env) {}
         nw::Signal sold_out;
-        std::uint32_t available = seats, reneged = 0;
+        std::uint32_t available = seats;
+        nw::Count reneged;
         double closed_at = -1;
     };
     const Parameters* p;
     nw::Resource counter{env};
+    nw::Count reneged;
+    nw::Tally sold_out_at;
     std::array<Film, films> programme{Film(env), Film(env), Film(env)};
 
     Cinema(nw::LpId, const Parameters* parameters) : p(parameters) {}
@@ -43,7 +46,8 @@ struct Cinema final : nw::ProcessLp {
         auto turn = counter.request();
         co_await (turn | film.sold_out);
         if (film.sold_out.is_on()) {
-            film.reneged += 1;
+            film.reneged.add(env.now());
+            reneged.add(env.now());
             if (env.random().chance(p->move)) env.send(env.random().lp(), walk, person);
             co_return;
         }
@@ -55,11 +59,12 @@ struct Cinema final : nw::ProcessLp {
     void close(Film& film) {
         film.available = 0;
         film.closed_at = env.now();
+        sold_out_at.record(env.now(), env.now());
         film.sold_out.turn_on();
     }
     void finish() override {
         for (const Film& film : programme)
-            env.output(0, nw::index(env.self()), film.closed_at, film.reneged);
+            env.output(0, nw::index(env.self()), film.closed_at, film.reneged.count());
     }
 };
 
@@ -78,6 +83,8 @@ struct Movies final : nw::Model {
         setup.payload_bytes_max = sizeof(Person);
         setup.process = nw::process<Cinema>(&p);
         setup.outputs = {{"films", {"cinema", "sold_out_at", "reneged"}}};
+        setup.measures = {nw::measure("sold_out_at", &Cinema::sold_out_at),
+                          nw::measure("reneged", &Cinema::reneged)};
         return setup;
     }
 };

@@ -30,7 +30,7 @@ struct Parameters {
     double call_mean = 180;
     double next_call_mean = 360;
     double move_mean = 4500;
-    double warm_up = 0;  // counts begin here
+    double count_from = 0;  // counts begin here
     bool moves = true;
 };
 
@@ -94,7 +94,7 @@ struct CellState {
     Channels channels;
     std::uint64_t portables = 0;  // in the cell now
 
-    // Since --warm-up, as the times of the channels. Attempts that got a channel, that got none, and of
+    // Since --count-from, as the times of the channels. Attempts that got a channel, that got none, and of
     // portables that were in a call.
     std::uint64_t connected = 0, blocked = 0, busy_lines = 0;
     std::uint64_t completed = 0, completed_ms = 0;  // calls that came to their end; their durations
@@ -154,7 +154,7 @@ class Cell : public Process {
 
     void on_end(nw::Context& c) override {
         const auto& s = state;
-        const double seconds = c.now() - parameters_->warm_up;
+        const double seconds = c.now() - parameters_->count_from;
         const auto busy_ms = static_cast<double>(s.channels.ms_until(counted_time(c.now())));
         const auto completed_ms = static_cast<double>(s.completed_ms);
         c.output(0, nw::index(c.self()) % parameters_->width,
@@ -179,7 +179,7 @@ class Cell : public Process {
             state.channels.give_back(portable.number, counted_time(event.time()));
 
         const std::uint64_t one = undo ? -std::uint64_t{1} : 1;  // modulo 2^64
-        const std::uint64_t counted = event.time() >= parameters_->warm_up ? one : 0;
+        const std::uint64_t counted = event.time() >= parameters_->count_from ? one : 0;
         switch (event.type()) {
             case next_call:
                 (in_call ? state.busy_lines : granted ? state.connected : state.blocked) += counted;
@@ -202,7 +202,9 @@ class Cell : public Process {
     }
 
   private:
-    double counted_time(double time) const noexcept { return std::max(time, parameters_->warm_up); }
+    double counted_time(double time) const noexcept {
+        return std::max(time, parameters_->count_from);
+    }
 
     static double after(nw::Context& c, double mean) {
         return c.now() + c.random().exponential(mean);

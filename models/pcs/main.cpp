@@ -21,7 +21,7 @@ class Model final : public nw::Model {
                     "mean time between two attempts of a portable to call, s", mean);
         options.add("move-mean", p.move_mean, "mean time that a portable stays in a cell, s", mean);
         options.add_flag("moves", p.moves, "portables move from cell to cell");
-        options.add("warm-up", p.warm_up, "when counts begin, s", nw::from(0));
+        options.add("count-from", p.count_from, "when counts begin, s", nw::from(0));
         options.add_choice("state", state_, {"plain", "containers"},
                            "how a cell keeps its calls; containers: for rollback by snapshot");
     }

@@ -14,7 +14,8 @@ enum : nw::EventType { enters, comes, served };
 struct Station final : nw::LogicalProcess {
     const Parameters* p;
     std::deque<double> jobs;  // when each came; the front one is being served
-    double since = 0, jobs_area = 0, busy = 0, response = 0, completed = 0;
+    nw::TimeAverage in_station, busy;
+    nw::Tally response;
     Station(nw::LpId, const Parameters* parameters) : p(parameters) {}
     void on_start(nw::Context& c) override {
         if (p->arrival_rate > 0) return after(c, 1 / p->arrival_rate, enters);
@@ -22,29 +23,23 @@ struct Station final : nw::LogicalProcess {
             c.schedule(c.self(), 0, comes);
     }
     void on_event(nw::Context& c, const nw::Event& event) override {
-        account(c);
         if (event.type() == enters) after(c, 1 / p->arrival_rate, enters);
         if (event.type() == served) {
-            response += c.now() - jobs.front();
-            completed += 1;
+            response.record(c.now(), c.now() - jobs.front());
             jobs.pop_front();
             const auto next = c.random().below(p->stations + (p->arrival_rate > 0));
             if (next < p->stations) c.schedule(static_cast<nw::LpId>(next), 0, comes);
         } else {
             jobs.push_back(c.now());
         }
+        in_station.set(c.now(), static_cast<double>(jobs.size()));
+        busy.set(c.now(), jobs.empty() ? 0 : 1);
         const bool begins = event.type() == served ? !jobs.empty() : jobs.size() == 1;
         if (begins) after(c, p->service_mean, served);
     }
     void on_end(nw::Context& c) override {
-        account(c);
-        c.output(0, nw::index(c.self()), completed, busy / c.now(), jobs_area / c.now(),
-                 completed > 0 ? response / completed : 0);
-    }
-    void account(const nw::Context& c) {
-        jobs_area += static_cast<double>(jobs.size()) * (c.now() - since);
-        busy += jobs.empty() ? 0 : c.now() - since;
-        since = c.now();
+        c.output(0, nw::index(c.self()), response.count(), busy.mean(c.now()),
+                 in_station.mean(c.now()), response.mean());
     }
     static void after(nw::Context& c, double mean, nw::EventType type) {
         c.schedule(c.self(), c.random().exponential(mean), type);
@@ -64,6 +59,9 @@ struct Queues final : nw::Model {
     nw::Setup setup() override {
         nw::Setup setup{.lps = p.stations, .until = 10000, .process = nw::process<Station>(&p)};
         setup.outputs = {{"stations", {"station", "served", "busy", "jobs", "response"}}};
+        setup.measures = {nw::measure("busy", &Station::busy),
+                          nw::measure("jobs", &Station::in_station),
+                          nw::measure("response", &Station::response)};
         return setup;
     }
 };

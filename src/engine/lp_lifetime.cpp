@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "engine/handler_call.hpp"
+#include "stats/measure_sums.hpp"
 
 namespace nw {
 namespace {
@@ -94,11 +95,16 @@ void call_on_start(const RunningCall& call, const RunPlan& plan, Context& contex
     });
 }
 
-void call_on_end(const RunningCall& call, Context& context, FaultGuard& guard) {
+void call_on_end(const RunningCall& call, Context& context, FaultGuard& guard,
+                 MeasureSums& measures) {
     const std::uint32_t sequence = call.lp->sequence;
     if (sigsetjmp(guard.env(), 0) != 0) fail(call, leave_crashed_handler(guard));
-    call_hook(call, context, guard, [&] { call.lp->process->on_end(context); });
+    call_hook(call, context, guard, [&] {
+        call.lp->process->on_end(context);
+        measures.look(*call.lp->process, context.now());
+    });
     if (call.lp->sequence != sequence) fail(call, "schedule() when the run is over");
+    measures.add_looked();
 }
 
 void destroy_lps(const std::vector<Group*>& groups, VirtualTime now, RunningCall& call,

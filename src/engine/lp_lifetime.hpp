@@ -18,6 +18,8 @@
 
 namespace nw {
 
+class MeasureSums;
+
 // Throws SetupError when a constructor of the model throws or crashes, and MachineError when the LPs exceed
 // the budget; null: it is not asked, as the set-up is over.
 void build_lps(Group& group, const RunPlan& plan, MemoryBudget* budget, RunningCall& call,
@@ -43,8 +45,9 @@ void start_lps(const std::vector<Group*>& groups, MemoryBudget& budget, Start&& 
     }
 }
 
-// on_end(), which may not schedule anything. Throws ModelError.
-void call_on_end(const RunningCall& call, Context& context, FaultGuard& guard);
+// on_end(), which may not schedule anything; the LP's figures are added to `measures`. Throws ModelError.
+void call_on_end(const RunningCall& call, Context& context, FaultGuard& guard,
+                 MeasureSums& measures);
 
 // Calls the model's destructors, `now` being the end of the run. Throws ModelError when one throws or crashes; the
 // other LPs of its group are gone then, too, without theirs.

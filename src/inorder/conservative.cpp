@@ -188,7 +188,7 @@ class ConservativeRun final : private SavedRank {
             if (owner.rank != rank_.id()) continue;
             InOrderExecutor& executor = workers_[owner.worker]->executor();
             thread.adopt(executor);
-            executor.run_on_end(rank_.world().lp(lp), run_.result.end_time);
+            executor.run_on_end(rank_.world().lp(lp), run_.result.end_time, run_.result.measures);
         }
     }
 

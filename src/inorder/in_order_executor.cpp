@@ -79,10 +79,10 @@ void InOrderExecutor::run_on_start(LpRecord& lp) {
     if (!lp.ended) ++lps_not_ended_;
 }
 
-void InOrderExecutor::run_on_end(LpRecord& lp, VirtualTime end_time) {
+void InOrderExecutor::run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measures) {
     call_ = {.lp = &lp, .key = {.time = end_time, .sender = lp.id}, .hook = "on_end()"};
     Context context = make_context(end_time, lp.id, lp.random_counter);
-    call_on_end(call_, context, guard_);
+    call_on_end(call_, context, guard_, measures);
     for (OutputRow& row : rows_) {
         row.key = {time_infinity, 0, lp.id,
                    0};  // behind all rows of events, and in the order of LPs

@@ -25,6 +25,7 @@
 
 namespace nw {
 
+class MeasureSums;
 class AddressMap;
 class Exchange;
 class SavedGroups;
@@ -104,7 +105,7 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     SavedPart save(SectionWriter& file, std::uint32_t file_number, const AddressMap& map,
                    VirtualTime gvt) const;
 
-    void run_on_end(LpRecord& lp, VirtualTime end_time);
+    void run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measures);
     // Calls the model's destructors. Throws ModelError.
     void destroy_lps();
     Counters& counters() noexcept { return counters_; }

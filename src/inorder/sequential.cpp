@@ -55,7 +55,7 @@ class SequentialRun final : private SavedWorker, private SavedRank {
         run_.output.finish();
         if (run_.result.reason != EndReason::interrupted) {
             for (std::uint32_t lp = 0; lp < run_.plan.setup.lps; ++lp)
-                executor_.run_on_end(world_.lp(lp), run_.result.end_time);
+                executor_.run_on_end(world_.lp(lp), run_.result.end_time, run_.result.measures);
         }
         add_digest(executor_.groups(), run_.result.digest);
         shared_.end();

@@ -118,6 +118,7 @@ RunIdentity identity_of(const Model& model, const Setup& setup, const OptionTabl
     RunIdentity identity{{"the model", as_utf8(model.name())},
                          {"the program", program_fingerprint()},
                          {"--seed", std::to_string(config.seed)},
+                         {"--warm-up", fmt::format("{}", config.warm_up)},
                          {"--output", config.output_directory.empty() ? "off" : "on"},
                          {"--check-heap", config.check_heap ? "on" : "off"}};
     for (const OptionSpec& spec : table.model_specs()) {
@@ -307,6 +308,7 @@ class RankRun {
             call_hook(model_, ModelHook::setup, config.handler_timeout_seconds,
                       [&] { setup_ = model_.setup(); });
         }
+        if (!setup_.measures.empty()) setup_.outputs.push_back(measures_table());
         check_setup(model_, setup_, settings_, ranks_.ranks());
         check_kernel_pages(settings_.config);
         // Files are read for it, and only these runs need it.

@@ -49,6 +49,8 @@ void add_engine(OptionBuilder& table, Config& config) {
         config.until = parse_number<VirtualTime>(text, legal_time);
     };
     until.value = [&config] { return config.until ? json(*config.until) : json(nullptr); };
+    table.add_number("warm-up", "T", config.warm_up, from(0),
+                     "measures of the model are of what happens from this time on");
     table.add_number("seed", "N", config.seed, {}, "one number that fixes the whole run");
     table.add_words("pin", config.pin, switch_words, "bind workers to cores");
     table.add_words("net-thread", config.net_thread, switch_words,

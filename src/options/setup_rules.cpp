@@ -122,6 +122,30 @@ void check_needs(const Settings& settings) {
                                          shortened(need.value), need.needed));
 }
 
+void check_measures(const Model& model, const Rules& rules, const Setup& setup,
+                    const Config& config) {
+    std::set<std::string> names;
+    for (const Measure& measure : setup.measures) {
+        rules.demand(is_utf8(measure.name) && !measure.name.empty() &&
+                         measure.name.find('\0') == std::string::npos,
+                     "measure \"{}\": must have a name in UTF-8, with no zero byte in it",
+                     one_line(measure.name));
+        rules.demand(names.insert(measure.name).second, "measure {}: must not be there twice",
+                     one_line(measure.name));
+        rules.demand(measure.look != nullptr,
+                     "measure {}: must say how to reach a figure, with nw::measure()",
+                     one_line(measure.name));
+    }
+    const VirtualTime until = config.until.value_or(setup.until);
+    if (config.warm_up >= until)
+        throw SetupError(
+            fmt::format("--warm-up {}: must be below --until, {}", config.warm_up, until));
+    if (config.warm_up > 0 && setup.measures.empty())
+        throw SetupError(
+            fmt::format("--warm-up {}: must be left out with model {}, which has no measures",
+                        config.warm_up, model.name()));
+}
+
 void check_choices(const Model& model, const Setup& setup, const Config& config,
                    std::uint32_t ranks) {
     const ProcessFactory& process = setup.process;
@@ -188,6 +212,7 @@ void check_setup(const Model& model, const Setup& setup, const Settings& setting
                      "link of LPs {} and {}: must be below lps = {}", index(link.a), index(link.b),
                      setup.lps);
     check_outputs(rules, setup.outputs);
+    check_measures(model, rules, setup, settings.config);
     check_choices(model, setup, settings.config, ranks);
     check_needs(settings);
 }

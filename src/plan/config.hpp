@@ -24,6 +24,7 @@ struct Config {
     EngineKind engine = EngineKind::timewarp;
     std::uint32_t workers = 0;         // 0: one a core that this rank may use
     std::optional<VirtualTime> until;  // nullopt: the model's
+    VirtualTime warm_up = 0;           // figures of merit begin then
     std::uint64_t seed = 1;
     std::optional<Rollback> rollback;         // nullopt: what the model prefers
     std::uint32_t state_saving_interval = 0;  // events of an LP; 0: adaptive

@@ -3,6 +3,7 @@
 #include <csignal>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -115,6 +116,33 @@ void write_workers(Lines out, const RunFacts& facts) {
         fmt::format_to(out, "  and {} more (--verbose shows them)\n", workers.size() - shown);
 }
 
+// The model's figures of merit.
+void write_measures(Lines out, const MeasureSums& measures) {
+    if (measures.size() == 0) return;
+    std::size_t width = std::string_view("measure").size();
+    for (std::size_t i = 0; i < measures.size(); ++i)
+        width = std::max(width, measures.name(i).size());
+    const auto number = [](double value) {
+        return std::isfinite(value) ? fmt::format("{:.6g}", value) : std::string("-");
+    };
+    fmt::format_to(out, "  {:<{}}  {:<12} {:>13} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}\n",
+                   "measure", width, "of", "count", "mean", "deviation", "min", "p50", "p95",
+                   "max");
+    for (std::size_t i = 0; i < measures.size(); ++i) {
+        const MeasureFigures figures = measures.figures(i);
+        const auto quantile = [&](double share) {
+            for (const MeasureFigures::Quantile& one : figures.quantiles)
+                if (one.share == share) return fmt::format("{:.4g}", one.value);
+            return std::string("-");
+        };
+        fmt::format_to(out, "  {:<{}}  {:<12} {:>13} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}\n",
+                       measures.name(i), width, word_for(figures.kind),
+                       with_thousands(figures.count), number(figures.mean),
+                       number(figures.deviation), number(figures.least), quantile(0.5),
+                       quantile(0.95), number(figures.most));
+    }
+}
+
 // A line for each figure that is counted, and for each part of one that has parts. What is an array is in
 // the statistics only.
 struct FigureLines {
@@ -191,6 +219,7 @@ std::string report_text(const RunFacts& facts) {
     if (!facts.settings.trace_file.empty()) line(out, "trace", "{}", facts.settings.trace_file);
     text += placement_table(facts);
     write_workers(out, facts);
+    write_measures(out, result.measures);
     if (facts.settings.verbose) visit_figures(FigureLines{out}, result);
     for (const std::string& notice : result.notices) fmt::format_to(out, "  notice: {}\n", notice);
     return text;

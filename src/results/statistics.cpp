@@ -55,6 +55,30 @@ Json json_of(const std::vector<T>& values) {
     return array;
 }
 
+Json json_of(const MeasureSums& measures) {
+    Json object = Json::object();
+    for (std::size_t i = 0; i < measures.size(); ++i) {
+        const MeasureFigures figures = measures.figures(i);
+        Json& json = object[measures.name(i)];
+        json = {{"kind", nw::word_for(figures.kind)},
+                {"lps", figures.lps},
+                {"count", figures.count},
+                {"mean", json_of(figures.mean)},
+                {"deviation", json_of(figures.deviation)},
+                {"min", json_of(figures.least)},
+                {"max", json_of(figures.most)},
+                {"quantiles", nullptr}};
+        for (const MeasureFigures::Quantile& quantile : figures.quantiles)
+            json["quantiles"][name_of(quantile)] = quantile.value;
+        if (!figures.quantiles.empty()) json["quantiles"]["error"] = figures.quantile_error;
+        if (figures.kind != FigureKind::histogram) continue;
+        json["low"] = figures.low;
+        json["high"] = figures.high;
+        json["bins"] = figures.bins;
+    }
+    return object;
+}
+
 template <class T>
 Json json_of(const T& value) {
     if constexpr (has_members<T>) {

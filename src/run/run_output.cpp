@@ -43,9 +43,11 @@ void RunOutput::begin() {
     if (tables_) tables_->begin();
 }
 
-void RunOutput::finish() {
+void RunOutput::finish(const std::vector<OutputRow>& last) {
     collect();
-    if (tables_) tables_->finish();
+    if (!tables_) return;
+    for (const OutputRow& row : last) tables_->write(row);
+    tables_->finish();
 }
 
 ColumnKinds RunOutput::column_kinds() const {

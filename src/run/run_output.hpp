@@ -26,8 +26,9 @@ class RunOutput {
     OutputPosition sync();
     // What stands in the tables behind the position that the run goes on from goes.
     void begin();
-    // Collective, when the run is over: all rows are in the tables, and those on the disk.
-    void finish();
+    // Collective, when the run is over: all rows are in the tables, at their ends the first rank's `last`, and
+    // those on the disk.
+    void finish(const std::vector<OutputRow>& last);
     // The kinds of the tables' columns; empty where there are no tables, as on all ranks but the first.
     ColumnKinds column_kinds() const;
 

@@ -288,8 +288,17 @@ void Simulation::run_events(Model& model, std::uint64_t memory_cap, LiveProgress
                   result,
                   [&] { return output.sync(); },
                   [&] { output.begin(); }};
+    result.measures = MeasureSums(setup_.measures);
+    detail::measured_from = config_.warm_up;
     run_engine(run);
-    output.finish();
+    // Ranks are interrupted together.
+    const bool is_measured = result.reason != EndReason::interrupted && !setup_.measures.empty();
+    if (is_measured)
+        result.measures.gather(ranks_);
+    else
+        result.measures = {};
+    output.finish(is_measured ? measure_rows(result.measures, setup_.outputs)
+                              : std::vector<OutputRow>{});
     result.column_kinds = output.column_kinds();
 }
 

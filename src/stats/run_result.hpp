@@ -14,6 +14,7 @@
 #include "output/column_kinds.hpp"
 #include "stats/figure.hpp"
 #include "stats/hardware_figures.hpp"
+#include "stats/measure_sums.hpp"
 #include "stats/numa_report.hpp"
 #include "stats/run_history.hpp"
 #include "stats/trace.hpp"
@@ -86,6 +87,7 @@ struct RunResult {
     SavingReport saving;             // the first rank's
     BalanceReport balance;           // the same
     std::int64_t messages_left = 0;  // sent less received, of this rank; 0 over all
+    MeasureSums measures;            // of all ranks on the first; nothing was added: interrupted
     ColumnKinds column_kinds;        // of the tables of output; the first rank's
     Counters totals;                 // of the whole run: with what was done before it was saved
     WorkerFigures of_workers;        // of this process, over its workers
@@ -127,6 +129,14 @@ void visit_figures(Visitor&& visit, Result& result) {
           Sum{}, result.digest);
     visit(unlisted, Sum{}, result.messages_left);
 
+    visit(
+        FigureInfo{"measures", "object", "",
+                   "the model's figures of merit by their names, each with kind, lps (of which "
+                   "they are), count (of values; of a time average, of changes), mean (of a count: "
+                   "of LPs), deviation, min, max, quantiles (p50, p90, p95, p99 and their error, "
+                   "as a share, at most; null: none), and of a histogram low, high and bins (the "
+                   "first and the last what is below and above). Empty: none, or interrupted"},
+        First{}, result.measures);
     for (std::size_t i = 0; i < counter_count; ++i)
         visit(counter_table[i], Sum{}, result.totals[Counter{i}]);
     visit_worker_figures(visit, result.of_workers);

@@ -347,7 +347,7 @@ class TimeWarpRun final : private SavedRank {
             if (owner.rank != index(rank_.id())) continue;
             Worker& worker = *workers_[owner.worker];
             thread.adopt(worker);
-            worker.run_on_end(worker.lp(lp), run_.result.end_time);
+            worker.run_on_end(worker.lp(lp), run_.result.end_time, run_.result.measures);
         }
     }
 

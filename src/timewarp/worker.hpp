@@ -42,6 +42,7 @@
 
 namespace nw {
 
+class MeasureSums;
 class BottomHalf;
 class Handovers;
 class Relocation;
@@ -121,7 +122,7 @@ class alignas(64) Worker final : private detail::EventSink,
     void finalize();
     // Unless the run was interrupted. `end_time` is what on_end reads as now(). Rows go straight to the
     // output. Throws ModelError.
-    void run_on_end(LpRecord& lp, VirtualTime end_time);
+    void run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measures);
     // Calls the model's destructors. Throws ModelError.
     void destroy_lps();
 

@@ -116,13 +116,13 @@ void Worker::finalize() {
     core_.counters[Counter::saved_states_bytes_peak] = core_.keeper.bytes_peak();
 }
 
-void Worker::run_on_end(LpRecord& lp, VirtualTime end_time) {
+void Worker::run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measures) {
     HistoryEntry entry{};
     Group& group = core_.group_of(lp);
     core_.running = {&group, &lp,       nullptr, &entry, {.time = end_time, .sender = lp.id},
                      false,  "on_end()"};
     Context context = make_context(end_time, lp.id, lp.random_counter);
-    call_on_end(core_.running, context, core_.guard);
+    call_on_end(core_.running, context, core_.guard, measures);
     // Behind all rows of events, and among ranks in the order of LPs.
     committer_.take_rows(entry, EventKey{time_infinity, 0, lp.id, 0});
     committer_.write_rows();

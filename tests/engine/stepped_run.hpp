@@ -230,9 +230,10 @@ class SteppedRun {
     // After run(), as a Simulation does it. on_end's output goes to the LP's rank.
     void end() {
         for (const auto& output : outputs_) output->finish();
+        MeasureSums measures(plan_.setup.measures);
         for (std::uint32_t lp = 0; lp < plan_.setup.lps; ++lp) {
             Worker& worker = worker_of(owner_of(plan_.partition.position(lp).group));
-            worker.run_on_end(worker.lp(lp), end_time());
+            worker.run_on_end(worker.lp(lp), end_time(), measures);
         }
         for (const auto& tables : tables_) tables->finish();
     }

@@ -21,6 +21,7 @@
 #include "inorder/window_worker.hpp"
 #include "net/single_rank.hpp"
 #include "numa/region/memory_source.hpp"
+#include "stats/measure_sums.hpp"
 #include "tests/engine/stepped_case.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/effort.hpp"
@@ -79,11 +80,12 @@ class SteppedWindows {
     // After run(). on_end's output goes to the LP's rank.
     void end(VirtualTime end_time) {
         for (const auto& output : outputs_) output->finish();
+        MeasureSums measures(plan_.setup.measures);
         for (std::uint32_t lp = 0; lp < plan_.setup.lps; ++lp) {
             const Partition::Owner owner =
                 plan_.partition.first_owner(plan_.partition.position(lp).group);
             workers_[owner.rank * machine_.workers + owner.worker]->executor().run_on_end(
-                ranks_[owner.rank]->world().lp(lp), end_time);
+                ranks_[owner.rank]->world().lp(lp), end_time, measures);
         }
         for (const auto& tables : tables_) tables->finish();
     }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The models that are told as processes end with one digest on several ranks, by both engines."""
+"""The models that are told as processes end with one digest on several ranks, by both engines, and with the same
+measures to the bit."""
 
 from ranks import Ranks
 
@@ -16,13 +17,18 @@ ENGINES = [["--engine", "conservative"], ["--window", "off", "--keep-safe-events
 ranks = Ranks()
 rolled_back = 0
 for model, options in MODELS.items():
-    reference = ranks.statistics_of(model, "--engine", "sequential", *options)
-    for engine in ENGINES:
-        run = ranks.statistics_over(2, model, *options, "--workers", 1, *engine)
+    options = [*options, "--warm-up", 50]
+    folders = [ranks.work / f"{model}{number}" for number in range(3)]
+    reference = ranks.statistics_of(model, "--engine", "sequential", *options, "--output", folders[0])
+    for engine, folder in zip(ENGINES, folders[1:]):
+        run = ranks.statistics_over(2, model, *options, "--workers", 1, *engine, "--output", folder)
         rolled_back += run["rolled_back_events"]
         ranks.expect((run["ranks"], run["digest"]) == (2, reference["digest"])
                      and run["mpi"]["events_sent"] > 0,
                      f"{model} {' '.join(engine)}: digest {run['digest']}, "
                      f"{run['mpi']['events_sent']} events crossed ranks")
+        tables = [(one / "measures.csv").read_bytes() for one in (folders[0], folder)]
+        ranks.expect(run["measures"] == reference["measures"] and tables[0] == tables[1],
+                     f"{model} {' '.join(engine)}: {len(run['measures'])} measures")
 ranks.expect(rolled_back > 0, f"{rolled_back} events were rolled back")
 ranks.leave()

@@ -70,7 +70,7 @@ class Channel:
 
     def __init__(self, env):
         self.env, self.inbox = env, simpy.Store(env)
-        self.messages = self.in_channel = self.until_done = 0
+        self.received = self.messages = self.in_channel = self.until_done = 0
         Channel.hosts.append(self)
         env.process(self.sender())
         env.process(self.receiver())
@@ -87,13 +87,14 @@ class Channel:
     def receiver(self):
         while True:
             sent = yield self.inbox.get()
+            self.received += 1
             self.in_channel += self.env.now - sent
             yield self.env.timeout(random.expovariate(1 / 3))
             self.until_done += self.env.now - sent
             self.messages += 1
 
     def figures(self):
-        return {"messages": self.messages, "in_channel": self.in_channel / self.messages,
+        return {"messages": self.messages, "in_channel": self.in_channel / self.received,
                 "until_done": self.until_done / self.messages}
 
 

@@ -76,7 +76,7 @@ APART = ["--moves", "off", "--engine", "sequential"]
 
 for name, sources, channels, call, next_call in [("the default", 25, 10, 180, 360),
                                                  ("many calls", 6, 4, 300, 150)]:
-    runs = list(runs_of(*APART, "--warm-up", 2000, "--portables", sources, "--channels", channels,
+    runs = list(runs_of(*APART, "--count-from", 2000, "--portables", sources, "--channels", channels,
                         "--call-mean", call, "--next-call-mean", next_call,
                         "--width", 20, "--height", 10, "--until", 14000))
     shares = engset(sources, channels, call / next_call)
@@ -89,7 +89,7 @@ for name, sources, channels, call, next_call in [("the default", 25, 10, 180, 36
     check(f"{name}: s of a call", call, [call_mean(run) for run in runs])
 
 load, channels, sources, call = 8, 10, 5000, 180
-runs = list(runs_of(*APART, "--warm-up", 5000, "--portables", sources, "--channels", channels,
+runs = list(runs_of(*APART, "--count-from", 5000, "--portables", sources, "--channels", channels,
                     "--call-mean", call, "--next-call-mean", call * sources / load,
                     "--width", 4, "--height", 2, "--until", 400000))
 blocked = [blocked_share(run) for run in runs]
@@ -97,7 +97,7 @@ check("many portables: blocked, Erlang", erlang(channels, load), blocked)
 check("many portables: blocked, Engset", engset(sources - 1, channels, load / sources)[channels], blocked)
 
 portables, call, next_call, move = 25, 180, 360, 450
-runs = list(runs_of("--workers", 2, "--channels", 1000, "--move-mean", move, "--warm-up", 2000,
+runs = list(runs_of("--workers", 2, "--channels", 1000, "--move-mean", move, "--count-from", 2000,
                     "--width", 10, "--height", 10, "--until", 14000))
 in_call = call / (call + next_call)
 check("all move: busy lines", in_call, [busy_line_share(run) for run in runs])

@@ -22,9 +22,11 @@
 
 #include <numawarp/context.hpp>
 #include <numawarp/event.hpp>
+#include <numawarp/figures.hpp>
 #include <numawarp/ids.hpp>
 #include <numawarp/logical_process.hpp>
 #include <numawarp/math.hpp>
+#include <numawarp/measures.hpp>
 #include <numawarp/options.hpp>
 #include <numawarp/random.hpp>
 #include <numawarp/rollback.hpp>
@@ -86,6 +88,8 @@ struct Setup {
     ProcessFactory process;
     Rollback preferred_rollback = Rollback::snapshot;
     std::vector<OutputTable> outputs{};
+    // Figures of LPs that become figures of the run. With --output they have a table of their own, `measures`.
+    std::vector<Measure> measures{};
     std::vector<Link> links{};  // may stay empty: LPs are then dealt out in blocks of their numbers
     // The model's own map, if it knows better than its links do: for each LP a part; LPs of part p
     // start on worker p modulo the number of workers of all ranks. Empty: none.
