@@ -31,6 +31,7 @@ ranks    openmpi-bin          command mpirun                      starts ranks
 ranks    python3              command python3                     works out where they run
 report   python3              command python3                     the page of jobs/run report
 plots    python3-matplotlib   python matplotlib                   figures of jobs/run paper-numa
+intervals python3-scipy     python scipy                        quantiles of jobs/run replicate
 counts   valgrind             command valgrind                    cache misses, for paper-state-saving
 guest    qemu-system-x86      command qemu-system-x86_64          a machine with several NUMA nodes
 guest    python3              command python3                     starts it

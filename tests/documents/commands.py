@@ -23,6 +23,7 @@ ELSEWHERE = [
     (r"\./jobs/run paper-state-saving\b.*", "system_paper_state_saving"),
     (r"\./jobs/run paper-bwap\b.*", "system_paper_bwap"),
     (r"\./jobs/run cost-model\b.*", "system_cost_model"),
+    (r"\./jobs/run replicate\b.*", "system_replicate"),
     (r"\./jobs/run meter\b.*", "guest_meter"),
     (r"tests/checks/gvt_model .*", "check_gvt_model"),
     (r"build/bin/test_numa -s", "test_numa"),

@@ -69,7 +69,7 @@ models = sorted(path.parent.name for path in (CHECKOUT / "models").glob("*/CMake
 helps = [said_by(programs.bin / model, "--help") for model in models]
 helps += [said_by(sys.executable, CHECKOUT / script, "--help") for script in
           ("jobs/bench", "jobs/meter", "jobs/paper_numa", "jobs/paper_state_saving", "jobs/paper_bwap",
-           "jobs/cost_model", "jobs/report", "tests/guest/run.py", "tests/hosts/run.py")]
+           "jobs/cost_model", "jobs/replicate", "jobs/report", "tests/guest/run.py", "tests/hosts/run.py")]
 helps += [said_by(CHECKOUT / script, "--help") for script in ("jobs/run", "tests/run")]
 helps.append(said_by(CHECKOUT / "jobs/run", "slurm", "--help"))
 # Of SLURM's options those are known that the job scripts have.

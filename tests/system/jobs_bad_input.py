@@ -41,6 +41,9 @@ for arguments, fragments in [
         (["--ranks", 2, "cost-model"], ["--ranks", "model"]),
         (["--ranks", 2, "machine"], ["--ranks", "model"]), (["machine", "a", "b"], ["machine", "FILE"]),
         (["machine", "--quick"], ["machine", "FILE"]),
+        (["replicate"], ["replicate", "bank car_wash"]), (["replicate", "nosuch"], ["nosuch", "bank car_wash"]),
+        (["replicate", "bank", "--runs", 1], ["--runs", "from 2"]), (["--ranks", 2, "replicate"], ["--ranks", "model"]),
+        (["replicate", "bank", "--seed", 2], ["--seed", "left out"]),
         (["slurm"], ["slurm", "node"]), (["slurm", "nosuch"], ["nosuch", "node"]),
         (["slurm", "--print"], ["--print", "node"]),
         (["guest"], ["guest", "TOPOLOGY"]), (["guest", "--nosuch"], ["guest"])]:

@@ -29,7 +29,7 @@ def jobs_run(*arguments, path, folder=CHECKOUT):
 
 
 def check_texts():
-    programs.expect(NAMES == ["long-run", "node", "nodes", "numa-node", "sweep"], f"scripts {NAMES}")
+    programs.expect(NAMES == ["long-run", "node", "nodes", "numa-node", "replicate", "sweep"], f"scripts {NAMES}")
     shellcheck = shutil.which("shellcheck")
     for script in SCRIPTS:
         syntax = subprocess.run(["bash", "-n", script], capture_output=True, text=True)

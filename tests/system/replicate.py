@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""jobs/replicate: intervals as worked out by hand, runs that are kept and not made again, variants with
+common random numbers, shares of the runs, and clear lines for what is wrong."""
+
+import csv
+import math
+import statistics
+import subprocess
+
+from programs import CHECKOUT, Programs, python_with
+
+# Student's t at 0.975, for 3 and 4 runs.
+STUDENT = {3: 4.302652729911275, 4: 3.182446305284263}
+python = python_with("matplotlib, scipy", "python3-matplotlib and python3-scipy")
+programs = Programs()
+MODEL = ["bank", "--banks", 5, "--until", 300, "--vary", "service-mean=12,6"]
+
+
+def replicate(folder, *options, model=MODEL):
+    words = [python, CHECKOUT / "jobs/replicate", "--programs", programs.bin, "--output", folder, *model, *options]
+    return subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
+
+
+def rows(folder, name):
+    with open(folder / f"{name}.csv") as file:
+        return list(csv.DictReader(file))
+
+
+folder = programs.work / "series"
+done = replicate(folder, "--runs", 3)
+programs.expect(done.returncode == 0, f"3 runs {done.stderr.strip()[-200:]}")
+kept = {file: file.stat().st_mtime_ns for file in (folder / "runs").iterdir()}
+programs.expect(len(kept) == 6, f"{len(kept)} runs are kept")
+
+values = {}
+for row in rows(folder, "runs"):
+    values.setdefault((row["variant"], row["measure"], row["figure"]), []).append(float(row["value"]))
+ours = programs.statistics_of("bank", "--banks", 5, "--until", 300, "--service-mean", 6, "--seed", 2)
+programs.expect(values["service-mean=6", "wait", "mean"][1] == ours["measures"]["wait"]["mean"],
+                "seed 2 has the mean that the model has by itself")
+
+
+def check(name, row, numbers):
+    mean, half = statistics.fmean(numbers), STUDENT[len(numbers)] * statistics.stdev(numbers) / math.sqrt(len(numbers))
+    programs.expect(math.isclose(float(row["mean"]), mean, rel_tol=1e-12, abs_tol=1e-12)
+                    and math.isclose(float(row["half_width"]), half, rel_tol=1e-9, abs_tol=1e-12),
+                    f"{name}: {row['mean']} +- {row['half_width']}, by hand {mean} +- {half}")
+
+
+for row in rows(folder, "intervals"):
+    key = row["variant"], row["measure"], row["figure"]
+    check(" ".join(key), row, values[key])
+for row in rows(folder, "differences"):
+    one, other = (values[variant, row["measure"], row["figure"]] for variant in ("service-mean=12", row["variant"]))
+    check(f"difference of {row['measure']} {row['figure']}", row, [b - a for a, b in zip(one, other)])
+programs.expect((folder / "intervals.svg").stat().st_size > 0, "a plot")
+
+done = replicate(folder, "--runs", 4)
+again = {file: file.stat().st_mtime_ns for file in (folder / "runs").iterdir()}
+programs.expect(done.returncode == 0 and len(again) == 8 and kept.items() <= again.items(),
+                "a fourth run of each, the others are kept")
+
+shares = programs.work / "shares"
+for index in (1, 2):
+    done = replicate(shares, "--runs", 4, "--part", f"{index}/2")
+    programs.expect(done.returncode == 0 and not (shares / "runs.csv").exists(), f"part {index} of 2")
+done = replicate(shares, "--runs", 4)
+programs.expect(done.returncode == 0 and rows(shares, "runs") == rows(folder, "runs"),
+                "two parts are the whole")
+
+precise = programs.work / "precise"
+done = replicate(precise, "--runs", 2, "--until-precision", 0.2, "--runs-max", 60, model=MODEL[:5])
+half = [float(row["half_width"]) / float(row["mean"]) for row in rows(precise, "intervals") if row["figure"] == "mean"]
+programs.expect(done.returncode == 0 and max(half) <= 0.2, f"all within {max(half):.3f} of the mean")
+
+for options, fragment in [
+        (["--runs", 1], "--runs: '1': legal is"), (["--vary", "x"], "legal is OPTION=VALUE"),
+        (["--vary", "move=1,1"], "twice"), (["--vary", "move=0,2"], "--move"), (["--seed", 3], "--seed"),
+        (["--nosuch", 3], "--nosuch"), (["--confidence", 1], "below 1"), (["--part", "3/2"], "I/N"),
+        (["--until-precision", 0], "above 0"), (["--service-mean", 3], "is varied")]:
+    done = replicate(programs.work / "wrong", "--runs", 2, *options)
+    programs.expect(done.returncode == 2 and fragment in done.stderr.splitlines()[-1],
+                    f"{options}: {done.stderr.strip()[-200:]}")
+done = replicate(programs.work / "wrong", model=["phold", "--until", 1])
+programs.expect(done.returncode == 2 and "has no measures" in done.stderr, done.stderr.strip()[-200:])
+programs.leave()
