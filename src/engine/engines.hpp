@@ -49,6 +49,8 @@ struct WorkerTally {
     HardwareCounts hardware;
     const std::vector<Group*>* groups = nullptr;
 };
+// The digest of the LPs of these groups, and what they hold. Requires: they are not destroyed yet.
+void report_lps(RunResult& result, const std::vector<Group*>& groups);
 void report_worker(RunResult& result, const WorkerPlaces& where, std::uint32_t worker,
                    const WorkerTally& tally);
 

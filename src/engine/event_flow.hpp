@@ -120,11 +120,11 @@ inline void prefetch_upcoming(const PendingSet& pending, const RunPlan& plan, Lp
         const LpRecord& lp = lp_of(later->target);
         prefetch(&lp);
         prefetch(&lp.history);  // its second line
-        prefetch(later->event, sizeof(EventRecord) + plan.setup.payload_bytes_max);
+        prefetch(later->event, sizeof(EventRecord) + plan.rules.payload_bytes_max);
     }
     if (const PendingEntry* soon = pending.upcoming(near)) {
         LpRecord& lp = lp_of(soon->target);
-        prefetch(lp.process, plan.setup.process.object_bytes);
+        prefetch(lp.process, plan.kinds.object_bytes(lp.kind));
         prefetch_more(lp, *soon);
     }
 }

@@ -6,7 +6,7 @@
 
 #include "engine/watched_thread.hpp"
 #include "numa/os/signals.hpp"
-#include "plan/config.hpp"
+#include "plan/run_plan.hpp"
 #include "stats/live_progress.hpp"
 
 namespace nw {
@@ -42,10 +42,11 @@ constexpr double tries_seconds_max = 3;
 
 }  // namespace
 
-HandlerWatch::HandlerWatch(const Config& config, std::vector<WatchedThread*> threads,
+HandlerWatch::HandlerWatch(const RunPlan& plan, std::vector<WatchedThread*> threads,
                            LiveProgress& progress)
-    : watchdog_seconds_(config.watchdog_seconds),
-      timeout_seconds_(config.handler_timeout_seconds),
+    : plan_(plan),
+      watchdog_seconds_(plan.config.watchdog_seconds),
+      timeout_seconds_(plan.config.handler_timeout_seconds),
       progress_(progress) {
     for (WatchedThread* thread : threads) watched_.push_back({thread});
     // The process's signals are for its other threads.
@@ -138,13 +139,15 @@ void HandlerWatch::leave(Watched& watched, ProbeWish wish, double seconds, doubl
 
 void HandlerWatch::report(const RunningHandler& handler, double seconds) {
     if (!progress_.warn) return;
-    const std::string what = *handler.hook != '\0' ? fmt::format("in {}", handler.hook)
-                                                   : fmt::format("event of type {} from LP {}",
-                                                                 handler.type, handler.sender);
+    const std::string what =
+        *handler.hook != '\0'
+            ? fmt::format("in {}", handler.hook)
+            : fmt::format("{} from {}", plan_.kinds.event_name(handler.lp, handler.type),
+                          plan_.kinds.name(handler.sender));
     progress_.warn(fmt::format(
-        "LP {} at time {}, {}: the handler has not returned for {:.0f} s; if it never does, "
+        "{} at time {}, {}: the handler has not returned for {:.0f} s; if it never does, "
         "--handler-timeout SECONDS ends the run",
-        handler.lp, handler.time, what, seconds));
+        plan_.kinds.name(handler.lp), handler.time, what, seconds));
 }
 
 }  // namespace nw

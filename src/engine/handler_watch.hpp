@@ -23,7 +23,7 @@
 namespace nw {
 
 class WatchedThread;
-struct Config;
+struct RunPlan;
 struct LiveProgress;
 struct RunningHandler;
 
@@ -38,7 +38,7 @@ std::vector<WatchedThread*> watched(const std::vector<std::unique_ptr<Runner>>& 
 class HandlerWatch {
   public:
     // `threads` outlive the watch. `progress.warn` is called from its thread.
-    HandlerWatch(const Config& config, std::vector<WatchedThread*> threads, LiveProgress& progress);
+    HandlerWatch(const RunPlan& plan, std::vector<WatchedThread*> threads, LiveProgress& progress);
     ~HandlerWatch();
     HandlerWatch(const HandlerWatch&) = delete;
     HandlerWatch& operator=(const HandlerWatch&) = delete;
@@ -67,6 +67,7 @@ class HandlerWatch {
     void leave(Watched& watched, ProbeWish wish, double seconds, double cpu_seconds);
     void report(const RunningHandler& handler, double seconds);
 
+    const RunPlan& plan_;
     const double watchdog_seconds_;
     const double timeout_seconds_;
     LiveProgress& progress_;

@@ -11,8 +11,8 @@
 namespace nw {
 namespace {
 
-[[noreturn]] void fail_building(const LpRecord& lp, std::string_view what) {
-    throw SetupError(fmt::format("building LP {} failed: {}", lp.id, what));
+[[noreturn]] void fail_building(const LpRecord& lp, const RunPlan& plan, std::string_view what) {
+    throw SetupError(fmt::format("building {} failed: {}", plan.kinds.name(lp.id), what));
 }
 
 // These calls stand apart from the functions that catch a crash: what a jump passes over must have
@@ -21,47 +21,48 @@ namespace {
 // The LP is the group's last, and is counted when it is whole.
 [[gnu::noinline]] void build_lp(LpRecord& record, const RunPlan& plan, FaultGuard& guard) {
     std::string failure;
-    const HandlerEnd end = run_armed(
-        guard, record.heap, [&] { record.process = plan.setup.process.build(LpId{record.id}); });
+    const HandlerEnd end = run_armed(guard, record.heap, [&] {
+        record.process = plan.kinds[record.kind].process.build(LpId{record.id});
+    });
     if (end == HandlerEnd::out_of_memory)
         throw MachineError(fmt::format(
-            "out of memory while LP {} of {} was built; legal: a smaller model, or more memory (a "
+            "out of memory while {} of {} LPs was built; legal: a smaller model, or more memory (a "
             "larger `ulimit -v`, where there is one)",
-            record.id, plan.setup.lps));
-    if (!describe_end(guard, end, failure)) fail_building(record, failure);
+            plan.kinds.name(record.id), plan.rules.lps));
+    if (!describe_end(guard, end, failure)) fail_building(record, plan, failure);
     if (record.process == nullptr)
-        fail_building(record, "the factory returned no object; legal: nw::process<Lp>()");
+        fail_building(record, plan, "the factory returned no object; legal: nw::process<Lp>()");
 }
 
 // The LP that is no longer counted.
-[[noreturn]] void fail_destroying(Group& group, std::string_view what) {
+[[noreturn]] void fail_destroying(Group& group, const RunPlan& plan, std::string_view what) {
     const std::uint32_t failed = group.lps[group.count].id;
     group.count = 0;
-    throw ModelError(fmt::format("LP {} in its destructor: {}", failed, what));
+    throw ModelError(fmt::format("{} in its destructor: {}", plan.kinds.name(failed), what));
 }
 
 // A destructor runs once: the LP is no longer counted when it begins.
-[[gnu::noinline]] void destroy_last(Group& group, FaultGuard& guard) {
+[[gnu::noinline]] void destroy_last(Group& group, const RunPlan& plan, FaultGuard& guard) {
     std::string failure;
     LpRecord& lp = group.lps[--group.count];
     if (!call_guarded(guard, lp.heap, failure, [&] { lp.process->~LogicalProcess(); }))
-        fail_destroying(group, failure);
+        fail_destroying(group, plan, failure);
 }
 
-void destroy_lps_of(Group& group, FaultGuard& guard) {
-    if (sigsetjmp(guard.env(), 0) != 0) fail_destroying(group, leave_crashed_handler(guard));
-    while (group.count > 0) destroy_last(group, guard);
+void destroy_lps_of(Group& group, const RunPlan& plan, FaultGuard& guard) {
+    if (sigsetjmp(guard.env(), 0) != 0) fail_destroying(group, plan, leave_crashed_handler(guard));
+    while (group.count > 0) destroy_last(group, plan, guard);
 }
 
-[[noreturn]] void fail(const RunningCall& call, std::string_view what) {
-    throw ModelError(describe_call(call).append(what));
+[[noreturn]] void fail(const RunningCall& call, const RunPlan& plan, std::string_view what) {
+    throw ModelError(describe_call(call, plan.kinds).append(what));
 }
 
 template <class Hook>
-[[gnu::noinline]] void call_hook(const RunningCall& call, Context& context, FaultGuard& guard,
-                                 Hook&& hook) {
+[[gnu::noinline]] void call_hook(const RunningCall& call, const RunPlan& plan, Context& context,
+                                 FaultGuard& guard, Hook&& hook) {
     std::string failure;
-    if (!call_handler_of(*call.lp, guard, failure, hook)) fail(call, failure);
+    if (!call_handler_of(*call.lp, guard, failure, hook)) fail(call, plan, failure);
     call.lp->random_counter = context.random().counter();
 }
 
@@ -73,10 +74,11 @@ void build_lps(Group& group, const RunPlan& plan, MemoryBudget* budget, RunningC
     const std::vector<std::uint32_t> members = plan.partition.members(group.mail.group());
     group.lps = static_cast<LpRecord*>(group.heap.allocate(members.size() * sizeof(LpRecord)));
     if (sigsetjmp(guard.env(), 0) != 0)
-        fail_building(group.lps[group.count], leave_crashed_handler(guard));
+        fail_building(group.lps[group.count], plan, leave_crashed_handler(guard));
     for (const std::uint32_t lp : members) {
         LpRecord& record = *new (&group.lps[group.count]) LpRecord{};
         record.id = lp;
+        record.kind = plan.kinds.number_of(lp);
         record.last_key.time = -1;
         record.heap = &group.memory.new_lp_heap();
         build_lp(record, plan, guard);
@@ -88,30 +90,30 @@ void build_lps(Group& group, const RunPlan& plan, MemoryBudget* budget, RunningC
 
 void call_on_start(const RunningCall& call, const RunPlan& plan, Context& context,
                    FaultGuard& guard) {
-    if (sigsetjmp(guard.env(), 0) != 0) fail(call, leave_crashed_handler(guard));
-    call_hook(call, context, guard, [&] {
+    if (sigsetjmp(guard.env(), 0) != 0) fail(call, plan, leave_crashed_handler(guard));
+    call_hook(call, plan, context, guard, [&] {
         call.lp->process->on_start(context);
-        if (plan.setup.process.has_end_condition) call.lp->ended = call.lp->process->can_end();
+        if (plan.kinds.has_end_condition()) call.lp->ended = call.lp->process->can_end();
     });
 }
 
-void call_on_end(const RunningCall& call, Context& context, FaultGuard& guard,
+void call_on_end(const RunningCall& call, const RunPlan& plan, Context& context, FaultGuard& guard,
                  MeasureSums& measures) {
     const std::uint32_t sequence = call.lp->sequence;
-    if (sigsetjmp(guard.env(), 0) != 0) fail(call, leave_crashed_handler(guard));
-    call_hook(call, context, guard, [&] {
+    if (sigsetjmp(guard.env(), 0) != 0) fail(call, plan, leave_crashed_handler(guard));
+    call_hook(call, plan, context, guard, [&] {
         call.lp->process->on_end(context);
         measures.look(*call.lp->process, context.now());
     });
-    if (call.lp->sequence != sequence) fail(call, "schedule() when the run is over");
+    if (call.lp->sequence != sequence) fail(call, plan, "schedule() when the run is over");
     measures.add_looked();
 }
 
-void destroy_lps(const std::vector<Group*>& groups, VirtualTime now, RunningCall& call,
-                 FaultGuard& guard) {
+void destroy_lps(const std::vector<Group*>& groups, const RunPlan& plan, VirtualTime now,
+                 RunningCall& call, FaultGuard& guard) {
     for (Group* group : groups) {
         call = {.group = group, .key = {.time = now}, .hook = "its destructor"};
-        destroy_lps_of(*group, guard);
+        destroy_lps_of(*group, plan, guard);
     }
     call = {};
 }

@@ -46,12 +46,12 @@ void start_lps(const std::vector<Group*>& groups, MemoryBudget& budget, Start&& 
 }
 
 // on_end(), which may not schedule anything; the LP's figures are added to `measures`. Throws ModelError.
-void call_on_end(const RunningCall& call, Context& context, FaultGuard& guard,
+void call_on_end(const RunningCall& call, const RunPlan& plan, Context& context, FaultGuard& guard,
                  MeasureSums& measures);
 
 // Calls the model's destructors, `now` being the end of the run. Throws ModelError when one throws or crashes; the
 // other LPs of its group are gone then, too, without theirs.
-void destroy_lps(const std::vector<Group*>& groups, VirtualTime now, RunningCall& call,
-                 FaultGuard& guard);
+void destroy_lps(const std::vector<Group*>& groups, const RunPlan& plan, VirtualTime now,
+                 RunningCall& call, FaultGuard& guard);
 
 }  // namespace nw

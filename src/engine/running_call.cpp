@@ -5,6 +5,7 @@
 #include "engine/watched_thread.hpp"
 #include "event/event_record.hpp"
 #include "lp/group.hpp"
+#include "lp/lp_kinds.hpp"
 
 namespace nw {
 
@@ -21,15 +22,16 @@ RunningHandler RunningCall::handler() const noexcept {
     return handler;
 }
 
-std::string describe_event(const EventRecord& event) {
-    return fmt::format("LP {} at time {}, event of type {} from LP {}: ", event.target, event.time,
-                       event.type, event.sender);
+std::string describe_event(const EventRecord& event, const LpKinds& kinds) {
+    return fmt::format("{} at time {}, {} from {}: ", kinds.name(event.target), event.time,
+                       kinds.event_name(event.target, event.type), kinds.name(event.sender));
 }
 
-std::string describe_call(const RunningCall& call) {
+std::string describe_call(const RunningCall& call, const LpKinds& kinds) {
     if (call.event == nullptr)
-        return fmt::format("LP {} at time {} in {}: ", call.lp->id, call.key.time, call.hook);
-    std::string words = describe_event(*call.event);
+        return fmt::format("{} at time {} in {}: ", kinds.name(call.lp->id), call.key.time,
+                           call.hook);
+    std::string words = describe_event(*call.event, kinds);
     if (*call.hook != '\0') words.append(call.hook).append(": ");
     return words;
 }

@@ -12,6 +12,7 @@
 namespace nw {
 
 struct EventRecord;
+class LpKinds;
 struct Group;
 struct HistoryEntry;
 struct LpRecord;
@@ -30,10 +31,10 @@ struct RunningCall {
     RunningHandler handler() const noexcept;
 };
 
-// "LP 3 at time 2, event of type 1 from LP 4: "
-std::string describe_event(const EventRecord& event);
+// "LP 3 at time 2, event of type 1 from LP 4: ", "host 3 at time 2, event Arrival from router 4: "
+std::string describe_event(const EventRecord& event, const LpKinds& kinds);
 
 // The same, with the hook: "LP 3 at time 2 in on_start(): ". Requires: it has an LP.
-std::string describe_call(const RunningCall& call);
+std::string describe_call(const RunningCall& call, const LpKinds& kinds);
 
 }  // namespace nw

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include <numawarp/ids.hpp>
 #include <numawarp/time.hpp>
 
 #include "numa/handler/handler_probe.hpp"
@@ -16,7 +17,7 @@ struct RunningHandler {
     VirtualTime time = 0;
     std::uint32_t lp = 0;
     std::uint32_t sender = 0;
-    std::uint32_t type = 0;
+    EventType type = 0;
     bool certain = false;  // it will not be undone, and so is not interrupted
 };
 

@@ -34,7 +34,7 @@ class ConservativeRun final : private SavedRank {
           barrier_(static_cast<std::ptrdiff_t>(run.plan.workers)),
           pump_(run.plan.ranks > 1, [this] { pump(); }),
           saver_(run, *this, saved_workers(workers_), barrier_),
-          watch_(run.plan.config, watched(), run.progress) {}
+          watch_(run.plan, watched(), run.progress) {}
 
     void run() {
         run_worker_threads(
@@ -182,7 +182,7 @@ class ConservativeRun final : private SavedRank {
 
     void run_on_end() {
         AdoptedThread<InOrderExecutor> thread;
-        for (std::uint32_t lp = 0; lp < run_.plan.setup.lps; ++lp) {
+        for (std::uint32_t lp = 0; lp < run_.plan.rules.lps; ++lp) {
             const std::uint32_t group = run_.plan.partition.position(lp).group;
             const Partition::Owner owner = run_.plan.partition.first_owner(group);
             if (owner.rank != rank_.id()) continue;
@@ -199,9 +199,10 @@ class ConservativeRun final : private SavedRank {
         result.communication = {std::vector<std::uint64_t>(run_.plan.ranks)};
         for (std::uint32_t w = 0; w < workers_.size(); ++w) {
             InOrderExecutor& executor = workers_[w]->executor();
-            add_digest(executor.groups(), result.digest);
+            report_lps(result, executor.groups());
             executor.add_sent_to(result.communication.front());
             tallies_[w].counters = executor.counters();
+            tallies_[w].figures = executor.figures();
             tallies_[w].groups = &executor.groups();
             report_worker(result, run_.places, w, tallies_[w]);
         }

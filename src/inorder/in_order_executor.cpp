@@ -40,10 +40,13 @@ void InOrderWorld::deliver(const WireEvent& wire) {
 }
 
 InOrderExecutor::InOrderExecutor(InOrderWorld& world, std::uint32_t self)
-    : EventSink(world.plan.rules.lps, world.plan.config.seed),
+    : EventSink(world.plan.rules, world.plan.config.seed),
       world_(world),
       self_{static_cast<std::uint16_t>(world.rank), static_cast<std::uint16_t>(self)},
-      to_ranks_(world.plan.ranks) {}
+      to_ranks_(world.plan.ranks),
+      until_timed_(world.plan.kinds.counts_events() ? events_between_timed : 0) {
+    figures_.events.resize(world.plan.kinds.slots().size());
+}
 
 // After a failure no LP's destructor is called: states are what the failure left.
 InOrderExecutor::~InOrderExecutor() = default;
@@ -82,7 +85,7 @@ void InOrderExecutor::run_on_start(LpRecord& lp) {
 void InOrderExecutor::run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measures) {
     call_ = {.lp = &lp, .key = {.time = end_time, .sender = lp.id}, .hook = "on_end()"};
     Context context = make_context(end_time, lp.id, lp.random_counter);
-    call_on_end(call_, context, guard_, measures);
+    call_on_end(call_, world_.plan, context, guard_, measures);
     for (OutputRow& row : rows_) {
         row.key = {time_infinity, 0, lp.id,
                    0};  // behind all rows of events, and in the order of LPs
@@ -91,7 +94,9 @@ void InOrderExecutor::run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums
     rows_.clear();
 }
 
-void InOrderExecutor::destroy_lps() { nw::destroy_lps(groups_, call_.key.time, call_, guard_); }
+void InOrderExecutor::destroy_lps() {
+    nw::destroy_lps(groups_, world_.plan, call_.key.time, call_, guard_);
+}
 
 // --- Events ----------------------------------------------------------------------------------------
 
@@ -126,7 +131,11 @@ std::uint64_t InOrderExecutor::run(VirtualTime horizon, std::uint64_t events_max
             [](LpRecord&, const PendingEntry&) {});
         const Partition::Position position = partition.position(entry.target);
         Group& group = *world_.groups[position.group];
-        execute(group, group.lps[position.index], *entry.event);
+        LpRecord& lp = group.lps[position.index];
+        if (--until_timed_ == 0) [[unlikely]]
+            execute_timed(group, lp, *entry.event);
+        else
+            execute(group, lp, *entry.event);
         ++executed;
     }
     counters_[Counter::executed_events] += executed;
@@ -135,21 +144,32 @@ std::uint64_t InOrderExecutor::run(VirtualTime horizon, std::uint64_t events_max
     return executed;
 }
 
+[[gnu::noinline]] void InOrderExecutor::execute_timed(Group& group, LpRecord& lp,
+                                                      EventRecord& event) {
+    until_timed_ = figures_.events.empty() ? 0 : events_between_timed;
+    if (figures_.events.empty()) return execute(group, lp, event);
+    EventFigures& figures = figures_.events[world_.plan.kinds.slot(lp.kind, event.type)];
+    const auto start = std::chrono::steady_clock::now();
+    execute(group, lp, event);
+    figures.count_time(std::chrono::steady_clock::now() - start);
+}
+
 void InOrderExecutor::execute(Group& group, LpRecord& lp, EventRecord& event) {
     call_.lp = &lp;
     call_.event = &event;
     call_.key = event.key();
     Context context = make_context(event.time, lp.id, lp.random_counter);
-    const ProcessFactory& process = world_.plan.setup.process;
+    const LpKinds& kinds = world_.plan.kinds;
     const bool well = call_handler_of(
-        lp, guard_, failure_, [&] { run_on_event(lp, event, context, process.has_end_condition); });
+        lp, guard_, failure_, [&] { run_on_event(lp, event, context, kinds.has_end_condition()); });
     if (!well) [[unlikely]]
         handler_failed(failure_);
     lp.random_counter = context.random().counter();
     release_sends();
     lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
     last_time_ = event.time;
-    if (process.has_commit) {
+    if (!figures_.events.empty()) ++figures_.events[kinds.slot(lp.kind, event.type)].committed;
+    if (kinds.has_commit()) {
         call_.hook = "on_commit()";
         if (!call_guarded(guard_, nullptr, failure_, [&] { lp.process->on_commit(event.view()); }))
             handler_failed(failure_);
@@ -163,7 +183,7 @@ void InOrderExecutor::execute(Group& group, LpRecord& lp, EventRecord& event) {
 }
 
 void InOrderExecutor::handler_failed(std::string_view what) {
-    throw ModelError(describe_call(call_).append(what));
+    throw ModelError(describe_call(call_, world_.plan.kinds).append(what));
 }
 
 // --- Sends -----------------------------------------------------------------------------------------

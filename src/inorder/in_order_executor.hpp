@@ -22,6 +22,7 @@
 #include "output/output_writer.hpp"
 #include "plan/memory_budget.hpp"
 #include "plan/run_plan.hpp"
+#include "stats/worker_figures.hpp"
 
 namespace nw {
 
@@ -80,7 +81,7 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
 
     VirtualTime next_time() { return pending_.min_time(); }  // infinity: none
     bool all_ended() const noexcept {
-        return world_.plan.setup.process.has_end_condition && lps_not_ended_ == 0;
+        return world_.plan.kinds.has_end_condition() && lps_not_ended_ == 0;
     }
     bool dropped_beyond_end() const noexcept { return dropped_beyond_end_; }
 
@@ -109,6 +110,7 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     // Calls the model's destructors. Throws ModelError.
     void destroy_lps();
     Counters& counters() noexcept { return counters_; }
+    const WorkerFigures& figures() const noexcept { return figures_; }
     const EventKey& at() const noexcept { return call_.key; }  // of the event executed last
     const std::vector<Group*>& groups() const noexcept { return groups_; }
     VirtualTime last_time() const noexcept { return last_time_; }
@@ -121,6 +123,7 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     void read_group_of(SavedGroups& saved, Group& group);
     void run_on_start(LpRecord& lp);
     void execute(Group& group, LpRecord& lp, EventRecord& event);
+    void execute_timed(Group& group, LpRecord& lp, EventRecord& event);
     void schedule(Context& context, LpId target, VirtualTime delay, EventType type,
                   std::span<const std::byte> payload) override;
     void output(Context& context, std::size_t table, std::span<const OutputValue> row) override;
@@ -147,10 +150,12 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     AddressRange stack_;
     std::string failure_;  // of the handler that failed
     Counters counters_;
+    WorkerFigures figures_;
     std::vector<Group*> groups_;
     std::vector<OutputRow> rows_;
     MailBuffer outbox_;
     std::vector<ToRank> to_ranks_;
+    std::uint32_t until_timed_;  // events until one is timed; 0: none is
     std::uint32_t window_ = first_window;
     VirtualTime sent_from_ = time_infinity;  // min of what was sent in this window
     RunningCall call_;

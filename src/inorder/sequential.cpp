@@ -26,12 +26,13 @@ class SequentialRun final : private SavedWorker, private SavedRank {
           world_(run.plan, run.memory, run.output, nullptr),
           executor_(world_, 0),
           saver_(run, *this, {this}, alone_),
-          watch_(run.plan.config, {&executor_}, run.progress) {}
+          watch_(run.plan, {&executor_}, run.progress) {}
 
     void run() {
         run_worker_threads(
             run_.memory.os(), run_.places, [this](std::uint32_t) { work(); }, run_.result.notices);
         tally_.counters = executor_.counters();
+        tally_.figures = executor_.figures();
         tally_.groups = &executor_.groups();
         report_worker(run_.result, run_.places, 0, tally_);
         run_.result.history = history_.samples();
@@ -54,10 +55,10 @@ class SequentialRun final : private SavedWorker, private SavedRank {
         executor_.hand_over_output(time_infinity);
         run_.output.finish();
         if (run_.result.reason != EndReason::interrupted) {
-            for (std::uint32_t lp = 0; lp < run_.plan.setup.lps; ++lp)
+            for (std::uint32_t lp = 0; lp < run_.plan.rules.lps; ++lp)
                 executor_.run_on_end(world_.lp(lp), run_.result.end_time, run_.result.measures);
         }
-        add_digest(executor_.groups(), run_.result.digest);
+        report_lps(run_.result, executor_.groups());
         shared_.end();
         executor_.destroy_lps();
     }

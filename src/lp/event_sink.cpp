@@ -4,11 +4,15 @@
 
 #include <numawarp/model.hpp>
 
+#include "lp/lp_kinds.hpp"
+
 namespace nw {
 
 void LogicalProcess::on_reverse(Context&, const Event&) {
     throw ModelError("on_reverse() is not overridden: --rollback reverse is not for this model");
 }
+
+const Kinds& Context::kinds() const noexcept { return sink_->kinds(); }
 
 void Context::schedule_bytes(LpId target, VirtualTime delay, EventType type,
                              std::span<const std::byte> payload) {
@@ -21,12 +25,14 @@ void Context::output_row(std::size_t table, std::span<const OutputValue> row) {
 
 namespace detail {
 
+const Kinds& EventSink::kinds() const noexcept { return kinds_->kinds(); }
+
 void schedule_refused(const ScheduleRules& rules, LpId self, VirtualTime now, LpId target,
                       VirtualTime delay, std::size_t payload_bytes) {
     // The handler may catch and keep it: made in the LP's heap, like what it throws itself.
-    const std::string where =
-        fmt::format("LP {} at time {} schedules an event for LP {} at time {}: ", index(self), now,
-                    index(target), now + delay);
+    const std::string where = fmt::format(
+        "{} at time {} schedules an event for {} at time {}: ", rules.kinds->name(index(self)), now,
+        rules.kinds->name(index(target)), now + delay);
     if (index(target) >= rules.lps)
         throw ModelError(where + fmt::format("there is no such LP; legal: 0 to {}", rules.lps - 1));
     if (payload_bytes > rules.payload_bytes_max)
@@ -40,6 +46,16 @@ void schedule_refused(const ScheduleRules& rules, LpId self, VirtualTime now, Lp
     if (!(now + delay < time_infinity)) throw ModelError(where + "the time must be finite");
     throw ModelError(where + fmt::format("delay {} is below the declared lookahead of {}", delay,
                                          rules.lookahead));
+}
+
+void refuse_event(const Event& event, std::span<const EventTypeInfo> legal) {
+    std::string words;
+    for (const EventTypeInfo& info : legal)
+        words += fmt::format("{}{} (type {}, {} bytes)", words.empty() ? "" : ", ", info.name,
+                             info.type, info.payload_bytes);
+    throw ModelError(
+        fmt::format("an event of type {} with {} bytes is none that the LP handles; legal: {}",
+                    event.type(), event.bytes().size(), words));
 }
 
 void chain_too_long(VirtualTime now) {

@@ -12,6 +12,8 @@
 namespace nw {
 
 class Context;
+class Kinds;
+class LpKinds;
 class Random;
 struct OutputValue;
 
@@ -20,6 +22,7 @@ struct ScheduleRules {
     std::uint32_t lps = 0;
     std::size_t payload_bytes_max = 0;
     VirtualTime lookahead = 0;
+    const LpKinds* kinds = nullptr;  // outlives the run
 };
 
 namespace detail {
@@ -30,8 +33,11 @@ class EventSink {
                           std::span<const std::byte> payload) = 0;
     virtual void output(Context& context, std::size_t table, std::span<const OutputValue> row) = 0;
 
+    const Kinds& kinds() const noexcept;
+
   protected:
-    EventSink(std::uint32_t lps, std::uint64_t seed) noexcept : seed_(seed), lps_(lps) {}
+    EventSink(const ScheduleRules& rules, std::uint64_t seed) noexcept
+        : kinds_(rules.kinds), seed_(seed), lps_(rules.lps) {}
     ~EventSink() = default;
 
     // lp/make_context.hpp
@@ -39,6 +45,7 @@ class EventSink {
                          std::uint64_t random_counter) noexcept;
 
   private:
+    const LpKinds* kinds_;
     std::uint64_t seed_;
     std::uint32_t lps_;  // in all
 };

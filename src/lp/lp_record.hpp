@@ -35,6 +35,7 @@ struct alignas(64) LpRecord {
     History::Ordinal scanned = History::first;
     SavedStates* saved_states;  // null where undo lies in the history entries
     std::uint32_t id;
+    std::uint8_t kind;     // LpKinds
     bool has_uncommitted;  // on its worker's list
     bool failed;           // a handler failed; nothing is executed until that is undone
     bool ended;            // can_end() was true after a final event

@@ -83,8 +83,8 @@ void StateKeeper::take_due(LpRecord& lp, PlatformHeap& heap) {
         lp.saved_states = new (heap.allocate(sizeof(SavedStates))) SavedStates{};
         meter_memory<MeterKind::snapshots>(lp.saved_states, sizeof(SavedStates));
         lp.saved_states->adapted_at = lp.committed;
-        if (rules_.state_saving_interval > 0)
-            lp.saved_states->interval = rules_.state_saving_interval;
+        if (rules_of(lp).state_saving_interval > 0)
+            lp.saved_states->interval = rules_of(lp).state_saving_interval;
     }
     SavedStates& kept = *lp.saved_states;
     const bool measured = kept.save_ns == 0 || (taken_ & 7) == 0;
@@ -94,16 +94,17 @@ void StateKeeper::take_due(LpRecord& lp, PlatformHeap& heap) {
 }
 
 void StateKeeper::take(LpRecord& lp, History::Ordinal position, PlatformHeap& heap) {
-    const bool plain = rules_.method == Rollback::copy;
+    const StateKeepingRules& rules = rules_of(lp);
+    const bool plain = rules.method == Rollback::copy;
     const std::size_t live_bytes = heap.live_bytes();
     auto* saved = static_cast<SavedState*>(
-        heap.allocate(sizeof(SavedState) + (plain ? rules_.state_bytes : 0)));
-    meter_memory<MeterKind::snapshots>(saved, sizeof *saved + (plain ? rules_.state_bytes : 0));
+        heap.allocate(sizeof(SavedState) + (plain ? rules.state_bytes : 0)));
+    meter_memory<MeterKind::snapshots>(saved, sizeof *saved + (plain ? rules.state_bytes : 0));
     saved->position = position;
     saved->older = lp.saved_states->newest;
     if (plain) {
         saved->snapshot = nullptr;
-        std::memcpy(saved->state(), rules_.state_of(lp.process), rules_.state_bytes);
+        std::memcpy(saved->state(), plain_state(lp), rules.state_bytes);
     } else {
         saved->snapshot =
             lp.heap->take(heap, saved->older != nullptr ? saved->older->snapshot : nullptr);
@@ -128,7 +129,7 @@ void StateKeeper::drop(LpRecord& lp, SavedState* saved, PlatformHeap& heap) noex
     if (saved->snapshot != nullptr) {
         lp.heap->drop(saved->snapshot, heap);
     } else {
-        bytes += rules_.state_bytes;
+        bytes += rules_of(lp).state_bytes;
     }
     heap.free(saved, bytes);
     const std::uint64_t dropped_bytes = live_bytes - heap.live_bytes();
@@ -150,7 +151,7 @@ History::Ordinal StateKeeper::restore_saved_state(LpRecord& lp, History::Ordinal
     if (kept.newest->snapshot != nullptr) {
         lp.heap->restore(*kept.newest->snapshot);
     } else {
-        std::memcpy(rules_.state_of(lp.process), kept.newest->state(), rules_.state_bytes);
+        std::memcpy(plain_state(lp), kept.newest->state(), rules_of(lp).state_bytes);
     }
     lp.save_due = kept.newest->position + kept.interval;
     // Where the restored position lies beyond that (the interval has shrunk), at once.
@@ -159,7 +160,7 @@ History::Ordinal StateKeeper::restore_saved_state(LpRecord& lp, History::Ordinal
 }
 
 History::Ordinal StateKeeper::trim(LpRecord& lp, History::Ordinal position, PlatformHeap& heap) {
-    if (!saves_states()) return position;
+    if (!saves_states(lp)) return position;
     SavedState* base = lp.saved_states->newest;
     while (static_cast<std::int32_t>(base->position - position) > 0) base = base->older;
     for (SavedState* old = base->older; old != nullptr;) {
@@ -184,7 +185,7 @@ void StateKeeper::drop_past(LpRecord& lp, PlatformHeap& heap) noexcept {
 }
 
 void StateKeeper::forget(LpRecord& lp, PlatformHeap& heap) noexcept {
-    if (!saves_states()) return;
+    if (!saves_states(lp)) return;
     drop_past(lp, heap);
     if (lp.saved_states == nullptr) return;
     heap.free(lp.saved_states, sizeof(SavedStates));
@@ -194,20 +195,20 @@ void StateKeeper::forget(LpRecord& lp, PlatformHeap& heap) noexcept {
 void StateKeeper::go_on(LpRecord& lp, PlatformHeap& heap) noexcept {
     begin(lp);
     if (lp.saved_states == nullptr) return;
-    if (!saves_states()) {
+    if (!saves_states(lp)) {
         heap.free(lp.saved_states, sizeof(SavedStates));
         lp.saved_states = nullptr;
-    } else if (rules_.state_saving_interval > 0) {
-        lp.saved_states->interval = rules_.state_saving_interval;
+    } else if (rules_of(lp).state_saving_interval > 0) {
+        lp.saved_states->interval = rules_of(lp).state_saving_interval;
     }
 }
 
 std::size_t StateKeeper::bytes_per_event() const noexcept {
-    return rules_.entry_stride + (taken_ > 0 ? taken_bytes_ / taken_ : 0);
+    return rules_.front().entry_stride + (taken_ > 0 ? taken_bytes_ / taken_ : 0);
 }
 
 void StateKeeper::adapt(LpRecord& lp) noexcept {
-    if (rules_.state_saving_interval > 0) return;
+    if (rules_of(lp).state_saving_interval > 0) return;
     SavedStates& kept = *lp.saved_states;
     constexpr std::uint32_t enough_events = 32;
     const std::uint32_t events = lp.committed - kept.adapted_at;

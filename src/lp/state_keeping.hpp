@@ -15,6 +15,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include <numawarp/rollback.hpp>
 
@@ -61,10 +63,12 @@ struct StateKeepingRules {
 // One worker's hand in it. Thread: the worker.
 class StateKeeper {
   public:
-    explicit StateKeeper(const StateKeepingRules& rules) : rules_(rules) {}
+    // `rules`: of each kind of LPs.
+    explicit StateKeeper(std::vector<StateKeepingRules> rules) : rules_(std::move(rules)) {}
 
-    const StateKeepingRules& rules() const noexcept { return rules_; }
-    bool saves_states() const noexcept { return !rules_.undo_in_entry; }
+    const std::vector<StateKeepingRules>& rules() const noexcept { return rules_; }
+    Rollback method(const LpRecord& lp) const noexcept { return rules_of(lp).method; }
+    bool saves_states(const LpRecord& lp) const noexcept { return !rules_of(lp).undo_in_entry; }
 
     // Called once, after the LP was built. Nothing is kept of an LP before its first event.
     // Requires: nothing that was executed may still be rolled back, and nothing is kept.
@@ -75,9 +79,10 @@ class StateKeeper {
 
     // Called before the event of the newest entry is executed.
     void save(LpRecord& lp, HistoryEntry& entry, PlatformHeap& heap) {
-        if (rules_.method == Rollback::reverse) return;
-        if (rules_.undo_in_entry) {
-            copy_words(entry.undo(), plain_state(lp));
+        const StateKeepingRules& rules = rules_of(lp);
+        if (rules.method == Rollback::reverse) return;
+        if (rules.undo_in_entry) {
+            copy_words(entry.undo(), plain_state(lp), rules.state_bytes);
         } else {
             if (lp.history.tail() - 1 == lp.save_due) [[unlikely]]
                 take_due(lp, heap);
@@ -85,13 +90,13 @@ class StateKeeper {
     }
 
     // The newest saved state at or before `position` is brought back; later ones are dropped.
-    // Returns its position: coast forward from there. Requires: saves_states().
+    // Returns its position: coast forward from there. Requires: saves_states(lp).
     History::Ordinal restore_saved_state(LpRecord& lp, History::Ordinal position,
                                          PlatformHeap& heap);
 
     // The plain state of an entry is brought back. Requires: copy, undo_in_entry.
     void restore_undo(LpRecord& lp, HistoryEntry& entry) noexcept {
-        copy_words(plain_state(lp), entry.undo());
+        copy_words(plain_state(lp), entry.undo(), rules_of(lp).state_bytes);
     }
 
     // Entries before `position` will never be rolled back. Returns the position before which the
@@ -107,7 +112,7 @@ class StateKeeper {
     // Whether nothing but the LP's state as it is now is needed from its next event on: that, if it is not
     // executed for good, will be preceded by a saved state. Requires: all that it has executed is final.
     bool is_at_start(const LpRecord& lp) const noexcept {
-        return !saves_states() || lp.save_due == lp.history.tail();
+        return !saves_states(lp) || lp.save_due == lp.history.tail();
     }
 
     // About what an executed event takes besides itself and what it sends, until it is committed.
@@ -116,7 +121,7 @@ class StateKeeper {
     // Whether trim() would free enough to be worth touching the LP's saved states.
     bool worth_trimming(const LpRecord& lp) const noexcept {
         constexpr std::uint32_t entries_worth_it = 8;
-        return rules_.undo_in_entry || lp.committed - lp.history.head() >= entries_worth_it;
+        return !saves_states(lp) || lp.committed - lp.history.head() >= entries_worth_it;
     }
 
     // Whether the cost of this execution is to be measured: one in 16 of an LP.
@@ -143,15 +148,16 @@ class StateKeeper {
     std::uint64_t bytes_peak() const noexcept { return bytes_peak_; }
 
   private:
+    const StateKeepingRules& rules_of(const LpRecord& lp) const noexcept { return rules_[lp.kind]; }
     std::byte* plain_state(const LpRecord& lp) const noexcept {
-        return static_cast<std::byte*>(rules_.state_of(lp.process));
+        return static_cast<std::byte*>(rules_of(lp).state_of(lp.process));
     }
 
     // A small plain state: cheaper than a call of memcpy.
-    void copy_words(std::byte* to, const std::byte* from) const noexcept {
+    static void copy_words(std::byte* to, const std::byte* from, std::uint32_t bytes) noexcept {
         std::uint32_t i = 0;
-        for (; i + 8 <= rules_.state_bytes; i += 8) std::memcpy(to + i, from + i, 8);
-        for (; i < rules_.state_bytes; ++i) to[i] = from[i];
+        for (; i + 8 <= bytes; i += 8) std::memcpy(to + i, from + i, 8);
+        for (; i < bytes; ++i) to[i] = from[i];
     }
 
     void take_due(LpRecord& lp, PlatformHeap& heap);
@@ -159,7 +165,7 @@ class StateKeeper {
     void adapt(LpRecord& lp) noexcept;
     void drop(LpRecord& lp, SavedState* saved, PlatformHeap& heap) noexcept;
 
-    StateKeepingRules rules_;
+    std::vector<StateKeepingRules> rules_;  // by kind
     std::uint64_t taken_ = 0;
     std::uint64_t taken_bytes_ = 0;
     std::uint64_t bytes_ = 0;  // held now

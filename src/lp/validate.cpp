@@ -143,12 +143,13 @@ void validate_record(const LpRecord& lp, const LpExpectations& expected) {
         NW_CHECK(lp.last_key.time == -1 ||
                  lp.last_key.time <= std::max(expected.gvt, expected.safe_before));
     } else {
-        const HistoryEntry& newest = history.at(history.tail() - 1, expected.keeping.entry_stride);
+        const HistoryEntry& newest =
+            history.at(history.tail() - 1, expected.keeping[lp.kind].entry_stride);
         NW_CHECK(newest.event != nullptr);
         NW_CHECK(lp.last_key == newest.event->key());
         NW_CHECK(lp.failed == newest.event->failed);
     }
-    validate_saved_states(lp, expected.keeping);
+    validate_saved_states(lp, expected.keeping[lp.kind]);
 }
 
 void validate_entries(const LpRecord& lp, History::Ordinal first, const LpExpectations& expected) {
@@ -157,7 +158,7 @@ void validate_entries(const LpRecord& lp, History::Ordinal first, const LpExpect
     std::uint32_t sequence = lp.sequence;  // before the entry at hand
     const EventRecord* later = nullptr;
     for (History::Ordinal p = history.tail(); p != first;) {
-        const HistoryEntry& entry = history.at(--p, expected.keeping.entry_stride);
+        const HistoryEntry& entry = history.at(--p, expected.keeping[lp.kind].entry_stride);
         NW_CHECK(entry.event != nullptr);
         const EventRecord& event = *entry.event;
         const bool is_final = p - history.head() < lp.committed - history.head();

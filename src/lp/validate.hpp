@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "event/event_key.hpp"
 #include "lp/state_keeping.hpp"
@@ -11,7 +12,7 @@ namespace nw {
 
 // What is known of the LP from outside.
 struct LpExpectations {
-    const StateKeepingRules& keeping;
+    const std::vector<StateKeepingRules>& keeping;  // by kind
     std::uint32_t payload_bytes_max = 0;
     bool has_end_condition = false;
     VirtualTime gvt = 0;

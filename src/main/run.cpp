@@ -90,7 +90,7 @@ SetupFacts facts_of(const Model& model, const Setup& setup, const OptionTable& t
     facts.emplace_back("program", program_fingerprint());
     facts.emplace_back("version", std::string(version) + " " + std::string(built_commit));
     facts.emplace_back("model", as_utf8(model.name()));
-    facts.emplace_back("LPs", std::to_string(setup.lps));
+    facts.emplace_back("LPs", std::to_string(setup.lps.count()));
     const SavedRun* const saved = settings.config.restart_from.get();
     facts.emplace_back("the checkpoint", saved != nullptr ? saved->checksum : "none");
     facts.emplace_back("--output", yes_or_no(!settings.config.output_directory.empty()));
@@ -131,7 +131,7 @@ RunIdentity identity_of(const Model& model, const Setup& setup, const OptionTabl
             identity.emplace_back("the content of --" + spec.name,
                                   file_fingerprint(value.get<std::string>()));
     }
-    identity.emplace_back("the number of LPs", std::to_string(setup.lps));
+    identity.emplace_back("the number of LPs", std::to_string(setup.lps.count()));
     return identity;
 }
 

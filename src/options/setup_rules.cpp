@@ -146,14 +146,40 @@ void check_measures(const Model& model, const Rules& rules, const Setup& setup,
                         config.warm_up, model.name()));
 }
 
+// `where` says which kind of LPs it is, if there are several.
+void check_kind(const Rules& rules, const Kind& kind, const std::string& where) {
+    const ProcessFactory& process = kind.process;
+    const Rollback preferred = kind.preferred_rollback.value_or(Rollback::snapshot);
+    rules.demand(process.build != nullptr, "{}process: must be set, with nw::process<Lp>()", where);
+    rules.demand(process.state_bytes == 0 || process.state_of != nullptr,
+                 "{}process.state_of: must be set where state_bytes ({}) is not 0; "
+                 "nw::process<Lp>() sets both",
+                 where, process.state_bytes);
+    rules.demand(is_one_of_ours(preferred),
+                 "{}preferred_rollback {}: must be snapshot, copy or reverse", where,
+                 static_cast<int>(preferred));
+    rules.demand(preferred != Rollback::copy || process.state_bytes > 0,
+                 "{}preferred_rollback copy: needs LPs derived from nw::PlainStateProcess", where);
+    rules.demand(preferred != Rollback::reverse || process.has_reverse,
+                 "{}preferred_rollback reverse: needs LPs with on_reverse", where);
+}
+
 void check_choices(const Model& model, const Setup& setup, const Config& config,
                    std::uint32_t ranks) {
-    const ProcessFactory& process = setup.process;
+    const Kinds kinds = Kinds::of(setup);
+    const auto all = [&](auto&& has) {
+        return std::all_of(kinds.all().begin(), kinds.all().end(),
+                           [&](const Kind& kind) { return has(kind.process); });
+    };
+    const bool has_end_condition =
+        !all([](const ProcessFactory& p) { return !p.has_end_condition; });
     const std::string with_model = "with model " + model.name();
     if (config.rollback) {
         std::vector<Rollback> legal{Rollback::snapshot};
-        if (process.state_bytes > 0) legal.push_back(Rollback::copy);
-        if (process.has_reverse) legal.push_back(Rollback::reverse);
+        if (all([](const ProcessFactory& p) { return p.state_bytes > 0; }))
+            legal.push_back(Rollback::copy);
+        if (all([](const ProcessFactory& p) { return p.has_reverse; }))
+            legal.push_back(Rollback::reverse);
         demand_one_of("rollback", *config.rollback, legal, with_model);
     }
     if (ranks > 1)
@@ -169,12 +195,12 @@ void check_choices(const Model& model, const Setup& setup, const Config& config,
         if (!(setup.lookahead > 0))
             demand_one_of("engine", config.engine, others,
                           with_model + ", which declares no lookahead");
-        if (process.has_end_condition)
+        if (has_end_condition)
             demand_one_of(
                 "engine", config.engine, others,
                 with_model + ", which ends by can_end(): a window of lookahead would overrun it");
     }
-    if (!config.until && std::isinf(setup.until) && !process.has_end_condition)
+    if (!config.until && std::isinf(setup.until) && !has_end_condition)
         throw SetupError(
             fmt::format("--until: must be given {}, which has no end of its own", with_model));
 }
@@ -184,33 +210,24 @@ void check_choices(const Model& model, const Setup& setup, const Config& config,
 void check_setup(const Model& model, const Setup& setup, const Settings& settings,
                  std::uint32_t ranks) {
     const Rules rules(model);
-    const ProcessFactory& process = setup.process;
-    rules.demand(process.build != nullptr, "process: must be set, with nw::process<Lp>()");
-    rules.demand(setup.lps >= 1, "lps {}: must be at least 1", setup.lps);
+    rules.demand(!setup.lps.are_named() || setup.process.build == nullptr,
+                 "process: must be left out where lps are nw::kinds(), which have their own");
+    rules.demand(setup.lps.count() >= 1, "lps {}: must be at least 1", setup.lps.count());
     rules.demand(setup.until > 0, "until {}: must be above 0", setup.until);
     rules.demand(setup.lookahead >= 0 && std::isfinite(setup.lookahead),
                  "lookahead {}: must be 0 or more, and finite", setup.lookahead);
     rules.demand(setup.payload_bytes_max <= payload_bytes_limit,
                  "payload_bytes_max {}: must be at most {}", setup.payload_bytes_max,
                  payload_bytes_limit);
-    rules.demand(process.state_bytes == 0 || process.state_of != nullptr,
-                 "process.state_of: must be set where state_bytes ({}) is not 0; nw::process<Lp>() "
-                 "sets both",
-                 process.state_bytes);
-    rules.demand(is_one_of_ours(setup.preferred_rollback),
-                 "preferred_rollback {}: must be snapshot, copy or reverse",
-                 static_cast<int>(setup.preferred_rollback));
-    rules.demand(setup.preferred_rollback != Rollback::copy || process.state_bytes > 0,
-                 "preferred_rollback copy: needs LPs derived from nw::PlainStateProcess");
-    rules.demand(setup.preferred_rollback != Rollback::reverse || process.has_reverse,
-                 "preferred_rollback reverse: needs LPs with on_reverse");
-    rules.demand(setup.parts.empty() || setup.parts.size() == setup.lps,
-                 "parts: must have one for each of the {} LPs, or be empty; it has {}", setup.lps,
-                 setup.parts.size());
+    for (const Kind& kind : Kinds::of(setup).all())
+        check_kind(rules, kind, setup.lps.are_named() ? "kind " + kind.name + ": " : "");
+    rules.demand(setup.parts.empty() || setup.parts.size() == setup.lps.count(),
+                 "parts: must have one for each of the {} LPs, or be empty; it has {}",
+                 setup.lps.count(), setup.parts.size());
     for (const Link& link : setup.links)
         rules.demand(index(link.a) < setup.lps && index(link.b) < setup.lps,
                      "link of LPs {} and {}: must be below lps = {}", index(link.a), index(link.b),
-                     setup.lps);
+                     setup.lps.count());
     check_outputs(rules, setup.outputs);
     check_measures(model, rules, setup, settings.config);
     check_choices(model, setup, settings.config, ranks);

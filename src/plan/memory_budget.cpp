@@ -44,7 +44,7 @@ std::uint64_t MemoryBudget::room_bytes(Clock::time_point now) noexcept {
 MemoryBudget::MemoryBudget(const RunPlan& plan, MemorySource& memory, std::uint32_t ranks)
     : plan_(plan),
       memory_(memory),
-      lps_(std::max<std::uint64_t>(1, plan.setup.lps / ranks)),
+      lps_(std::max<std::uint64_t>(1, plan.rules.lps / ranks)),
       cap_(memory.memory_cap()),
       needed_(plan.workers) {
     measure();

@@ -85,18 +85,18 @@ std::vector<std::uint32_t> metis_parts(std::uint32_t lps, const std::vector<Link
 
 Partition::Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t workers_per_rank,
                      std::uint32_t lps_per_group)
-    : lps_(setup.lps), workers_per_rank_(workers_per_rank), slots_(setup.lps) {
+    : lps_(setup.lps.count()), workers_per_rank_(workers_per_rank), slots_(setup.lps.count()) {
     const std::uint32_t workers = ranks * workers_per_rank;
-    set_lps_per_group(lps_per_group > 0 ? std::min(lps_per_group, setup.lps)
-                                        : choose_lps_per_group(setup.lps, workers));
+    set_lps_per_group(lps_per_group > 0 ? std::min(lps_per_group, setup.lps.count())
+                                        : choose_lps_per_group(setup.lps.count(), workers));
     if ((lps_ - 1) / lps_per_group_ >= groups_max)
         throw SetupError(fmt::format(
             "--lps-per-group {}: makes {} groups of {} LPs; legal: at most {} groups, or auto",
             lps_per_group_, (lps_ - 1) / lps_per_group_ + 1, lps_, groups_max));
     if (!setup.parts.empty()) {
         deal_by_parts(setup.parts, workers);
-    } else if (!setup.links.empty() && workers > 1 && workers <= setup.lps &&
-               setup.lps <= metis_vertices_max) {
+    } else if (!setup.links.empty() && workers > 1 && workers <= setup.lps.count() &&
+               setup.lps.count() <= metis_vertices_max) {
         deal_by_parts(metis_parts(lps_, setup.links, workers), workers);
     } else {
         deal_blocks((lps_ - 1) / lps_per_group_ + 1, workers);

@@ -1,5 +1,7 @@
 #include "plan/run_plan.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/check.hpp"
@@ -14,6 +16,21 @@ const Setup& checked(const Setup& setup, std::uint32_t ranks) {
     return setup;
 }
 
+// A history entry has as many bytes as the kind with most of them needs, so that a position in a history is
+// found without asking whose it is.
+std::vector<StateKeepingRules> state_keeping_of(const LpKinds& kinds, const Config& config) {
+    std::vector<StateKeepingRules> all;
+    std::uint32_t stride = 0;
+    for (const Kind& kind : kinds.kinds().all()) {
+        all.push_back(StateKeepingRules::choose(
+            config.rollback.value_or(kind.preferred_rollback.value_or(Rollback::snapshot)),
+            kind.process, config.state_saving_interval));
+        stride = std::max(stride, all.back().entry_stride);
+    }
+    for (StateKeepingRules& rules : all) rules.entry_stride = stride;
+    return all;
+}
+
 }  // namespace
 
 RunPlan::RunPlan(const Setup& setup_, const Config& config_, std::uint32_t ranks_,
@@ -23,11 +40,16 @@ RunPlan::RunPlan(const Setup& setup_, const Config& config_, std::uint32_t ranks
       ranks(ranks_),
       workers(workers_),
       until(config_.until.value_or(setup_.until)),
-      rollback(config_.rollback.value_or(setup_.preferred_rollback)),
-      rules{setup_.lps, setup_.payload_bytes_max, setup_.lookahead},
-      state_keeping(
-          StateKeepingRules::choose(rollback, setup_.process, config_.state_saving_interval)),
+      kinds(Kinds::of(setup_)),
+      rules{setup_.lps, std::max(setup_.payload_bytes_max, kinds.event_bytes_max()),
+            setup_.lookahead, &kinds},
+      state_keeping(state_keeping_of(kinds, config_)),
       partition(saved != nullptr ? Partition(*saved, ranks_, workers_)
                                  : Partition(setup_, ranks_, workers_, config_.lps_per_group)) {}
+
+bool RunPlan::some_roll_back_by(Rollback method) const noexcept {
+    return std::any_of(state_keeping.begin(), state_keeping.end(),
+                       [&](const StateKeepingRules& kind) { return kind.method == method; });
+}
 
 }  // namespace nw

@@ -8,6 +8,7 @@
 #include <numawarp/model.hpp>
 
 #include "lp/event_sink.hpp"
+#include "lp/lp_kinds.hpp"
 #include "lp/state_keeping.hpp"
 #include "plan/config.hpp"
 #include "plan/partition.hpp"
@@ -32,6 +33,8 @@ struct RunPlan {
     bool may_have_events_beyond_end() const noexcept {
         return keeps_events_beyond_end() || config.restart_from != nullptr;
     }
+    // Of all kinds of LPs at least one.
+    bool some_roll_back_by(Rollback method) const noexcept;
     // Whether it must be known of each group what its LPs' constructors made.
     bool notes_constructed() const noexcept { return config.save.on() || moves_between_ranks(); }
 
@@ -40,9 +43,9 @@ struct RunPlan {
     std::uint32_t ranks;
     std::uint32_t workers;  // in each rank
     VirtualTime until;
-    Rollback rollback;
+    LpKinds kinds;
     ScheduleRules rules;
-    StateKeepingRules state_keeping;
+    std::vector<StateKeepingRules> state_keeping;  // by kind; with one stride
     Partition partition;
     bool same_addresses = true;  // of a group, on every rank; known when memory is open
 };

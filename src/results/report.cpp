@@ -43,6 +43,19 @@ std::string_view end_of(const RunResult& result) {
     return "?";
 }
 
+// By which method each kind of LPs comes back, where they differ.
+std::string rollback_words(const RunResult& result) {
+    const auto& kinds = result.kinds;
+    if (std::all_of(kinds.begin(), kinds.end(),
+                    [&](const KindReport& kind) { return kind.rollback == result.rollback; }))
+        return std::string(word_for(result.rollback));
+    std::string words;
+    for (const KindReport& kind : kinds)
+        words +=
+            fmt::format("{}{} ({})", words.empty() ? "" : ", ", word_for(kind.rollback), kind.kind);
+    return words;
+}
+
 void write_what_ran(Lines out, const RunFacts& facts) {
     const RunResult& result = facts.result;
     const EngineKind engine = facts.settings.config.engine;
@@ -51,7 +64,7 @@ void write_what_ran(Lines out, const RunFacts& facts) {
          plural(facts.workers_per_rank(), "worker"), facts.settings.config.seed);
     if (engine == EngineKind::timewarp)
         line(out, "LPs", "{} in {}, rollback by {}", with_thousands(result.lps),
-             plural(result.groups, "group"), word_for(result.rollback));
+             plural(result.groups, "group"), rollback_words(result));
     else
         line(out, "LPs", "{} in {}", with_thousands(result.lps), plural(result.groups, "group"));
     line(out, "virtual time", "{} of {}", virtual_time_text(result.end_time),
@@ -85,6 +98,32 @@ void write_time_warp(Lines out, const RunFacts& facts) {
 // A line, where there is something to say.
 void line_if_any(Lines out, std::string_view label, const std::string& text) {
     if (!text.empty()) line(out, label, "{}", text);
+}
+
+void write_kinds(Lines out, const RunResult& result) {
+    if (!result.kinds.empty()) {
+        fmt::format_to(out, "  {:<20} {:>9} {:>15} {:>15} {:>10}\n", "kind", "LPs", "committed",
+                       "rolled back", "state");
+        for (const KindReport& kind : result.kinds)
+            fmt::format_to(out, "  {:<20} {:>9} {:>15} {:>15} {:>10}\n", kind.kind,
+                           with_thousands(kind.lps), with_thousands(kind.committed),
+                           with_thousands(kind.rolled_back), bytes_text(kind.state_bytes));
+    }
+    if (!result.event_types.empty()) {
+        fmt::format_to(out, "  {:<20} {:>9} {:>15} {:>15}\n", "event", "mean time", "committed",
+                       "rolled back");
+        for (const EventReport& event : result.event_types) {
+            const EventFigures& figures = event.figures;
+            const std::string mean =
+                figures.timed > 0 ? duration_text(1e-9 * static_cast<double>(figures.nanoseconds) /
+                                                  static_cast<double>(figures.timed))
+                                  : "-";
+            fmt::format_to(out, "  {:<20} {:>9} {:>15} {:>15}\n",
+                           result.kinds.empty() ? event.event : event.kind + " " + event.event,
+                           mean, with_thousands(figures.committed),
+                           with_thousands(figures.rolled_back));
+        }
+    }
 }
 
 void write_workers(Lines out, const RunFacts& facts) {
@@ -218,6 +257,7 @@ std::string report_text(const RunFacts& facts) {
         line(out, "statistics", "{}", facts.settings.stats_file);
     if (!facts.settings.trace_file.empty()) line(out, "trace", "{}", facts.settings.trace_file);
     text += placement_table(facts);
+    write_kinds(out, result);
     write_workers(out, facts);
     write_measures(out, result.measures);
     if (facts.settings.verbose) visit_figures(FigureLines{out}, result);

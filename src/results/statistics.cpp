@@ -39,6 +39,7 @@ template <class T>
 Json json_of(const std::vector<T>& values);
 
 Json json_of(double number) { return std::isfinite(number) ? Json(number) : Json(nullptr); }
+Json json_of(Rollback rollback) { return nw::word_for(rollback); }
 Json json_of(EndReason reason) { return word_for(reason); }
 Json json_of(const Digest& digest) { return digest.hex(); }
 Json json_of(const RollbackLengths& lengths) { return json_of(lengths.rows()); }

@@ -33,6 +33,18 @@ constexpr double memory_share_default = 0.8;
 
 }  // namespace
 
+void report_lps(RunResult& result, const std::vector<Group*>& groups) {
+    add_digest(groups, result.digest);
+    for (const Group* group : groups) {
+        for (std::uint32_t i = 0; i < group->count; ++i) {
+            const LpRecord& lp = group->lps[i];
+            if (lp.kind >= result.state_bytes_by_kind.size())
+                result.state_bytes_by_kind.resize(lp.kind + std::size_t{1});
+            result.state_bytes_by_kind[lp.kind] += lp.heap->used_bytes();
+        }
+    }
+}
+
 void report_worker(RunResult& result, const WorkerPlaces& where, std::uint32_t worker,
                    const WorkerTally& tally) {
     WorkerReport report;
@@ -229,6 +241,36 @@ Simulation::Simulation(const Setup& setup, const Config& config, RankGroup& rank
 
 namespace {
 
+// What was counted by slots, with names.
+void report_kinds(const LpKinds& kinds, const std::vector<StateKeepingRules>& state_keeping,
+                  RunResult& result) {
+    std::vector<KindReport> reports;
+    result.state_bytes_by_kind.resize(kinds.size());
+    for (std::size_t k = 0; k < kinds.size(); ++k) {
+        const Kind& kind = kinds[static_cast<std::uint8_t>(k)];
+        reports.push_back({.kind = kind.name,
+                           .lps = kind.count,
+                           .rollback = state_keeping[k].method,
+                           .committed = 0,
+                           .rolled_back = 0,
+                           .state_bytes = result.state_bytes_by_kind[k]});
+    }
+    for (std::size_t s = 0; s < kinds.slots().size(); ++s) {
+        const LpKinds::Slot& slot = kinds.slots()[s];
+        const EventFigures& figures = result.of_workers.events[s];
+        KindReport& report = reports[slot.kind];
+        report.committed += figures.committed;
+        report.rolled_back += figures.rolled_back;
+        const bool has_any = figures.committed + figures.rolled_back > 0;
+        if (slot.event != nullptr)
+            result.event_types.push_back(
+                {report.kind, slot.event->name, slot.event->type, figures});
+        else if (has_any)
+            result.event_types.push_back({report.kind, "others", std::nullopt, figures});
+    }
+    if (kinds.kinds().are_named()) result.kinds = std::move(reports);
+}
+
 void say_which_cpus_are_gone(const std::vector<int>& before, const std::vector<int>& after,
                              std::vector<std::string>& notices) {
     std::vector<int> gone;
@@ -323,8 +365,8 @@ RunResult Simulation::run(Model& model, LiveProgress& progress,
     if (result.reason == EndReason::interrupted && result.signal == 0)
         result.signal = stop_signal.load();
     result.until = plan_->until;
-    result.rollback = plan_->rollback;
-    result.commits_late = plan_->setup.process.commits_late();
+    result.rollback = plan_->state_keeping.front().method;
+    result.commits_late = plan_->kinds.commits_late();
     result.ranks = ranks_.ranks();
     result.lps = setup_.lps;
     result.groups = plan_->partition.groups();
@@ -342,6 +384,7 @@ RunResult Simulation::run(Model& model, LiveProgress& progress,
         result.wall_seconds_before = before.wall_seconds;
         result.saving.restarted_at = before.gvt;
     }
+    report_kinds(plan_->kinds, plan_->state_keeping, result);
     end_history(result.history, totals_of(result));
     return result;
 }

@@ -65,6 +65,11 @@ void add(Placement& sum, const Placement& other) {
     if (sum.status == 0) sum.status = other.status;
 }
 
+void add(std::vector<std::uint64_t>& sum, const std::vector<std::uint64_t>& other) {
+    sum.resize(std::max(sum.size(), other.size()));
+    for (std::size_t i = 0; i < other.size(); ++i) sum[i] += other[i];
+}
+
 void add(std::vector<RolledBackLp>& sum, const std::vector<RolledBackLp>& other) {
     for (const RolledBackLp& lp : other) keep_worst(sum, lp);
 }

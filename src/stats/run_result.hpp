@@ -63,6 +63,50 @@ struct BalanceReport {
     double seconds = 0;  // that nobody executed meanwhile
 };
 
+// Events of one type for LPs of one kind, and what is counted of them (since a --restart).
+struct EventReport {
+    std::string kind;
+    std::string event;
+    std::optional<EventType> type;  // none: those that the kind does not declare
+    EventFigures figures;
+
+    template <class Visitor>
+    void visit(Visitor&& member) const {
+        const auto share = [](std::uint64_t part, std::uint64_t whole) {
+            return whole > 0 ? std::optional(static_cast<double>(part) / static_cast<double>(whole))
+                             : std::nullopt;
+        };
+        member("kind", kind);
+        member("event", event);
+        member("type", type);
+        member("committed_events", figures.committed);
+        member("rolled_back_events", figures.rolled_back);
+        member("rolled_back_share",
+               share(figures.rolled_back, figures.committed + figures.rolled_back));
+        member("mean_ns", share(figures.nanoseconds, figures.timed));
+    }
+};
+
+// The LPs of one kind.
+struct KindReport {
+    std::string kind;
+    std::uint32_t lps = 0;
+    Rollback rollback = Rollback::snapshot;
+    std::uint64_t committed = 0;
+    std::uint64_t rolled_back = 0;
+    std::uint64_t state_bytes = 0;
+
+    template <class Visitor>
+    void visit(Visitor&& member) const {
+        member("kind", kind);
+        member("lps", lps);
+        member("rollback", rollback);
+        member("committed_events", committed);
+        member("rolled_back_events", rolled_back);
+        member("state_bytes", state_bytes);
+    }
+};
+
 enum class EndReason : std::uint8_t { until, no_events, all_can_end, interrupted };
 
 struct RunResult {
@@ -96,6 +140,10 @@ struct RunResult {
     // Events and anti-messages from rank to rank; one row, its own, before the results are gathered, and
     // none with one rank.
     std::vector<std::vector<std::uint64_t>> communication;
+    std::vector<EventReport>
+        event_types;                // where the model has kinds of LPs or declares its events
+    std::vector<KindReport> kinds;  // where it has kinds of LPs
+    std::vector<std::uint64_t> state_bytes_by_kind;
     std::vector<WorkerReport> workers;
     std::vector<RolledBackLp> most_rolled_back_lps;  // the worst LPs, worst first
     std::vector<NamedTrack> trace;                   // with Config::trace, of this rank
@@ -197,6 +245,20 @@ void visit_figures(Visitor&& visit, Result& result) {
                      "the 16 LPs with most rolled_back_events, each with lp, rank and worker (at "
                      "the end) and rolled_back_events; the most first"},
           Sum{}, result.most_rolled_back_lps);
+    visit(unlisted, Sum{}, result.state_bytes_by_kind);
+    visit(FigureInfo{"kinds", "array", "",
+                     "the kinds of LPs (nw::kinds), each with kind, lps, rollback, "
+                     "committed_events, rolled_back_events and state_bytes (in blocks of its LPs' "
+                     "heaps at the end); empty where the model has none"},
+          First{}, result.kinds);
+    visit(FigureInfo{"event_types", "array", "",
+                     "events by the kind of their LPs and by type, each with kind, event (its "
+                     "name), type (its number; null: all that the kind does not declare), "
+                     "committed_events, rolled_back_events, rolled_back_share (of both) and "
+                     "mean_ns (wall time of an execution with what is saved before it, of one in "
+                     "61 that is timed; null: none was); empty where the model neither declares "
+                     "event types nor has kinds"},
+          First{}, result.event_types);
     visit(FigureInfo{"communication", "array", "",
                      "events and anti-messages sent from rank (row) to rank (column); empty with "
                      "one rank"},

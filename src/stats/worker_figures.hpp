@@ -4,6 +4,7 @@
 
 #include <array>
 #include <bit>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -51,8 +52,39 @@ class RollbackLengths {
     std::array<std::uint64_t, bucket_count> rollbacks_{};
 };
 
+// What is counted of events of one type for LPs of one kind.
+struct EventFigures {
+    std::uint64_t committed = 0;
+    std::uint64_t rolled_back = 0;
+    std::uint64_t timed = 0;  // executions of which the time was taken, and that time
+    std::uint64_t nanoseconds = 0;
+
+    void count_time(std::chrono::nanoseconds taken) noexcept {
+        ++timed;
+        nanoseconds += static_cast<std::uint64_t>(taken.count());
+    }
+    EventFigures& operator+=(const EventFigures& other) noexcept {
+        committed += other.committed;
+        rolled_back += other.rolled_back;
+        timed += other.timed;
+        nanoseconds += other.nanoseconds;
+        return *this;
+    }
+};
+
+inline std::vector<EventFigures>& operator+=(std::vector<EventFigures>& sum,
+                                             const std::vector<EventFigures>& more) {
+    if (sum.size() < more.size()) sum.resize(more.size());
+    for (std::size_t slot = 0; slot < more.size(); ++slot) sum[slot] += more[slot];
+    return sum;
+}
+
+// One execution in so many is timed: two looks at the clock take some 40 ns.
+inline constexpr std::uint32_t events_between_timed = 61;
+
 struct WorkerFigures {
     RollbackLengths rollback_lengths;
+    std::vector<EventFigures> events;  // by LpKinds::slot(); empty: they are not counted
 
     WorkerFigures& operator+=(const WorkerFigures& other);
 };
@@ -65,12 +97,12 @@ void visit_worker_figures(Visitor&& visit, Figures&... figures) {
                      "rollbacks by how many events each undid, in powers of two: rollbacks of at "
                      "most events_max events and more than the entry before"},
           combine::Sum{}, figures.rollback_lengths...);
+    visit(Unlisted{}, combine::Sum{}, figures.events...);
 }
 
 inline WorkerFigures& WorkerFigures::operator+=(const WorkerFigures& other) {
     visit_worker_figures(
-        [](const FigureInfo&, combine::Sum, auto& sum, const auto& more) { sum += more; }, *this,
-        other);
+        [](const auto&, combine::Sum, auto& sum, const auto& more) { sum += more; }, *this, other);
     return *this;
 }
 

@@ -161,7 +161,7 @@ class TimeWarpRun final : private SavedRank {
           saver_(run, *this, saved_workers(workers_), barrier_),
           mover_(
               run, rank, workers_, barrier_, [this] { let_go(); }, [this] { take_up(); }),
-          watch_(run.plan.config, watched(workers_), run.progress) {}
+          watch_(run.plan, watched(workers_), run.progress) {}
 
     void run() {
         execute();
@@ -342,7 +342,7 @@ class TimeWarpRun final : private SavedRank {
 
     void run_on_end() {
         AdoptedThread<Worker> thread;
-        for (std::uint32_t lp = 0; lp < run_.plan.setup.lps; ++lp) {
+        for (std::uint32_t lp = 0; lp < run_.plan.rules.lps; ++lp) {
             const Partition::Owner owner = rank_.owner(run_.plan.partition.position(lp).group);
             if (owner.rank != index(rank_.id())) continue;
             Worker& worker = *workers_[owner.worker];
@@ -359,7 +359,7 @@ class TimeWarpRun final : private SavedRank {
         for (std::uint32_t w = 0; w < workers_.size(); ++w) {
             const Worker& worker = *workers_[w];
             result.messages_left += worker.balance();
-            add_digest(worker.groups(), result.digest);
+            report_lps(result, worker.groups());
             worker.add_most_rolled_back_lps(result.most_rolled_back_lps);
             worker.add_sent_to(result.communication.front());
             result.numa.memory += worker.memory_kinds();

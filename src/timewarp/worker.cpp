@@ -27,23 +27,21 @@ namespace {
 // (docs/results/constants-2026-11-23.csv).
 constexpr std::uint32_t batch_events = 128;
 
-// One execution in so many is timed, for the load of its group: two looks at the clock take some 40 ns.
-constexpr std::uint32_t events_between_timed = 61;
-
 }  // namespace
 
 Worker::Worker(Rank& rank, WorkerId id)
-    : EventSink(rank.plan().rules.lps, rank.plan().config.seed),
+    : EventSink(rank.plan().rules, rank.plan().config.seed),
       core_(rank, id),
       memory_relief_(std::make_unique<MemoryRelief>(core_)),
       handovers_(std::make_unique<Handovers>(core_, pending_, committer_, ending_)),
       relocation_(std::make_unique<Relocation>(core_)),
-      may_interrupt_(core_.plan.rollback != Rollback::reverse &&
+      may_interrupt_(!core_.plan.some_roll_back_by(Rollback::reverse) &&
                      core_.plan.ranks * core_.plan.workers > 1),
       draws_interruptions_(may_interrupt_ && core_.plan.config.check_interrupt > 0),
       draws_rollbacks_(core_.plan.config.check_rollback > 0),
       safe_entry_bytes_(std::make_unique<std::byte[]>(core_.stride)),
-      until_timed_(rank.rebinding().on() ? events_between_timed : 0),
+      until_timed_(rank.rebinding().on() || core_.plan.kinds.counts_events() ? events_between_timed
+                                                                             : 0),
       memory_look_(std::make_unique<MemoryLook>()) {}
 
 Worker::~Worker() = default;
@@ -328,10 +326,12 @@ bool Worker::execute_batch() {
         check_rollback(group, lp, event);
     } else if (--until_timed_ == 0) {
         until_timed_ = events_between_timed;
+        const EventType type = event.type;  // what runs for good is freed
         const auto start = GvtRounds::Clock::now();
         run_event(group, lp, event);
-        group.load.sample(
-            std::chrono::duration<double, std::nano>(GvtRounds::Clock::now() - start).count());
+        const auto taken = GvtRounds::Clock::now() - start;
+        group.load.sample(std::chrono::duration<double, std::nano>(taken).count());
+        core_.count_time(lp, type, taken);
     } else {
         run_event(group, lp, event);
     }
@@ -414,15 +414,14 @@ void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
                                                         HistoryEntry& entry) {
     Context context = make_context(event.time, lp.id, lp.random_counter);
     const bool well = call_handler_of(lp, core_.guard, core_.failure, [&] {
-        entry.random_used =
-            run_on_event(lp, event, context, core_.plan.setup.process.has_end_condition);
+        entry.random_used = run_on_event(lp, event, context, core_.plan.kinds.has_end_condition());
     });
     if (!well) [[unlikely]] {
         fail_running(core_.failure);
         return;
     }
     lp.random_counter = context.random().counter();
-    if (core_.plan.rollback == Rollback::reverse)
+    if (core_.keeper.method(lp) == Rollback::reverse)
         std::memcpy(entry.undo(), &context.control(), sizeof(std::uint64_t));
     release_sent(entry.sent, pending_);
     if (!staged_.empty()) publish_staged();

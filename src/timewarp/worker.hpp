@@ -31,7 +31,6 @@
 #include "event/pending_set.hpp"
 #include "lp/event_sink.hpp"
 #include "numa/os/os.hpp"
-#include "stats/worker_figures.hpp"
 #include "worker/committer.hpp"
 #include "worker/ending.hpp"
 #include "worker/outboxes.hpp"
@@ -131,7 +130,7 @@ class alignas(64) Worker final : private detail::EventSink,
     LpRecord& lp(std::uint32_t id) const noexcept;
     const std::vector<Group*>& groups() const noexcept { return core_.groups; }
     const Counters& counters() const noexcept { return core_.counters; }
-    const WorkerFigures& figures() const noexcept { return figures_; }
+    const WorkerFigures& figures() const noexcept { return core_.figures; }
     double asleep_seconds() const noexcept { return asleep_seconds_; }
     Clock::time_point pause_began() const noexcept { return standstill_.pause_began(); }
     // Events and anti-messages to each other rank, added to `sums` by the rank's number.
@@ -267,7 +266,6 @@ class alignas(64) Worker final : private detail::EventSink,
         undo_guard_;  // of handlers called while taking back, perhaps amid the core guard's batch
     Snapshot* tried_image_ = nullptr;  // of check_rollback(), also when the tried handler crashes
     std::uint64_t rolled_back_by_pauses_ = 0;  // events
-    WorkerFigures figures_;
     bool is_expecting_ = false;  // the network may have more for the next turn
     double asleep_seconds_ = 0;
     TraceTurn trace_turn_{core_.trace};

@@ -122,7 +122,7 @@ void Worker::run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measure
     core_.running = {&group, &lp,       nullptr, &entry, {.time = end_time, .sender = lp.id},
                      false,  "on_end()"};
     Context context = make_context(end_time, lp.id, lp.random_counter);
-    call_on_end(core_.running, context, core_.guard, measures);
+    call_on_end(core_.running, core_.plan, context, core_.guard, measures);
     // Behind all rows of events, and among ranks in the order of LPs.
     committer_.take_rows(entry, EventKey{time_infinity, 0, lp.id, 0});
     committer_.write_rows();
@@ -132,7 +132,7 @@ void Worker::run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measure
 
 // After a failure no LP's destructor is called: states are what the failure left.
 void Worker::destroy_lps() {
-    nw::destroy_lps(core_.groups, ending_.time(), core_.running, core_.guard);
+    nw::destroy_lps(core_.groups, core_.plan, ending_.time(), core_.running, core_.guard);
 }
 
 LpRecord& Worker::lp(std::uint32_t id) const noexcept { return core_.lp(id); }

@@ -99,7 +99,7 @@ void Worker::roll_back(Group& group, LpRecord& lp, History::Ordinal position) {
     NW_CHECK(core_.entry_at(lp, position).event->time >= core_.gvt);
     ++core_.counters[Counter::rollbacks];
     core_.counters[Counter::rolled_back_events] += tail - position;
-    figures_.rollback_lengths.count(tail - position);
+    core_.figures.rollback_lengths.count(tail - position);
     lp.rolled_back += std::min(tail - position, UINT32_MAX - lp.rolled_back);
     const MeterScope<MeterPhase::roll_back> phase;
     TraceTurn trace(core_.trace);
@@ -108,6 +108,7 @@ void Worker::roll_back(Group& group, LpRecord& lp, History::Ordinal position) {
     restore_state(group, lp, position);
     for (History::Ordinal p = tail; p != position;) {
         EventRecord& event = *core_.entry_at(lp, --p).event;
+        if (core_.counts_events()) ++core_.figures_of(lp, event.type).rolled_back;
         lp.history.drop_last();
         if (event.put_aside) [[unlikely]]
             forget_put_aside(event);
@@ -162,7 +163,7 @@ void Worker::restore_state(Group& group, LpRecord& lp, History::Ordinal position
         HistoryEntry& entry = core_.entry_at(lp, --p);
         lp.random_counter -= entry.random_used;
         lp.sequence -= entry.sent_count;
-        if (core_.plan.rollback != Rollback::reverse || entry.event->failed) continue;
+        if (core_.keeper.method(lp) != Rollback::reverse || entry.event->failed) continue;
         Context context = make_context(entry.event->time, lp.id, lp.random_counter);
         std::memcpy(&context.control(), entry.undo(), sizeof(std::uint64_t));
         core_.running = {&group, &lp,           entry.event, &entry, entry.event->key(),
@@ -171,9 +172,9 @@ void Worker::restore_state(Group& group, LpRecord& lp, History::Ordinal position
                              [&] { lp.process->on_reverse(context, entry.event->view()); }))
             fail_undoing(core_.failure);
     }
-    if (core_.keeper.saves_states()) {
+    if (core_.keeper.saves_states(lp)) {
         coast(lp, core_.keeper.restore_saved_state(lp, position, group.heap), position);
-    } else if (core_.plan.rollback == Rollback::copy) {
+    } else if (core_.keeper.method(lp) == Rollback::copy) {
         core_.keeper.restore_undo(lp, core_.entry_at(lp, position));
     }
     // Keys below the oldest entry kept are below GVT: nothing that can still come is earlier.
@@ -213,8 +214,9 @@ void Worker::coast(LpRecord& lp, History::Ordinal from, History::Ordinal to) {
 
 // What was running is a handler that went well the first time.
 void Worker::fail_undoing(std::string_view what) {
-    const std::string call = describe_call(core_.running);
-    if (core_.plan.rollback == Rollback::reverse) throw ModelError(call + std::string(what));
+    const std::string call = describe_call(core_.running, core_.plan.kinds);
+    if (core_.keeper.method(*core_.running.lp) == Rollback::reverse)
+        throw ModelError(call + std::string(what));
     throw ModelError(
         fmt::format("{}executed again from the same state: {}; legal: handlers that use "
                     "nothing but what is rolled back",
@@ -235,7 +237,7 @@ std::string Worker::difference_after_rollback(const LpRecord& lp, const Snapshot
                                               std::uint32_t sequence) const {
     if (!lp.heap->equals(before)) {
         const std::string where = describe_difference(*lp.heap, before, lp.process,
-                                                      core_.plan.setup.process.object_bytes);
+                                                      core_.plan.kinds.object_bytes(lp.kind));
         return where.empty() ? "its heap" : where;
     }
     if (lp.random_counter != random_counter)
@@ -260,12 +262,12 @@ void Worker::check_rollback(Group& group, LpRecord& lp, EventRecord& event) {
         ++core_.counters[Counter::forced_rollbacks];
         const std::string difference =
             difference_after_rollback(lp, *tried_image_, random_counter, sequence);
-        if (!difference.empty() && core_.plan.rollback == Rollback::snapshot)
-            throw InternalError(describe_event(event) +
+        if (!difference.empty() && core_.keeper.method(lp) == Rollback::snapshot)
+            throw InternalError(describe_event(event, core_.plan.kinds) +
                                 "a rollback did not restore the LP's state: " + difference +
                                 " (or the model keeps some of it outside, or runs threads)");
         if (!difference.empty())
-            throw ModelError(describe_event(event) +
+            throw ModelError(describe_event(event, core_.plan.kinds) +
                              "--check-rollback: the state after the rollback differs from the "
                              "state before the event: " +
                              difference);

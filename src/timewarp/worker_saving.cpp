@@ -36,7 +36,7 @@ void Worker::begin_pause(const GvtResult& result) {
     rolled_back_by_pauses_ += core_.counters[Counter::rolled_back_events] - rolled_back;
     core_.lead = core_.gvt;
     // The commit of all that is left. With an end condition it lags one round behind (ending.hpp).
-    if (core_.plan.setup.process.has_end_condition)
+    if (core_.plan.kinds.has_end_condition())
         ending_.look_at_pause(committer_, bound);
     else
         committer_.begin(bound);
@@ -48,7 +48,7 @@ void Worker::pause_on_gvt(const GvtResult& result) {
         standstill_.begin_end();
         return;
     }
-    if (core_.plan.setup.process.has_end_condition && standstill_.rounds() == 1)
+    if (core_.plan.kinds.has_end_condition() && standstill_.rounds() == 1)
         committer_.begin(standstill_.bound());
     standstill_.on_gvt(result.quiesced);
 }

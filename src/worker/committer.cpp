@@ -31,7 +31,7 @@ void Committer::begin(const EventKey& bound) {
 
 bool Committer::step(bool keeps_nothing) {
     if (is_done_) return false;
-    if (core_.plan.setup.process.has_commit) {
+    if (core_.plan.kinds.has_commit()) {
         if (sigsetjmp(core_.guard.env(), 0) != 0) {
             fail_in_on_commit(leave_crashed_handler(core_.guard));
             return true;
@@ -77,6 +77,7 @@ inline void Committer::prefetch_next() noexcept {
 inline void Committer::append_to_digest(LpRecord& lp, const EventRecord& event) noexcept {
     lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
     ++core_.counters[Counter::committed_events];
+    if (core_.counts_events()) ++core_.figures_of(lp, event.type).committed;
     last_committed_time_ = std::max(last_committed_time_, event.time);
 }
 
@@ -93,7 +94,7 @@ inline bool Committer::commit_entry(Group& group, LpRecord& lp, HistoryEntry& en
         return false;
     }
     append_to_digest(lp, event);
-    if (core_.plan.setup.process.has_commit && !call_on_commit(group, lp, entry)) return false;
+    if (core_.plan.kinds.has_commit() && !call_on_commit(group, lp, entry)) return false;
     release_side_effects(group, entry);
     return true;
 }
@@ -134,12 +135,13 @@ void Committer::report_failure(const EventRecord& event, const HistoryEntry& ent
     const SideEffect& failure = *entry.side_effects;
     core_.rank.fail_in_model(
         event.key(),
-        describe_event(event) +
+        describe_event(event, core_.plan.kinds) +
             std::string(reinterpret_cast<const char*>(failure.content()), failure.bytes));
 }
 
 void Committer::fail_in_on_commit(const std::string& what) {
-    core_.rank.fail_in_model(core_.running.key, describe_call(core_.running) + what);
+    core_.rank.fail_in_model(core_.running.key,
+                             describe_call(core_.running, core_.plan.kinds) + what);
 }
 
 // What failed before a final event is final, too, and the cause of what comes later may lie in it.

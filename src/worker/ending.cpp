@@ -30,7 +30,7 @@ void Ending::remove(const Group& group) noexcept { lps_not_ended_ -= not_ended(g
 bool Ending::on_gvt(const GvtResult& result, const Committer& committer, bool may_stop) {
     const VirtualTime until = core_.plan.until;
     VirtualTime bound = core_.gvt;
-    if (core_.plan.setup.process.has_end_condition) {
+    if (core_.plan.kinds.has_end_condition()) {
         look(committer, start_of(core_.gvt));
         bound = std::exchange(previous_gvt_, core_.gvt);
         if (on_gvt_while_pausing(result)) return true;
@@ -47,7 +47,7 @@ bool Ending::on_gvt(const GvtResult& result, const Committer& committer, bool ma
 }
 
 bool Ending::on_gvt_while_pausing(const GvtResult& result) {
-    if (!core_.plan.setup.process.has_end_condition || result.sums.not_ended != 0) return false;
+    if (!core_.plan.kinds.has_end_condition() || result.sums.not_ended != 0) return false;
     return end(EndReason::all_can_end, std::max(0.0, result.sums.end_key.time),
                just_after(result.sums.end_key));
 }

@@ -13,7 +13,7 @@ namespace {
 // are tried, coasting forward is tried, too.
 bool may_commit_at_once(const RunPlan& plan) noexcept {
     return !plan.config.keep_safe_events && plan.config.check_rollback == 0 &&
-           !plan.setup.process.commits_late();
+           !plan.kinds.commits_late();
 }
 
 }  // namespace

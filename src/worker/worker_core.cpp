@@ -11,9 +11,11 @@ WorkerCore::WorkerCore(Rank& shared, WorkerId id)
     : rank(shared),
       plan(shared.plan()),
       self{static_cast<std::uint16_t>(index(shared.id())), static_cast<std::uint16_t>(index(id))},
-      stride(plan.state_keeping.entry_stride),
+      stride(plan.state_keeping.front().entry_stride),
       keeper(plan.state_keeping),
-      trace(shared.trace_spans_max()) {}
+      trace(shared.trace_spans_max()) {
+    figures.events.resize(plan.kinds.slots().size());
+}
 
 void WorkerCore::forget(Group& group, LpRecord& lp) {
     drop_history(group, lp);
@@ -24,14 +26,14 @@ void WorkerCore::forget(Group& group, LpRecord& lp) {
 void WorkerCore::drop_history(Group& group, LpRecord& lp) {
     collect_fossils_before(group, lp, lp.committed);
     lp.history.release(stride, group.heap);
-    if (keeper.saves_states()) keeper.drop_past(lp, group.heap);
+    if (keeper.saves_states(lp)) keeper.drop_past(lp, group.heap);
 }
 
 LpExpectations WorkerCore::expectations(const EventKey& final_before,
                                         bool is_cancelling) const noexcept {
     return {.keeping = keeper.rules(),
             .payload_bytes_max = static_cast<std::uint32_t>(plan.rules.payload_bytes_max),
-            .has_end_condition = plan.setup.process.has_end_condition,
+            .has_end_condition = plan.kinds.has_end_condition(),
             .gvt = gvt,
             .safe_before = safe_before,
             .final_before = final_before,

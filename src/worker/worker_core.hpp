@@ -18,6 +18,7 @@
 #include "numa/handler/fault_guard.hpp"
 #include "plan/partition.hpp"
 #include "stats/trace.hpp"
+#include "stats/worker_figures.hpp"
 
 namespace nw {
 
@@ -48,6 +49,11 @@ struct WorkerCore {
     // The same, but for what was learnt of it.
     void drop_history(Group& group, LpRecord& lp);
 
+    // Events by kind of LP and type. figures_of() requires counts_events(). worker_core_inline.hpp
+    bool counts_events() const noexcept { return !figures.events.empty(); }
+    inline EventFigures& figures_of(const LpRecord& lp, EventType type) noexcept;
+    inline void count_time(const LpRecord& lp, EventType type, Clock::duration taken) noexcept;
+
     // For the paranoid preset (base/paranoid.hpp): the LP has changed. `final_before`: the bound of the
     // last commit.
     void check_change(const LpRecord& lp, const EventKey& final_before, bool is_cancelling = false);
@@ -67,6 +73,7 @@ struct WorkerCore {
     StateKeeper keeper;
     EpochCounts epochs;
     Counters counters;
+    WorkerFigures figures;
     TraceTrack trace;
 
     RunningCall running;

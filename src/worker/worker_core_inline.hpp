@@ -31,10 +31,19 @@ inline void WorkerCore::collect_fossils_before(Group& group, LpRecord& lp,
     }
 }
 
+inline EventFigures& WorkerCore::figures_of(const LpRecord& lp, EventType type) noexcept {
+    return figures.events[plan.kinds.slot(lp.kind, type)];
+}
+
+inline void WorkerCore::count_time(const LpRecord& lp, EventType type,
+                                   Clock::duration taken) noexcept {
+    if (counts_events()) figures_of(lp, type).count_time(taken);
+}
+
 inline void WorkerCore::drop_past(Group& group, LpRecord& lp) noexcept {
     if (lp.history.empty()) return;
     collect_fossils_before(group, lp, lp.committed);
-    if (keeper.saves_states()) keeper.drop_past(lp, group.heap);
+    if (keeper.saves_states(lp)) keeper.drop_past(lp, group.heap);
 }
 
 }  // namespace nw

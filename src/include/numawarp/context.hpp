@@ -39,6 +39,8 @@ struct OutputValue {
         OutputValue(char32_t) = delete;
 };
 
+class Kinds;
+
 namespace detail {
 class EventSink;  // what an engine puts behind a Context
 }
@@ -51,6 +53,7 @@ class Context {
     VirtualTime now() const noexcept { return now_; }
     LpId self() const noexcept { return self_; }
     std::uint32_t lps() const noexcept { return lps_; }
+    const Kinds& kinds() const noexcept;  // of LPs, and which numbers they have
     Random& random() noexcept { return random_; }
 
     // Schedules an event for `target` at now() + delay. Events at equal times run in the order

@@ -38,9 +38,10 @@ class LogicalProcess {
 };
 
 // An LP whose whole changing state is one plain struct: it can be rolled back by copying it. Other
-// members may hold what never changes after construction.
-template <class State>
-class PlainStateProcess : public LogicalProcess {
+// members may hold what never changes after construction. `Base`: nw::Handles<…>, for an LP that is told
+// of its events as structs.
+template <class State, class Base = LogicalProcess>
+class PlainStateProcess : public Base {
     static_assert(std::is_trivially_copyable_v<State>,
                   "--rollback copy restores the state bytewise: no containers, no pointers to own");
 

@@ -12,58 +12,28 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <memory>
-#include <new>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <numawarp/context.hpp>
+#include <numawarp/errors.hpp>
 #include <numawarp/event.hpp>
+#include <numawarp/event_types.hpp>
 #include <numawarp/figures.hpp>
+#include <numawarp/handles.hpp>
 #include <numawarp/ids.hpp>
+#include <numawarp/kinds.hpp>
 #include <numawarp/logical_process.hpp>
 #include <numawarp/math.hpp>
 #include <numawarp/measures.hpp>
 #include <numawarp/options.hpp>
+#include <numawarp/process_factory.hpp>
 #include <numawarp/random.hpp>
 #include <numawarp/rollback.hpp>
 #include <numawarp/time.hpp>
 
 namespace nw {
-
-// A wrong option, file or parameter, found before the run starts: exit code 2. The text is one line
-// that names the option or key, the value and what is legal.
-class SetupError : public std::runtime_error {
-  public:
-    using std::runtime_error::runtime_error;
-};
-
-// A rule of the engine that a handler broke. Thrown inside the handler; reported (exit code 3) only
-// if the event is committed.
-class ModelError : public std::runtime_error {
-  public:
-    using std::runtime_error::runtime_error;
-};
-
-// How the engine builds and treats the model's LPs. Made by nw::process<Lp>(…).
-struct ProcessFactory {
-    std::function<LogicalProcess*(LpId)> build;  // called inside the LP's heap: allocates there
-    std::size_t object_bytes = 0;
-    std::size_t state_bytes = 0;                   // 0: no plain state, hence no --rollback copy
-    void* (*state_of)(LogicalProcess*) = nullptr;  // the plain state of an LP
-    bool has_reverse = false;
-    bool has_commit = false;
-    bool has_end_condition = false;
-    // What is committed has to wait for GVT.
-    bool commits_late() const noexcept { return has_commit || has_end_condition; }
-};
-
-// LPs of class Lp, built as Lp(LpId, shared…). What is shared must not change after set-up.
-template <class Lp, class... Shared>
-ProcessFactory process(Shared... shared);
 
 // A table in --output DIR: `name`.csv with a header line, `name`.h5, or both (--output-format).
 struct OutputTable {
@@ -80,12 +50,12 @@ struct Link {
 
 // What a model is, once its options are known. Times in the model's unit, sizes in bytes.
 struct Setup {
-    std::uint32_t lps = 0;
+    Kinds lps;  // how many; or nw::kinds({…}), which then say by what process
     VirtualTime until = time_infinity;  // default of --until
     VirtualTime lookahead = 0;          // every event for another LP is at least this far ahead;
                                         // 0: none, and --engine conservative is refused
-    std::size_t payload_bytes_max = 0;  // at most 65,535
-    ProcessFactory process;
+    std::size_t payload_bytes_max = 0;  // at most 65,535; declared events need not be counted in
+    ProcessFactory process{};
     Rollback preferred_rollback = Rollback::snapshot;
     std::vector<OutputTable> outputs{};
     // Figures of LPs that become figures of the run. With --output they have a table of their own, `measures`.
@@ -141,29 +111,5 @@ class Model {
 // code: 0 done, 1 internal error, 2 wrong option, 3 model broke a rule, 4 machine could not,
 // 130/143 interrupted.
 int run(int argc, char** argv, Model& model);
-
-template <class Lp, class... Shared>
-ProcessFactory process(Shared... shared) {
-    static_assert(std::is_base_of_v<LogicalProcess, Lp>, "an LP derives from nw::LogicalProcess");
-    // A hook that is not overridden keeps LogicalProcess as the class in its pointer's type.
-    constexpr bool overrides_reverse =
-        !std::is_same_v<decltype(&Lp::on_reverse),
-                        void (LogicalProcess::*)(Context&, const Event&)>;
-    constexpr bool overrides_commit =
-        !std::is_same_v<decltype(&Lp::on_commit), void (LogicalProcess::*)(const Event&)>;
-    constexpr bool overrides_can_end =
-        !std::is_same_v<decltype(&Lp::can_end), bool (LogicalProcess::*)() const>;
-    ProcessFactory factory;
-    factory.build = [shared...](LpId lp) -> LogicalProcess* { return new Lp(lp, shared...); };
-    factory.object_bytes = sizeof(Lp);
-    factory.has_reverse = overrides_reverse;
-    factory.has_commit = overrides_commit;
-    factory.has_end_condition = overrides_can_end;
-    if constexpr (requires { typename Lp::PlainState; }) {
-        factory.state_bytes = sizeof(typename Lp::PlainState);
-        factory.state_of = [](LogicalProcess* lp) -> void* { return &static_cast<Lp*>(lp)->state; };
-    }
-    return factory;
-}
 
 }  // namespace nw

@@ -16,7 +16,9 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 std::string breach(std::uint32_t target, VirtualTime delay, std::size_t payload_bytes,
                    VirtualTime lookahead = 0.5, VirtualTime now = 2) {
-    const ScheduleRules rules{.lps = 4, .payload_bytes_max = 8, .lookahead = lookahead};
+    const LpKinds kinds(Kinds(4));
+    const ScheduleRules rules{
+        .lps = 4, .payload_bytes_max = 8, .lookahead = lookahead, .kinds = &kinds};
     try {
         detail::check_schedule(rules, LpId{1}, now, LpId{target}, delay, payload_bytes);
     } catch (const ModelError& error) {
@@ -71,7 +73,7 @@ TEST_CASE("blocks_drawn: more than a history entry can say is refused, and so is
 // What passes through a Context arrives unchanged behind it.
 class Recorder final : public detail::EventSink {
   public:
-    Recorder() : EventSink(9, 1) {}
+    Recorder() : EventSink({.lps = 9}, 1) {}
     using EventSink::make_context;
     void schedule(Context&, LpId target, VirtualTime delay, EventType type,
                   std::span<const std::byte> payload) override {

@@ -97,7 +97,7 @@ class KeptLp {
     // As Worker::restore_state does it, coasting included. Returns how many were executed again.
     std::uint32_t roll_back(History::Ordinal position) {
         std::uint32_t coasted = 0;
-        if (keeper.saves_states()) {
+        if (keeper.saves_states(lp)) {
             History::Ordinal p = keeper.restore_saved_state(lp, position, heap());
             coasted = position - p;
             for (; p != position; ++p) run(lp.history.at(p, stride()).random_used);
@@ -127,7 +127,7 @@ class KeptLp {
     GroupMemory group_{source_, GroupId{1}};
 
   public:
-    StateKeeper keeper{rules_};
+    StateKeeper keeper{{rules_}};
 };
 
 // Random steps; `sums[i]` is what the LP's state was before the i-th event.

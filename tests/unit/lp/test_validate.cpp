@@ -31,7 +31,8 @@ class LpAtWork {
     explicit LpAtWork(Rollback method) : memory_(source_, GroupId{0}) {
         rules.method = method;
         rules.state_saving_interval = 3;
-        keeper_ = std::make_unique<StateKeeper>(rules);
+        rules_by_kind = {rules};
+        keeper_ = std::make_unique<StateKeeper>(rules_by_kind);
         lp.id = 5;
         lp.last_key.time = -1;
         lp.process = &process_;
@@ -68,7 +69,8 @@ class LpAtWork {
     }
 
     StateKeepingRules rules;
-    LpExpectations facts{rules, 64};
+    std::vector<StateKeepingRules> rules_by_kind{rules};
+    LpExpectations facts{rules_by_kind, 64};
     LpRecord lp{};
     void* block = nullptr;
 

@@ -30,15 +30,19 @@ template <class T>
 class Store;
 
 // A message from one LP to another: any struct without pointers. Kinds of messages differ in their
-// `static constexpr nw::EventType type`, which a model with one kind may leave out.
+// `static constexpr nw::EventType type`, which a model with one kind may leave out: its list has one place.
+// A class that declares `using EventTypes = nw::EventList<Message, …, nw::WakeUp>` has its events named and
+// counted by type.
 template <class Message>
 constexpr EventType message_type() noexcept {
     static_assert(std::is_trivially_copyable_v<Message>, "a message is trivially copyable");
-    if constexpr (requires { Message::type; })
-        return Message::type;
-    else
-        return 0;
+    return EventList<Message>::template number<Message>();
 }
+
+// The event by which an environment sees to it that time goes on.
+struct WakeUp {
+    static constexpr EventType type = UINT16_MAX;
+};
 
 // The LP's random numbers, to be kept as long as one likes: each draw is one of the event that is then
 // being executed.
@@ -94,7 +98,7 @@ class Environment {
                       "this type is taken: let it be below 65535");
         if (is_over_) return;
         const double lead = lag_ > 0 ? delay - (context().now() - now_) : delay;
-        context().schedule(lp, lead, message_type<Message>(), message);
+        detail::schedule_typed<EventList<Message>>(context(), lp, lead, message);
     }
     // co_await env.receive<Message>() is the next one; with what(message), the next for which it is true.
     template <class Message>
@@ -136,7 +140,7 @@ class Environment {
     friend class Request;
     friend class Resource;
 
-    static constexpr EventType wake_up = UINT16_MAX;
+    static constexpr EventType wake_up = WakeUp::type;
     // Sums of times are rounded: a lag is shortened by a share that is well above that, while times are
     // below 2^30 lags, and well below what anybody notices.
     static constexpr double lag_margin = 0x1p-20;

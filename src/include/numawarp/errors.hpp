@@ -1,0 +1,22 @@
+// What goes wrong with a model, as exceptions.
+#pragma once
+
+#include <stdexcept>
+
+namespace nw {
+
+// A wrong option, file or parameter, found before the run starts: exit code 2. The text is one line
+// that names the option or key, the value and what is legal.
+class SetupError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+// A rule of the engine that a handler broke. Thrown inside the handler; reported (exit code 3) only
+// if the event is committed.
+class ModelError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+}  // namespace nw

@@ -1,0 +1,72 @@
+#include "lp/lp_kinds.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <numawarp/errors.hpp>
+
+namespace nw {
+
+LpKinds::LpKinds(Kinds kinds) : kinds_(std::move(kinds)) {
+    check_numbers();
+    for (const Kind& kind : kinds_.all()) {
+        object_bytes_.push_back(kind.process.object_bytes);
+        has_commit_ |= kind.process.has_commit;
+        has_end_condition_ |= kind.process.has_end_condition;
+        for (const EventTypeInfo& event : kind.process.events)
+            event_bytes_max_ = std::max(event_bytes_max_, event.payload_bytes);
+    }
+    make_slots();
+}
+
+// Kinds send to each other by number.
+void LpKinds::check_numbers() const {
+    std::map<EventType, std::pair<const Kind*, const EventTypeInfo*>> first;
+    for (const Kind& kind : kinds_.all()) {
+        for (const EventTypeInfo& event : kind.process.events) {
+            const auto [known, is_new] = first.try_emplace(event.type, &kind, &event);
+            const auto& [other_kind, other] = known->second;
+            if (is_new ||
+                (other->name == event.name && other->payload_bytes == event.payload_bytes))
+                continue;
+            throw SetupError(fmt::format(
+                "event type {} is {} for kind {} and {} for kind {}; legal: one list of events for "
+                "both, or `static constexpr nw::EventType type` in the events",
+                event.type, other->name, other_kind->name, event.name, kind.name));
+        }
+    }
+}
+
+void LpKinds::make_slots() {
+    const std::vector<Kind>& all = kinds_.all();
+    if (!kinds_.are_named() && all.front().process.events.empty()) return;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+        const auto others = static_cast<std::uint32_t>(slots_.size());
+        Places& places = places_.emplace_back(Places{others, {}});
+        slots_.push_back({static_cast<std::uint8_t>(k), nullptr});
+        for (const EventTypeInfo& event : all[k].process.events) {
+            if (event.type >= places.by_type.size())
+                places.by_type.resize(std::size_t{event.type} + 1, others);
+            places.by_type[event.type] = static_cast<std::uint32_t>(slots_.size());
+            slots_.push_back({static_cast<std::uint8_t>(k), &event});
+        }
+    }
+}
+
+std::uint8_t LpKinds::number_of(std::uint32_t lp) const noexcept {
+    std::uint8_t kind = 0;
+    while (!kinds_.all()[kind].lps.contains(LpId{lp})) ++kind;
+    return kind;
+}
+
+std::string LpKinds::event_name(std::uint32_t lp, EventType type) const {
+    if (lp < kinds_.count())
+        for (const EventTypeInfo& event : kinds_.kind_of(LpId{lp}).process.events)
+            if (event.type == type) return "event " + event.name;
+    return fmt::format("event of type {}", type);
+}
+
+}  // namespace nw

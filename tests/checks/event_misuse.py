@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""What must not be done with events as structs, and a compiler can see: each of these does not compile, and the
+words of the error say why. The last ones do compile: they show that the others fail for their reason.
+
+usage: event_misuse.py ROOT COMPILER    exit code 1 if one compiles, or fails in other words"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+START = "void on_start(nw::Context& c) override"
+BOTH = "void on(nw::Context&, const Arrival&) {} void on(nw::Context&, const Leave&) {} "
+# What the class handles; what stands in it; words of the error.
+CASES = [
+    ("Arrival, Leave", "void on(nw::Context&, const Arrival&) {}", "has for each event that it handles a public"),
+    ("Arrival, Text", BOTH, "an event is trivially copyable"),
+    ("Arrival, Large", BOTH, "an event has at most 65,535 bytes"),
+    ("Arrival, Zero", BOTH, "two events of a list have one number"),
+    ("Arrival, Leave", BOTH + START + " { send(c, c.self(), 1, Other{}); }", "declares its number"),
+    ("Arrival, Leave", BOTH + "void undo(nw::Context&, const Leave&) {}", "undo() is there for some events only"),
+    ("Arrival, Leave", BOTH + "void on_event(nw::Context&, const nw::Event&) override {}", "final"),
+    ("", "", "an event list names at least one event"),
+    ("Arrival, Leave", BOTH + START + " { send(c, c.self(), 1, Zero{}); send(c, c.self(), 1, Arrival{1}); }", None),
+    ("Arrival, Leave", BOTH + "void undo(nw::Context&, const Leave&) {} void undo(nw::Context&, const Arrival&) {}"
+     " void commit(const Leave&) {}", None),
+]
+TEXT = """#include <string>
+#include <numawarp/model.hpp>
+struct Arrival { int customer; };
+struct Leave {};
+struct Other {};
+struct Zero { static constexpr nw::EventType type = 0; };
+struct Text { std::string text; };
+struct Large { char bytes[65536]; };
+struct Lp final : nw::Handles<Lp %s> {
+    explicit Lp(nw::LpId) {}
+    %s
+};
+auto factory = nw::process<Lp>();
+"""
+
+root, compiler = Path(sys.argv[1]), sys.argv[2]
+failures = 0
+for events, code, words in CASES:
+    done = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", f"-I{root}/src/include", "-xc++", "-"],
+                          input=TEXT % (f", {events}" if events else "", code), capture_output=True, text=True)
+    holds = done.returncode == 0 if words is None else done.returncode != 0 and words in done.stderr
+    failures += not holds
+    print(("ok      " if holds else "FAILED  ") + events + ": " + code + ("" if holds else "\n" + done.stderr))
+sys.exit(1 if failures else 0)
