@@ -8,6 +8,7 @@
 namespace nw {
 
 constinit bool heap_guards_on = false;
+constinit int heap_fill = -1;
 
 namespace {
 
@@ -99,6 +100,7 @@ void* HeapGuards::allocate(LpHeap& heap, std::size_t bytes, std::size_t alignmen
     std::memset(begin, 0, data_offset);
     write_head(data, bytes, data_offset);
     write_guard(guard_of(chunk, {data, bytes}));
+    if (heap_fill >= 0) std::memset(data, heap_fill, bytes);
     return data;
 }
 

@@ -20,6 +20,8 @@ namespace nw {
 
 // Set before the first LP is built.
 extern constinit bool heap_guards_on;
+// What guarded blocks hold when they are new; below 0: whatever was there. For --check-model.
+extern constinit int heap_fill;
 
 class HeapGuards {
   public:

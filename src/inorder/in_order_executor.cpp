@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "base/meter_marks.hpp"
+#include "checked/checked_run.hpp"
 #include "engine/event_flow.hpp"
 #include "engine/handler_call.hpp"
 #include "engine/lp_lifetime.hpp"
@@ -66,7 +67,7 @@ RunningHandler InOrderExecutor::running_handler() const noexcept { return call_.
 void InOrderExecutor::start(const std::function<void()>& move_mail) {
     if (world_.plan.config.restart_from) return;
     start_lps(
-        groups_, world_.budget, [&](Group&, LpRecord& lp) { run_on_start(lp); },
+        groups_, world_.budget, [&](Group& group, LpRecord& lp) { run_on_start(group, lp); },
         [&] {
             send_mail();
             move_mail();
@@ -74,10 +75,13 @@ void InOrderExecutor::start(const std::function<void()>& move_mail) {
         });
 }
 
-void InOrderExecutor::run_on_start(LpRecord& lp) {
+void InOrderExecutor::run_on_start(Group& group, LpRecord& lp) {
     call_ = {.lp = &lp, .key = {.sender = lp.id}, .hook = "on_start()"};
     Context context = make_context(0, lp.id, lp.random_counter);
+    CheckedRun* const checked = world_.plan.config.checked;
+    if (checked != nullptr) checked->before_call(call_, world_.plan.kinds.object_bytes(lp.kind));
     call_on_start(call_, world_.plan, context, guard_);
+    if (checked != nullptr) checked->after_call(call_, group);
     release_sends();
     if (!lp.ended) ++lps_not_ended_;
 }
@@ -160,6 +164,9 @@ void InOrderExecutor::execute(Group& group, LpRecord& lp, EventRecord& event) {
     call_.key = event.key();
     Context context = make_context(event.time, lp.id, lp.random_counter);
     const LpKinds& kinds = world_.plan.kinds;
+    CheckedRun* const checked = world_.plan.config.checked;
+    if (checked != nullptr) [[unlikely]]
+        checked->before_call(call_, kinds.object_bytes(lp.kind));
     const bool well = call_handler_of(
         lp, guard_, failure_, [&] { run_on_event(lp, event, context, kinds.has_end_condition()); });
     if (!well) [[unlikely]]
@@ -167,6 +174,10 @@ void InOrderExecutor::execute(Group& group, LpRecord& lp, EventRecord& event) {
     lp.random_counter = context.random().counter();
     release_sends();
     lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
+    if (checked != nullptr) [[unlikely]] {
+        checked->after_call(call_, group);
+        checked->note_committed(event);
+    }
     last_time_ = event.time;
     if (!figures_.events.empty()) ++figures_.events[kinds.slot(lp.kind, event.type)].committed;
     if (kinds.has_commit()) {

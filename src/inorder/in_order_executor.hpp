@@ -121,7 +121,7 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
 
   private:
     void read_group_of(SavedGroups& saved, Group& group);
-    void run_on_start(LpRecord& lp);
+    void run_on_start(Group& group, LpRecord& lp);
     void execute(Group& group, LpRecord& lp, EventRecord& event);
     void execute_timed(Group& group, LpRecord& lp, EventRecord& event);
     void schedule(Context& context, LpId target, VirtualTime delay, EventType type,

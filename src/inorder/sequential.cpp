@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "base/meter_marks.hpp"
+#include "checked/checked_run.hpp"
 #include "engine/engines.hpp"
 #include "engine/handler_watch.hpp"
 #include "engine/run_saver.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 // Between two looks at the stop signal, the progress line and the memory in use.
 constexpr std::uint64_t events_per_look = 2048;
+constexpr std::uint64_t events_per_look_checked = 64;
 
 class SequentialRun final : private SavedWorker, private SavedRank {
   public:
@@ -44,7 +46,9 @@ class SequentialRun final : private SavedWorker, private SavedRank {
     void work() {
         const AdoptedThread adopted(executor_);
         start_worker(run_.model);
+        if (checked_ != nullptr) checked_->before_building();
         executor_.set_up();
+        if (checked_ != nullptr) checked_->after_building();
         if (run_.plan.config.protect_shared) shared_.begin();
         begin_output(run_);
         executor_.start([] {});
@@ -60,6 +64,7 @@ class SequentialRun final : private SavedWorker, private SavedRank {
         }
         report_lps(run_.result, executor_.groups());
         shared_.end();
+        if (checked_ != nullptr) checked_->end();
         executor_.destroy_lps();
     }
 
@@ -86,8 +91,12 @@ class SequentialRun final : private SavedWorker, private SavedRank {
         auto now = Clock::now();
         while (!is_over() && run_.stop_signal.load(std::memory_order_relaxed) == 0 &&
                now < save_due_) {
-            executor_.run(run_.plan.until, events_per_look);
+            executor_.run(run_.plan.until,
+                          checked_ != nullptr ? events_per_look_checked : events_per_look);
             now = Clock::now();
+            if (checked_ != nullptr &&
+                checked_->is_enough(executor_.counters()[Counter::executed_events]))
+                break;
             executor_.apply_memory_pressure(now);
             executor_.hand_over_output(executor_.last_time());
             report_progress(now);
@@ -140,6 +149,7 @@ class SequentialRun final : private SavedWorker, private SavedRank {
     }
 
     EngineRun& run_;
+    CheckedRun* const checked_ = run_.plan.config.checked;
     InOrderWorld world_;
     InOrderExecutor executor_;
     SharedArena::ReadOnly shared_;  // to the first destructor of an LP

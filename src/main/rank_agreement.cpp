@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "main/exit_codes.hpp"
+#include "base/exit_codes.hpp"
 
 namespace nw {
 

@@ -11,6 +11,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -22,6 +23,7 @@
 #include <numawarp/model.hpp>
 
 #include "base/check.hpp"
+#include "base/exit_codes.hpp"
 #include "base/meter_marks.hpp"
 #include "base/utf8.hpp"
 #include "base/version.hpp"
@@ -29,7 +31,6 @@
 #include "checkpoint/saved_run_folder.hpp"
 #include "formats/kept_tables.hpp"
 #include "main/checkpoint_folders.hpp"
-#include "main/exit_codes.hpp"
 #include "main/fingerprint.hpp"
 #include "main/model_hooks.hpp"
 #include "main/progress.hpp"
@@ -37,6 +38,7 @@
 #include "main/signals.hpp"
 #include "main/standard_error.hpp"
 #include "main/standard_streams.hpp"
+#include "modelcheck/model_check.hpp"
 #include "mpi/session.hpp"
 #include "numa/image/metered_thread.hpp"
 #include "numa/os/kernel_pages.hpp"
@@ -219,8 +221,9 @@ class RankRun {
     // `modules`: the libraries of this process as it began.
     RankRun(std::string program, std::vector<std::string> arguments,
             std::vector<LoadedModule> modules, Model& model, RankGroup& ranks,
-            std::optional<StopSignals>& signals)
-        : program_(std::move(program)),
+            std::optional<StopSignals>& signals, std::span<std::byte> main_variables)
+        : main_variables_(main_variables),
+          program_(std::move(program)),
           arguments_(std::move(arguments)),
           modules_(std::move(modules)),
           model_(model),
@@ -234,10 +237,12 @@ class RankRun {
             ranks_.check();
             call_hook(model_, ModelHook::options, 0, [&] { table_.emplace(settings_, model_); });
             read_command_line(arguments_, *table_, settings_);
+            if (settings_.check_model_events > 0) prepare_check();
             if (!asks_for_text() && ranks_.is_first())
                 restart_lock_ = lock_restart_folder(settings_);
             return SetupFacts{};
         });
+        if (code == exit_done && settings_.check_model_events > 0) return check();
         if (code == exit_done)
             code = agreed([&] {
                 if (!asks_for_text()) prepare();
@@ -295,6 +300,28 @@ class RankRun {
     }
 
     bool asks_for_text() const { return settings_.help || settings_.version; }
+
+    // Whether this process starts the runs of --check-model, or is one of them.
+    void prepare_check() {
+        if (ranks_.ranks() > 1)
+            throw SetupError(fmt::format("--check-model: must be left out on {} ranks; legal: one",
+                                         ranks_.ranks()));
+        check_run_ = ModelCheckRun::of_environment();
+        if (check_run_) check_run_->apply_to(settings_, model_, main_variables_);
+    }
+
+    int check() {
+        for (const std::string& notice : idle_notices(settings_, *table_, {}))
+            write_to_stderr(last_line(notice) + '\n');
+        std::vector<std::string> words = arguments_;
+        words.insert(words.begin(), program_);
+        try {
+            return check_model(model_, settings_, words);
+        } catch (...) {
+            const Failure failure = current_failure();
+            return fail(failure.code, failure.message);
+        }
+    }
 
     // All that can be found out without writing anything.
     void prepare() {
@@ -368,6 +395,10 @@ class RankRun {
 
     int simulate_and_report(Simulation& simulation, LiveProgress& live) {
         RunResult result = run_with_progress(simulation, live);
+        if (check_run_) {
+            check_run_->report(setup_, result);
+            return exit_done;
+        }
         meter_phase<MeterPhase::ending>();
         for (std::string& notice :
              idle_notices(settings_, *table_, RunFacts{model_, settings_, *table_, result}.shape()))
@@ -425,6 +456,7 @@ class RankRun {
         if (!settings_.quiet) attempts.make([&] { print(report_text(facts)); });
     }
 
+    const std::span<std::byte> main_variables_;
     const std::string program_;
     const std::vector<std::string> arguments_;
     const std::vector<LoadedModule> modules_;
@@ -432,6 +464,7 @@ class RankRun {
     RankGroup& ranks_;
     std::optional<StopSignals>& signals_;
     Settings settings_;
+    std::unique_ptr<ModelCheckRun> check_run_;  // if this process is one of --check-model's
     std::optional<OptionTable> table_;
     Setup setup_;
     std::unique_ptr<FolderLock> restart_lock_;     // the first rank's
@@ -444,13 +477,17 @@ class RankRun {
 
 int run(int argc, char** argv, Model& model) {
     secure_standard_streams();
+    // What lies between this function's frame and the program's arguments is main()'s, and of who called it.
+    auto* const frame = static_cast<std::byte*>(__builtin_frame_address(0));
+    auto* const frames_end = reinterpret_cast<std::byte*>(argv);
+    const std::span<std::byte> main_variables(frame, frame < frames_end ? frames_end : frame);
     try {
         std::optional<StopSignals> signals;                    // also while all is taken down
         std::vector<LoadedModule> modules = loaded_modules();  // before MPI loads more
         const std::unique_ptr<RankGroup> ranks = join_ranks();
         return RankRun(argc > 0 ? argv[0] : model.name(),
                        std::vector<std::string>(argv + std::min(argc, 1), argv + argc),
-                       std::move(modules), model, *ranks, signals)
+                       std::move(modules), model, *ranks, signals, main_variables)
             .run();
     } catch (...) {
         const Failure failure = current_failure();

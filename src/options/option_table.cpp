@@ -135,6 +135,23 @@ void add_time_warp(OptionBuilder& table, Config& config) {
                      "move a share P of the groups, drawn at random, whenever they are rebalanced");
 }
 
+void add_check_model(OptionBuilder& table, Settings& settings) {
+    table.group("Checking a model");
+    static constexpr std::uint64_t events_standard = 20'000;
+    const auto legal_events = from(1).to(1e9);
+    OptionSpec& check = table.add(
+        "check-model", "", "",
+        "run the model's beginning in several ways, say which rule it breaks, and leave; "
+        "--check-model=N takes its first N events, else 20000, or what a second is enough for");
+    check.set = [&settings, legal_events](std::string_view text) {
+        settings.check_model_events =
+            text == "on"    ? events_standard
+            : text == "off" ? 0
+                            : parse_number<std::uint64_t>(text, legal_events, "on, or off");
+        settings.check_model_is_timed = text == "on";
+    };
+}
+
 std::string text_of(const PagemigdOptions& pagemigd) {
     if (pagemigd.automatic) return "auto";
     if (pagemigd.threads == 0) return "off";
@@ -244,6 +261,7 @@ OptionTable::OptionTable(Settings& settings) {
     OptionBuilder table(specs_);
     add_engine(table, settings.config);
     add_time_warp(table, settings.config);
+    add_check_model(table, settings);
     add_memory(table, settings.config);
     add_long_runs(table, settings);
     add_output(table, settings);

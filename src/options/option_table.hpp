@@ -33,6 +33,8 @@ struct Settings {
     bool verbose = false;
     bool help = false;
     bool version = false;
+    std::uint64_t check_model_events = 0;      // 0: it is an ordinary run
+    bool check_model_is_timed = false;         // and a second is enough
     std::set<std::string, std::less<>> given;  // names of the options that the user wrote
 };
 

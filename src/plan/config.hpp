@@ -14,6 +14,8 @@
 
 namespace nw {
 
+class CheckedRun;
+
 enum class EngineKind : std::uint8_t { timewarp, sequential, conservative };
 enum class WindowMode : std::uint8_t { automatic, fixed, off };
 
@@ -57,8 +59,9 @@ struct Config {
     SaveOptions save;                    // of the whole run
     std::shared_ptr<const SavedRun> restart_from;  // null: from the beginning
     bool keep_safe_events = false;                 // as if they could be undone
-    double check_interrupt = 0;  // share of events put aside as if their handlers had run long
-    double check_rebind = 0;     // share of groups moved at random at every such look, in [0, 1]
+    double check_interrupt = 0;     // share of events put aside as if their handlers had run long
+    double check_rebind = 0;        // share of groups moved at random at every such look, in [0, 1]
+    CheckedRun* checked = nullptr;  // one of the runs of --check-model
 };
 
 // Pages that are spread over nodes, or may come to be, are small ones, unless the user wants it otherwise.

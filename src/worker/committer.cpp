@@ -2,6 +2,7 @@
 
 #include "base/check.hpp"
 #include "base/prefetch.hpp"
+#include "checked/checked_run.hpp"
 #include "engine/handler_call.hpp"
 #include "lp/side_effects.hpp"
 #include "output/output_writer.hpp"
@@ -74,8 +75,10 @@ inline void Committer::prefetch_next() noexcept {
     }
 }
 
-inline void Committer::append_to_digest(LpRecord& lp, const EventRecord& event) noexcept {
+inline void Committer::append_to_digest(LpRecord& lp, const EventRecord& event) {
     lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
+    if (CheckedRun* const checked = core_.plan.config.checked) [[unlikely]]
+        checked->note_committed(event);
     ++core_.counters[Counter::committed_events];
     if (core_.counts_events()) ++core_.figures_of(lp, event.type).committed;
     last_committed_time_ = std::max(last_committed_time_, event.time);

@@ -81,7 +81,7 @@ class Committer {
     void prefetch_next() noexcept;
     void commit(Group& group, LpRecord& lp, bool keeps_nothing);
     bool commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry);
-    void append_to_digest(LpRecord& lp, const EventRecord& event) noexcept;
+    void append_to_digest(LpRecord& lp, const EventRecord& event);
     void release_side_effects(Group& group, HistoryEntry& entry);
     bool call_on_commit(Group& group, LpRecord& lp, HistoryEntry& entry);
     void report_failure(const EventRecord& event, const HistoryEntry& entry);

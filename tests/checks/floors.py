@@ -23,9 +23,9 @@ ROOMS = [
     "numa/os", "numa/handler", "numa/region", "numa/heap", "numa/image", "numa/decide",
     "numa/measure", "numa/place", "numa/interpose",
     "src/event", "src/net", "src/lp", "src/gvt", "src/plan", "src/output", "src/stats", "src/checkpoint",
-    "src/engine", "src/inorder", "src/rank", "src/worker", "src/timewarp", "src/run",
+    "src/engine", "src/checked", "src/inorder", "src/rank", "src/worker", "src/timewarp", "src/run",
     "mpi", "models",
-    "src/formats", "src/options", "src/results", "src/main",
+    "src/formats", "src/options", "src/results", "src/modelcheck", "src/main",
 ]
 FLOORS = {room: floor for floor, room in enumerate(ROOMS)}
 
@@ -59,7 +59,7 @@ FOREIGN = {
                      "unistd.h"],
     "numa/region": ["unistd.h"],
     "numa/heap": [],
-    "numa/image": ["link.h", "pthread.h"],
+    "numa/image": ["cxxabi.h", "link.h", "pthread.h"],
     "numa/decide": ["fmt/*", "nlohmann/*"],
     "numa/measure": ["fmt/*", "nlohmann/*", "unistd.h"],
     "numa/place": ["fmt/*", "pthread.h"],
@@ -77,6 +77,7 @@ FOREIGN = {
     "src/stats": ["fmt/*"],
     "src/checkpoint": ["fmt/*", "nlohmann/*", "fcntl.h", "sys/file.h", "unistd.h"],
     "src/engine": ["fmt/*"],
+    "src/checked": ["fmt/*"],
     "src/inorder": ["fmt/*"],
     "src/rank": [],
     "src/worker": ["fmt/*"],
@@ -87,6 +88,8 @@ FOREIGN = {
     "src/formats": ["fmt/*", "hdf5.h"],
     "src/options": ["fmt/*", "CLI/*", "nlohmann/*", "toml++/toml.h", "fcntl.h", "poll.h", "unistd.h"],
     "src/results": ["fmt/*", "nlohmann/*", "fcntl.h", "signal.h", "unistd.h"],
+    "src/modelcheck": ["fmt/*", "nlohmann/*", "fcntl.h", "signal.h", "spawn.h", "sys/personality.h",
+                       "sys/wait.h", "unistd.h"],
     "src/main": ["fmt/*", "nlohmann/*", "fcntl.h", "signal.h", "sys/ioctl.h", "sys/personality.h",
                  "sys/stat.h", "time.h", "unistd.h"],
 }

@@ -10,7 +10,7 @@
 #include <numawarp/model.hpp>
 
 #include "base/check.hpp"
-#include "main/exit_codes.hpp"
+#include "base/exit_codes.hpp"
 #include "main/placement/decide.hpp"
 #include "main/placement/measure.hpp"
 

@@ -1,0 +1,90 @@
+// Clocks, the process's number and true randomness: they do what they did, and it is noted that a handler
+// asked (handler/outside_sources.hpp).
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <random>
+
+#include "numa/handler/outside_sources.hpp"
+#include "numa/interpose/original.hpp"
+#include "numa/interpose/refuse.hpp"
+
+namespace {
+
+using nw::OutsideSource;
+using nw::interpose::original_of;
+
+constinit auto original_time = original_of(&::time, "time");
+constinit auto original_clock = original_of(&::clock, "clock");
+constinit auto original_clock_gettime = original_of(&::clock_gettime, "clock_gettime");
+constinit nw::interpose::Original<int, timeval*, void*> original_gettimeofday("gettimeofday");
+constinit auto original_getpid = original_of(&::getpid, "getpid");
+constinit auto original_getrandom = original_of(&::getrandom, "getrandom");
+constinit auto original_getentropy = original_of(&::getentropy, "getentropy");
+constinit nw::interpose::Original<unsigned, std::random_device*> original_random_device(
+    "_ZNSt13random_device9_M_getvalEv");
+
+void note(OutsideSource source, const char* function) noexcept {
+    if (nw::interpose::may_be_undone()) nw::note_outside_source(source, function);
+}
+
+// By how much the clock is put forward for the caller.
+std::int64_t clock_shift(const char* function) noexcept {
+    if (!nw::interpose::may_be_undone()) return 0;
+    nw::note_outside_source(OutsideSource::clock, function);
+    return nw::clock_shift_seconds;
+}
+
+}  // namespace
+
+extern "C" {
+
+time_t time(time_t* to) {
+    const time_t now = original_time(nullptr) + clock_shift("time");
+    if (to != nullptr) *to = now;
+    return now;
+}
+
+clock_t clock() { return original_clock() + clock_shift("clock") * CLOCKS_PER_SEC; }
+
+int clock_gettime(clockid_t clock, timespec* to) {
+    const int result = original_clock_gettime(clock, to);
+    if (result == 0) to->tv_sec += clock_shift("clock_gettime");
+    return result;
+}
+
+int gettimeofday(timeval* to, void* zone) {
+    const int result = original_gettimeofday(to, zone);
+    if (result == 0) to->tv_sec += clock_shift("gettimeofday");
+    return result;
+}
+
+pid_t getpid() {
+    note(OutsideSource::process_id, "getpid");
+    return original_getpid();
+}
+
+ssize_t getrandom(void* to, size_t bytes, unsigned flags) {
+    note(OutsideSource::entropy, "getrandom");
+    return original_getrandom(to, bytes, flags);
+}
+
+int getentropy(void* to, size_t bytes) {
+    note(OutsideSource::entropy, "getentropy");
+    return original_getentropy(to, bytes);
+}
+
+}  // extern "C"
+
+namespace std {
+
+random_device::result_type random_device::_M_getval() {
+    note(OutsideSource::entropy, "std::random_device");
+    return original_random_device(this);
+}
+
+}  // namespace std

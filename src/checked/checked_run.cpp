@@ -1,0 +1,136 @@
+#include "checked/checked_run.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "event/event_record.hpp"
+#include "lp/group.hpp"
+#include "lp/state_difference.hpp"
+#include "numa/handler/outside_sources.hpp"
+#include "numa/heap/lp_heap.hpp"
+
+namespace nw {
+namespace {
+
+// Variables of the program up to so many bytes are looked at around each call, larger ones less often: a
+// look, which copies and compares them, then takes some tens of microseconds.
+constexpr std::size_t bytes_a_call = 256 * 1024;
+constexpr std::size_t breaches_most = 20;
+
+// What a handler's own frames will lie in.
+constexpr std::size_t stack_bytes_filled = 16 * 1024;
+
+[[gnu::noinline]] void fill_stack(int byte) noexcept {
+    volatile unsigned char below[stack_bytes_filled];
+    for (volatile unsigned char& one : below) one = static_cast<unsigned char>(byte);
+}
+
+template <class T>
+void append(std::vector<std::byte>& log, const T* from, std::size_t count) {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(from);
+    log.insert(log.end(), bytes, bytes + count * sizeof(T));
+}
+
+}  // namespace
+
+void CheckedRun::note_committed(const EventRecord& event) {
+    const LoggedEvent logged{event.key(), event.target, event.type, event.payload_bytes};
+    const std::lock_guard lock(mutex_);
+    append(log_, &logged, 1);
+    append(log_, event.payload(), event.payload_bytes);
+}
+
+void CheckedRun::before_building() {
+    if (!wanted_.watches) return;
+    variables_.emplace();
+    if (!wanted_.main_variables.empty())
+        variables_->add("", wanted_.main_variables.data(), wanted_.main_variables.size());
+    stride_ = 1 + variables_->bytes() / bytes_a_call;
+    variables_->remember();
+}
+
+void CheckedRun::after_building() {
+    if (variables_) find_changed_variables(nullptr);
+}
+
+void CheckedRun::before_call(const RunningCall& call, std::size_t object_bytes) {
+    ++calls_;
+    if (variables_ && looks_now()) variables_->remember();
+    if (wanted_.watches) find_foreign_writes(call, object_bytes);
+    if (wanted_.fill >= 0) fill_stack(wanted_.fill);
+}
+
+void CheckedRun::after_call(const RunningCall& call, Group& group) {
+    if (!wanted_.watches) return;
+    if (looks_now()) find_changed_variables(&call);
+    images_.resize(std::max<std::size_t>(images_.size(), call.lp->id + std::size_t{1}));
+    Image& image = images_[call.lp->id];
+    Snapshot* const before = std::exchange(image.snapshot, nullptr);
+    image = {call.lp->heap->take(group.heap, before), &group};
+    if (before != nullptr) LpHeap::drop(before, group.heap);
+}
+
+void CheckedRun::find_changed_variables(const RunningCall* running) {
+    for (const ChangedVariable& changed : variables_->take_changed()) {
+        if (breaches_.size() == breaches_most) return;
+        const std::string call = running == nullptr ? "a constructor of an LP "
+                                                    : describe_call(*running) + "the handler ";
+        if (!changed.name.empty()) {
+            breaches_.push_back(
+                {"State outside of the LP",
+                 fmt::format("{}changes `{}`, a {}variable of {} bytes that is not the LP's, from "
+                             "offset {} on",
+                             call, changed.name, changed.is_thread_local ? "thread_local " : "",
+                             changed.bytes, changed.offset)});
+            continue;
+        }
+        const auto* const where = wanted_.main_variables.data() + changed.offset;
+        const auto* const model = static_cast<const std::byte*>(wanted_.model);
+        breaches_.push_back(
+            {"State outside of the LP",
+             where < model ? fmt::format("{}changes a variable of main()", call)
+                           : fmt::format("{}changes the model object, from offset {} on (or a "
+                                         "variable of main() behind it)",
+                                         call, where - model)});
+    }
+}
+
+// The LP is now what its own last handler left, or somebody else has written there.
+void CheckedRun::find_foreign_writes(const RunningCall& call, std::size_t object_bytes) {
+    if (call.lp->id >= images_.size() || has_foreign_write_) return;
+    const Image& image = images_[call.lp->id];
+    if (image.snapshot == nullptr || call.lp->heap->equals(*image.snapshot)) return;
+    const std::string where =
+        describe_difference(*call.lp->heap, *image.snapshot, call.lp->process, object_bytes);
+    has_foreign_write_ = true;
+    breaches_.push_back(
+        {"Memory of another LP",
+         fmt::format("{}the LP was changed after its own last handler, by a handler of another LP, "
+                     "on_commit() or a thread: {}",
+                     describe_call(call), where)});
+}
+
+bool CheckedRun::is_enough(std::uint64_t executed_events) const noexcept {
+    if (wanted_.events_most > 0 && executed_events >= wanted_.events_most) return true;
+    if (wanted_.seconds_most <= 0) return false;
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin_;
+    return passed.count() >= wanted_.seconds_most;
+}
+
+void CheckedRun::end() {
+    for (Image& image : images_)
+        if (image.snapshot != nullptr)
+            LpHeap::drop(std::exchange(image.snapshot, nullptr), image.group->heap);
+}
+
+std::string CheckedRun::why_not_watched() const {
+    if (!variables_ || variables_->has_symbols()) return {};
+    return "the program has no symbol table (it was stripped), so that it cannot be seen whether "
+           "handlers "
+           "change its variables";
+}
+
+}  // namespace nw

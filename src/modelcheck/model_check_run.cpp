@@ -1,0 +1,117 @@
+// The side of the process that runs.
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/check.hpp"
+#include "modelcheck/model_check.hpp"
+#include "modelcheck/model_check_words.hpp"
+#include "numa/handler/outside_sources.hpp"
+#include "numa/heap/heap_guards.hpp"
+#include "numa/os/os.hpp"
+#include "numa/region/region.hpp"
+#include "numa/region/shared_arena.hpp"
+
+namespace nw {
+namespace {
+
+// What stands there, so that LPs and what setup() makes come to lie elsewhere.
+void take_usual_places() {
+    void* got = nullptr;
+    linux_os().reserve(reinterpret_cast<void*>(region_base), page_bytes, got);
+    linux_os().reserve(reinterpret_cast<void*>(SharedArena::base), page_bytes, got);
+}
+
+void write_all(int file, const void* from, std::size_t bytes) {
+    const char* at = static_cast<const char*>(from);
+    while (bytes > 0) {
+        const ssize_t written = ::write(file, at, bytes);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0)
+            throw MachineError(fmt::format("--check-model: what a run found cannot be written: {}",
+                                           std::strerror(errno)));
+        at += written;
+        bytes -= static_cast<std::size_t>(written);
+    }
+}
+
+}  // namespace
+
+std::unique_ptr<ModelCheckRun> ModelCheckRun::of_environment() {
+    const char* const text = std::getenv(check_run_variable);
+    if (text == nullptr) return nullptr;
+    nlohmann::json wanted = nlohmann::json::parse(text, nullptr, false);
+    unsetenv(check_run_variable);
+    if (!wanted.is_object())
+        throw SetupError(
+            fmt::format("{}: is for --check-model's own use; must not be set", check_run_variable));
+    return std::unique_ptr<ModelCheckRun>(new ModelCheckRun(std::move(wanted)));
+}
+
+void ModelCheckRun::apply_to(Settings& settings, const Model& model,
+                             std::span<std::byte> main_variables) {
+    checked_ = std::make_unique<CheckedRun>(
+        CheckedRun::Wanted{.watches = wanted_.value("watches", false),
+                           .fill = wanted_.value("fill", -1),
+                           .events_most = wanted_.value("events", std::uint64_t{0}),
+                           .seconds_most = wanted_.value("seconds", 0.0),
+                           .main_variables = main_variables,
+                           .model = &model});
+    const Config& given = settings.config;
+    Config config;
+    config.seed = given.seed;
+    config.until = given.until;
+    config.memory = given.memory;
+    config.protect_shared = given.protect_shared;
+    config.memory_cap_bytes = given.memory_cap_bytes;
+    config.handler_timeout_seconds = given.handler_timeout_seconds;
+    config.engine =
+        wanted_.value("timewarp", false) ? EngineKind::timewarp : EngineKind::sequential;
+    config.workers = wanted_.value("workers", 1u);
+    config.pin = false;
+    if (wanted_.contains("until")) config.until = wanted_["until"].get<VirtualTime>();
+    if (wanted_.contains("rollback"))
+        config.rollback = static_cast<Rollback>(wanted_["rollback"].get<int>());
+    config.lps_per_group = wanted_.value("lps_per_group", 0u);
+    config.check_rollback = wanted_.value("rolled_back", 0.0);
+    config.check_interrupt = wanted_.value("interrupted", 0.0);
+    if (wanted_.contains("moved")) {
+        config.check_rebind = wanted_["moved"].get<double>();
+        config.rebind_seconds = 0.01;
+    }
+    config.check_heap = wanted_.value("check_heap", false);
+    config.checked = checked_.get();
+    heap_fill = wanted_.value("fill", -1);
+    clock_shift_seconds = wanted_.value("clock_shift", std::int64_t{0});
+    if (wanted_.value("elsewhere", false)) take_usual_places();
+    settings = Settings();
+    settings.config = std::move(config);
+    settings.progress = ProgressMode::off;
+    settings.quiet = true;
+}
+
+void ModelCheckRun::report(const Setup& setup, const RunResult& result) {
+    using nlohmann::json;
+    json methods = json::array({static_cast<int>(Rollback::snapshot)});
+    if (setup.process.state_bytes > 0) methods.push_back(static_cast<int>(Rollback::copy));
+    if (setup.process.has_reverse) methods.push_back(static_cast<int>(Rollback::reverse));
+    json breaches = json::array();
+    for (const Breach& breach : checked_->breaches())
+        breaches.push_back({{"rule", breach.rule}, {"words", breach.words}});
+    const json found{{"methods", std::move(methods)},
+                     {"end_time", result.end_time},
+                     {"forced_rollbacks", result.totals[Counter::forced_rollbacks]},
+                     {"breaches", std::move(breaches)},
+                     {"sources", outside_sources_used()},
+                     {"why_not_watched", checked_->why_not_watched()}};
+    const std::string line = found.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
+    const int file = wanted_.at("report").get<int>();
+    write_all(file, line.data(), line.size());
+    write_all(file, checked_->log().data(), checked_->log().size());
+}
+
+}  // namespace nw

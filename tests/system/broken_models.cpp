@@ -1,0 +1,167 @@
+// Models of which each breaks one rule, for --check-model: what it then says is tested by check_model.py. All do
+// the same otherwise: LPs pass a message on, with a delay that the breach makes depend on what no delay may
+// depend on.
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include <numawarp/model.hpp>
+
+int events_seen = 0;                    // "static"
+thread_local int events_of_thread = 0;  // "thread-local"
+int built = 0;                          // "constructor"
+
+namespace {
+
+constexpr std::uint32_t lps = 16;
+constexpr nw::EventType message_type = 3;
+
+struct Message {
+    char text[24];
+    std::uint32_t hops;
+};
+
+// What an LP and its model share.
+struct Shared {
+    std::string breach = "none";
+    int counter = 0;                                            // "model"
+    std::shared_ptr<int> allocated = std::make_shared<int>(0);  // "allocated"
+    std::vector<void*> objects = std::vector<void*>(lps);       // "other-lp"
+};
+
+// What one LP keeps, and what each breach does to it, is alike in all three ways of rollback.
+struct State {
+    std::uint64_t messages = 0;
+    std::uint64_t sum = 0;
+};
+
+[[gnu::noinline]] Message partly_written(std::uint32_t hops) {
+    Message message;
+    std::strcpy(message.text, "hop");
+    message.hops = hops;
+    return message;
+}
+
+int function_with_a_table(int key) {
+    // Made once, at the first call, and never changed: that is right.
+    static const std::map<int, int> table = [] {
+        std::map<int, int> made;
+        for (int i = 0; i < 8; ++i) made[i] = i * i;
+        return made;
+    }();
+    return table.at(key % 8);
+}
+
+class Process : public nw::PlainStateProcess<State> {
+  public:
+    Process(nw::LpId self, Shared* shared) : shared_(shared) {
+        if (is("constructor")) number_ = built++;
+        if (is("constructor") && self == nw::LpId{lps - 1}) state.sum = 7;
+        if (is("other-lp")) shared->objects[nw::index(self)] = this;
+    }
+    void on_start(nw::Context& c) override { pass_on(c, 0); }
+    void on_event(nw::Context& c, const nw::Event& event) override {
+        state.messages += 1;
+        state.sum +=
+            static_cast<std::uint64_t>(function_with_a_table(static_cast<int>(state.messages)));
+        if (is("not-in-state")) forgotten_ += 1;
+        pass_on(c, event.payload<Message>().hops + 1);
+    }
+    void on_reverse(nw::Context&, const nw::Event&) override {
+        state.sum -=
+            static_cast<std::uint64_t>(function_with_a_table(static_cast<int>(state.messages)));
+        if (!is("reverse")) state.messages -= 1;
+    }
+
+  private:
+    bool is(const char* breach) const { return shared_->breach == breach; }
+
+    void pass_on(nw::Context& c, std::uint32_t hops) {
+        const Message message = is("payload") ? partly_written(hops) : Message{"", hops};
+        const auto other = static_cast<nw::LpId>(c.random().below(c.lps()));
+        c.schedule(other, 1 + c.random().exponential(1.0) + 0.125 * (breach() % 8), message_type,
+                   message);
+    }
+
+    std::uint64_t breach() {
+        if (is("static")) return static_cast<std::uint64_t>(++events_seen);
+        if (is("thread-local")) return static_cast<std::uint64_t>(++events_of_thread);
+        if (is("model")) return static_cast<std::uint64_t>(++shared_->counter);
+        if (is("allocated")) return static_cast<std::uint64_t>(++*shared_->allocated);
+        if (is("constructor")) return static_cast<std::uint64_t>(number_);
+        if (is("clock")) return static_cast<std::uint64_t>(std::time(nullptr)) / 3600;
+        if (is("chrono")) {
+            const auto now = std::chrono::system_clock::now().time_since_epoch();
+            return static_cast<std::uint64_t>(
+                std::chrono::duration_cast<std::chrono::hours>(now).count());
+        }
+        if (is("process-id")) return static_cast<std::uint64_t>(getpid());
+        if (is("entropy")) return std::random_device()();
+        if (is("rand")) return static_cast<std::uint64_t>(std::rand());
+        if (is("address"))
+            return (reinterpret_cast<std::uintptr_t>(this) >> 12) * 0x9E3779B97F4A7C15 >> 40;
+        if (is("heap")) {
+            // What an earlier message left there, or nothing has ever written.
+            const std::unique_ptr<std::uint64_t[]> fresh(new std::uint64_t[4]);
+            const volatile std::uint64_t* const read = fresh.get();
+            return read[2];
+        }
+        if (is("overflow")) {
+            const std::unique_ptr<char[]> text(new char[24]);
+            volatile char* const write = text.get();
+            volatile int behind = 24;  // or the compiler sees it
+            write[behind] = 1;
+        }
+        if (is("other-lp")) {
+            auto* const neighbour =
+                static_cast<Process*>(shared_->objects[(state.messages + 1) % lps]);
+            if (neighbour != this) neighbour->state.sum += 1;
+        }
+        return state.sum;
+    }
+
+    Shared* shared_;
+    int number_ = 0;
+    std::uint64_t forgotten_ = 0;
+};
+
+class BrokenModels final : public nw::Model {
+  public:
+    BrokenModels() : Model("broken_models", "each of them breaks one rule, for tests") {}
+
+    void options(nw::Options& options) override {
+        options.add_choice("breach", shared_.breach,
+                           {"none", "static", "thread-local", "model", "allocated", "constructor",
+                            "clock", "chrono", "process-id", "entropy", "rand", "address",
+                            "payload", "heap", "overflow", "other-lp", "reverse", "not-in-state"},
+                           "what delays depend on, or what else is wrong");
+    }
+    nw::Setup setup() override {
+        nw::Setup setup;
+        setup.lps = lps;
+        setup.until = 200;
+        setup.payload_bytes_max = sizeof(Message);
+        setup.process = nw::process<Process>(&shared_);
+        return setup;
+    }
+
+  private:
+    Shared shared_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    BrokenModels model;
+    return nw::run(argc, argv, model);
+}
