@@ -199,12 +199,12 @@ void InOrderExecutor::handler_failed(std::string_view what) {
 
 // --- Sends -----------------------------------------------------------------------------------------
 
-void InOrderExecutor::schedule(Context& context, LpId target, VirtualTime delay, EventType type,
-                               std::span<const std::byte> payload) {
-    detail::check_schedule(world_.plan.rules, context.self(), context.now(), target, delay,
+void InOrderExecutor::schedule(Context& context, LpId target, detail::ScheduledTime when,
+                               EventType type, std::span<const std::byte> payload) {
+    detail::check_schedule(world_.plan.rules, context.self(), context.now(), target, when,
                            payload.size());
     schedule_event(
-        world_.plan, call_, {target, context.now() + delay, type, payload}, sent_,
+        world_.plan, call_, {target, when.time, type, payload}, sent_,
         [&](std::uint32_t g) { return owns(g) ? world_.groups[g].get() : nullptr; },
         [&](const EventHeader& header) {
             const PlatformScope platform;

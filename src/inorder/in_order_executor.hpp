@@ -124,7 +124,7 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     void run_on_start(Group& group, LpRecord& lp);
     void execute(Group& group, LpRecord& lp, EventRecord& event);
     void execute_timed(Group& group, LpRecord& lp, EventRecord& event);
-    void schedule(Context& context, LpId target, VirtualTime delay, EventType type,
+    void schedule(Context& context, LpId target, detail::ScheduledTime when, EventType type,
                   std::span<const std::byte> payload) override;
     void output(Context& context, std::size_t table, std::span<const OutputValue> row) override;
     bool owns(std::uint32_t group) const noexcept {

@@ -16,7 +16,12 @@ const Kinds& Context::kinds() const noexcept { return sink_->kinds(); }
 
 void Context::schedule_bytes(LpId target, VirtualTime delay, EventType type,
                              std::span<const std::byte> payload) {
-    sink_->schedule(*this, target, delay, type, payload);
+    sink_->schedule(*this, target, {delay, now_ + delay}, type, payload);
+}
+
+void Context::schedule_bytes_at(LpId target, VirtualTime time, EventType type,
+                                std::span<const std::byte> payload) {
+    sink_->schedule(*this, target, {time - now_, time}, type, payload);
 }
 
 void Context::output_row(std::size_t table, std::span<const OutputValue> row) {
@@ -28,24 +33,24 @@ namespace detail {
 const Kinds& EventSink::kinds() const noexcept { return kinds_->kinds(); }
 
 void schedule_refused(const ScheduleRules& rules, LpId self, VirtualTime now, LpId target,
-                      VirtualTime delay, std::size_t payload_bytes) {
+                      ScheduledTime when, std::size_t payload_bytes) {
     // The handler may catch and keep it: made in the LP's heap, like what it throws itself.
     const std::string where = fmt::format(
         "{} at time {} schedules an event for {} at time {}: ", rules.kinds->name(index(self)), now,
-        rules.kinds->name(index(target)), now + delay);
+        rules.kinds->name(index(target)), when.time);
     if (index(target) >= rules.lps)
         throw ModelError(where + fmt::format("there is no such LP; legal: 0 to {}", rules.lps - 1));
     if (payload_bytes > rules.payload_bytes_max)
         throw ModelError(where + fmt::format("its payload of {} bytes is above the declared bound "
                                              "of {}",
                                              payload_bytes, rules.payload_bytes_max));
-    if (!(delay >= 0))
+    if (!(when.delay >= 0))
         throw ModelError(where + fmt::format("that is in the past (delay {}); legal: a delay of at "
                                              "least 0",
-                                             delay));
-    if (!(now + delay < time_infinity)) throw ModelError(where + "the time must be finite");
-    throw ModelError(where + fmt::format("delay {} is below the declared lookahead of {}", delay,
-                                         rules.lookahead));
+                                             when.delay));
+    if (!(when.time < time_infinity)) throw ModelError(where + "the time must be finite");
+    throw ModelError(where + fmt::format("delay {} is below the declared lookahead of {}",
+                                         when.delay, rules.lookahead));
 }
 
 void refuse_event(const Event& event, std::span<const EventTypeInfo> legal) {

@@ -27,9 +27,15 @@ struct ScheduleRules {
 
 namespace detail {
 
+// When a scheduled event is to be. The model gave one of the two, and the other follows, rounded.
+struct ScheduledTime {
+    VirtualTime delay;
+    VirtualTime time;
+};
+
 class EventSink {
   public:
-    virtual void schedule(Context& context, LpId target, VirtualTime delay, EventType type,
+    virtual void schedule(Context& context, LpId target, ScheduledTime when, EventType type,
                           std::span<const std::byte> payload) = 0;
     virtual void output(Context& context, std::size_t table, std::span<const OutputValue> row) = 0;
 
@@ -53,16 +59,16 @@ class EventSink {
 // Throws ModelError, naming the LP, both times and what is legal, unless the event may be scheduled.
 // Inline tests; the messages are made out of line.
 [[noreturn, gnu::cold]] void schedule_refused(const ScheduleRules& rules, LpId self,
-                                              VirtualTime now, LpId target, VirtualTime delay,
+                                              VirtualTime now, LpId target, ScheduledTime when,
                                               std::size_t payload_bytes);
 
 inline void check_schedule(const ScheduleRules& rules, LpId self, VirtualTime now, LpId target,
-                           VirtualTime delay, std::size_t payload_bytes) {
-    const bool legal = delay >= (target == self ? 0.0 : rules.lookahead) &&
-                       now + delay < time_infinity && index(target) < rules.lps &&
+                           ScheduledTime when, std::size_t payload_bytes) {
+    const bool legal = when.delay >= (target == self ? 0.0 : rules.lookahead) &&
+                       when.time < time_infinity && index(target) < rules.lps &&
                        payload_bytes <= rules.payload_bytes_max;
     if (!legal) [[unlikely]]
-        schedule_refused(rules, self, now, target, delay, payload_bytes);
+        schedule_refused(rules, self, now, target, when, payload_bytes);
 }
 
 // The generation of an event that is scheduled for `time` by one of generation `parent` at `now`.

@@ -185,7 +185,7 @@ class alignas(64) Worker final : private detail::EventSink,
     void run_on_start(Group& group, LpRecord& lp);
 
     // --- from schedule() to the outboxes (worker_sends.cpp) ---
-    void schedule(Context& context, LpId target, VirtualTime delay, EventType type,
+    void schedule(Context& context, LpId target, detail::ScheduledTime when, EventType type,
                   std::span<const std::byte> payload) override;
     void output(Context& context, std::size_t table, std::span<const OutputValue> row) override;
     void publish_staged();

@@ -10,9 +10,9 @@
 
 namespace nw {
 
-void Worker::schedule(Context& context, LpId target, VirtualTime delay, EventType type,
+void Worker::schedule(Context& context, LpId target, detail::ScheduledTime when, EventType type,
                       std::span<const std::byte> payload) {
-    detail::check_schedule(core_.plan.rules, context.self(), context.now(), target, delay,
+    detail::check_schedule(core_.plan.rules, context.self(), context.now(), target, when,
                            payload.size());
     const PlatformScope platform;  // from here on it must not be torn by an interruption
     if (core_.running.silent) {
@@ -21,7 +21,7 @@ void Worker::schedule(Context& context, LpId target, VirtualTime delay, EventTyp
     }
     HistoryEntry& entry = *core_.running.entry;
     schedule_event(
-        core_.plan, core_.running, {target, context.now() + delay, type, payload}, entry.sent,
+        core_.plan, core_.running, {target, when.time, type, payload}, entry.sent,
         [&](std::uint32_t g) {
             return core_.rank.owner(g) == core_.self ? core_.rank.group(g) : nullptr;
         },

@@ -76,6 +76,11 @@ class Context {
     void schedule_bytes(LpId target, VirtualTime delay, EventType type,
                         std::span<const std::byte> payload);
 
+    // The same for who knows the event's time and not the delay: now() + (time - now()) may be another
+    // number than `time`, since both operations round.
+    void schedule_bytes_at(LpId target, VirtualTime time, EventType type,
+                           std::span<const std::byte> payload);
+
     // Appends a row to the model's output table number `table`. It reaches the file once the event
     // is committed. Requires: as many values as the table declares columns, texts of at most 16 MiB.
     template <class... Values>

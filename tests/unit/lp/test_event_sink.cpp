@@ -20,7 +20,8 @@ std::string breach(std::uint32_t target, VirtualTime delay, std::size_t payload_
     const ScheduleRules rules{
         .lps = 4, .payload_bytes_max = 8, .lookahead = lookahead, .kinds = &kinds};
     try {
-        detail::check_schedule(rules, LpId{1}, now, LpId{target}, delay, payload_bytes);
+        detail::check_schedule(rules, LpId{1}, now, LpId{target}, {delay, now + delay},
+                               payload_bytes);
     } catch (const ModelError& error) {
         return error.what();
     }
@@ -55,6 +56,30 @@ TEST_CASE("check_schedule: each breach has its own words") {
         "lookahead of 0.5");
 }
 
+TEST_CASE("Context: an event scheduled for a time has that time, where no delay would lead to it") {
+    // Both roundings are halfway between two numbers, and go to the even one.
+    constexpr double now = 0x1p-53, time = 1 + 0x1p-52;
+    static_assert(now + (time - now) != time);
+    class Times final : public detail::EventSink {
+      public:
+        Times() : EventSink(1, 1) {}
+        using EventSink::make_context;
+        void schedule(Context&, LpId, detail::ScheduledTime when, EventType,
+                      std::span<const std::byte>) override {
+            last = when;
+        }
+        void output(Context&, std::size_t, std::span<const OutputValue>) override {}
+        detail::ScheduledTime last{};
+    } times;
+    Context context = times.make_context(now, 0, 0);
+    context.schedule_bytes_at(LpId{0}, time, 0, {});
+    CHECK(times.last.time == time);
+    CHECK(times.last.delay == time - now);
+    context.schedule(LpId{0}, 1, 0);
+    CHECK(times.last.delay == 1);
+    CHECK(times.last.time == now + 1);
+}
+
 TEST_CASE("generation_after: counts zero delays, and does not begin anew after 2^32 of them") {
     CHECK(detail::generation_after(7, 1, 2) == 0);
     CHECK(detail::generation_after(7, 2, 2) == 8);
@@ -75,9 +100,9 @@ class Recorder final : public detail::EventSink {
   public:
     Recorder() : EventSink({.lps = 9}, 1) {}
     using EventSink::make_context;
-    void schedule(Context&, LpId target, VirtualTime delay, EventType type,
+    void schedule(Context&, LpId target, detail::ScheduledTime when, EventType type,
                   std::span<const std::byte> payload) override {
-        said += std::to_string(index(target)) + " " + std::to_string(static_cast<int>(delay)) +
+        said += std::to_string(index(target)) + " " + std::to_string(static_cast<int>(when.delay)) +
                 " " + std::to_string(type) + " " + std::to_string(payload.size()) + "; ";
     }
     void output(Context&, std::size_t table, std::span<const OutputValue> row) override {
