@@ -25,7 +25,7 @@ ROOMS = [
     "src/event", "src/net", "src/lp", "src/gvt", "src/plan", "src/output", "src/stats", "src/checkpoint",
     "src/engine", "src/checked", "src/inorder", "src/rank", "src/worker", "src/timewarp", "src/run",
     "mpi", "models",
-    "src/formats", "src/options", "src/results", "src/modelcheck", "src/main",
+    "src/formats", "src/options", "src/results", "src/modelcheck", "src/main", "src/rootsim",
 ]
 FLOORS = {room: floor for floor, room in enumerate(ROOMS)}
 
@@ -92,6 +92,9 @@ FOREIGN = {
                        "sys/wait.h", "unistd.h"],
     "src/main": ["fmt/*", "nlohmann/*", "fcntl.h", "signal.h", "sys/ioctl.h", "sys/personality.h",
                  "sys/stat.h", "time.h", "unistd.h"],
+    # ROOT-Sim's headers are C.
+    "src/rootsim": ["fmt/*", "argp.h", "errno.h", "signal.h", "unistd.h", "float.h", "limits.h",
+                    "stdarg.h", "stdbool.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "rootsim/*"],
 }
 
 # C++'s names of headers to which POSIX adds.

@@ -18,6 +18,8 @@ NOT_OURS = {
     "of SLURM": ["--account", "--batch", "--job", "--name", "--partition", "BeginTime", "scancel"],
     "of containers": ["--cap-add", "--shm-size"],
     "of CMake": ["--build", "--install", "--prefix", "--preset", "--workflow"],
+    "of ROOT-Sim": ["--cktrm-mode", "--gvt", "--no-core-binding", "--output-dir", "--sequential",
+                    "--serial", "--simulation-time", "--wt"],
     "of numactl": ["--hardware", "--interleave"],
     "of SimPy and Python": ["event", "FilterStore", "PriorityResource", "except", "yield"],
     "of commands of Linux": ["chrt", "kill", "taskset"],
@@ -67,6 +69,7 @@ def names_in(value):
 programs = Programs()
 models = sorted(path.parent.name for path in (CHECKOUT / "models").glob("*/CMakeLists.txt"))
 helps = [said_by(programs.bin / model, "--help") for model in models]
+helps += [said_by(programs.bin / model, "--help") for model in ("rootsim_post", "rootsim_queue")]
 helps += [said_by(sys.executable, CHECKOUT / script, "--help") for script in
           ("jobs/bench", "jobs/meter", "jobs/paper_numa", "jobs/paper_state_saving", "jobs/paper_bwap",
            "jobs/cost_model", "jobs/replicate", "jobs/report", "tests/guest/run.py", "tests/hosts/run.py")]

@@ -1,0 +1,16 @@
+// What classic ROOT-Sim's parts know of each other.
+#pragma once
+
+#include <cstdint>
+
+#include "rootsim/lp.hpp"
+
+namespace nw::rootsim {
+
+// Where its random numbers begin.
+Generator classic_stream_of(std::uint64_t lp, std::uint64_t seed);
+
+// Lays out the model's topology over so many LPs, if it has one. Throws SetupError.
+void lay_out_topology(std::uint32_t lps);
+
+}  // namespace nw::rootsim

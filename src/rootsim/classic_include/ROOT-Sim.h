@@ -1,0 +1,118 @@
+/* The interface that models for ROOT-Sim 2 ("classic") are written against, for models in C: names, types and
+ * values are ROOT-Sim's, what stands behind them is numawarp. The model has ProcessEvent() and OnGVT(); main()
+ * is ours. docs/rootsim.md says how a model is built with it, where it differs, and what is not covered: a
+ * function of those is a compile error where it is called. */
+#pragma once
+
+#include <argp.h>
+#include <float.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifdef INIT
+#undef INIT
+#endif
+/* The type of the event with which an LP begins, at time 0 and with no state. */
+#define INIT 0
+
+typedef double simtime_t;
+#define INFTY DBL_MAX
+
+extern unsigned int n_prc_tot; /* LPs in the run: --lp */
+
+/* A model may have options of its own. */
+__attribute__((weak)) extern struct argp model_argp;
+
+/* In a handler only. The event's time is `timestamp`, to the bit. */
+extern void (*ScheduleNewEvent)(unsigned int receiver, simtime_t timestamp, unsigned int event_type,
+                                void *event_content, unsigned int event_size);
+extern void SetState(void *new_state);
+
+/* Random numbers: a stream for each LP, which is rolled back with it. The numbers are those that ROOT-Sim
+ * draws with the same master seed. */
+double Random(void); /* uniform in (0, 1) */
+int RandomRange(int min, int max);
+int RandomRangeNonUniform(int x, int min, int max);
+double Expent(double mean);
+double Normal(void);
+double Gamma(int ia);
+double Poisson(void);
+int Zipf(double skew, int limit);
+
+/* One topology for all LPs, if the model has topology_settings. Those with a file, with costs or
+ * probabilities, and those that change are refused at the beginning of the run. */
+enum _topology_geometry_t {
+    TOPOLOGY_GEOMETRY_OFFSET = 1000,
+    TOPOLOGY_HEXAGON = TOPOLOGY_GEOMETRY_OFFSET,
+    TOPOLOGY_SQUARE,
+    TOPOLOGY_RING,
+    TOPOLOGY_BIDRING,
+    TOPOLOGY_TORUS,
+    TOPOLOGY_STAR,
+    TOPOLOGY_GRAPH
+};
+
+typedef enum _direction_t {
+    DIRECTION_E = 0,
+    DIRECTION_W = 1,
+    DIRECTION_N = 2, /* of squares and tori */
+    DIRECTION_S = 3,
+    DIRECTION_NE = 2, /* of hexagons */
+    DIRECTION_SW = 3,
+    DIRECTION_NW = 4,
+    DIRECTION_SE = 5,
+    DIRECTION_INVALID = UINT_MAX
+} direction_t;
+
+enum _topology_type_t { TOPOLOGY_OBSTACLES, TOPOLOGY_COSTS, TOPOLOGY_PROBABILITIES };
+
+__attribute__((weak)) extern struct _topology_settings_t {
+    const char *const topology_path;
+    const enum _topology_type_t type;
+    const enum _topology_geometry_t default_geometry;
+    const unsigned out_of_topology; /* so many of the last LPs are in no region */
+    const bool write_enabled;
+} topology_settings;
+
+unsigned int RegionsCount(void);
+unsigned int DirectionsCount(void);
+unsigned int NeighboursCount(unsigned int region);
+unsigned int GetReceiver(unsigned int from, direction_t direction, bool reachable);
+unsigned int FindReceiver(void); /* a neighbour of the running LP, drawn */
+
+#define ROOTSIM_NOT_COVERED \
+    __attribute__((error("numawarp does not cover this part of ROOT-Sim (docs/rootsim.md)")))
+
+double GetValueTopology(unsigned from, unsigned to) ROOTSIM_NOT_COVERED;
+void SetValueTopology(unsigned from, unsigned to, double value) ROOTSIM_NOT_COVERED;
+unsigned int FindReceiverToward(unsigned int to) ROOTSIM_NOT_COVERED;
+double ComputeMinTour(unsigned int source, unsigned int dest,
+                      unsigned int *result) ROOTSIM_NOT_COVERED;
+
+/* The agent layer: what a model says of it compiles, what it calls does not. */
+struct _abm_settings_t {
+    const unsigned neighbour_data_size;
+    const unsigned traverse_handler;
+    const bool keep_history;
+};
+typedef unsigned long long agent_t;
+int GetNeighbourInfo(direction_t i, unsigned int *region_id, void **data_p) ROOTSIM_NOT_COVERED;
+void TrackNeighbourInfo(void *neighbour_data) ROOTSIM_NOT_COVERED;
+bool IterAgents(agent_t *agent_p) ROOTSIM_NOT_COVERED;
+unsigned CountAgents(void) ROOTSIM_NOT_COVERED;
+agent_t SpawnAgent(unsigned user_data_size) ROOTSIM_NOT_COVERED;
+void KillAgent(agent_t agent) ROOTSIM_NOT_COVERED;
+void *DataAgent(agent_t agent, unsigned *data_size_p) ROOTSIM_NOT_COVERED;
+void ScheduleNewLeaveEvent(simtime_t time, unsigned int event_type,
+                           agent_t agent) ROOTSIM_NOT_COVERED;
+
+#ifdef __cplusplus
+}
+#endif

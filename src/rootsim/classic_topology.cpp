@@ -1,0 +1,155 @@
+// Classic ROOT-Sim's topology, without obstacles: who a neighbour is, and how many random numbers it takes to
+// find one, is as there.
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "rootsim/classic.hpp"
+#include "rootsim/classic_include/ROOT-Sim.h"
+
+namespace nw::rootsim {
+namespace {
+
+// Fixed before the run.
+struct Layout {
+    unsigned regions = 0;
+    unsigned directions = 0;
+    unsigned edge = 0;  // of the three grids
+} layout;
+
+_topology_geometry_t geometry() { return topology_settings.default_geometry; }
+
+bool is_grid() {
+    return geometry() == TOPOLOGY_HEXAGON || geometry() == TOPOLOGY_SQUARE ||
+           geometry() == TOPOLOGY_TORUS;
+}
+
+unsigned directions() {
+    switch (geometry()) {
+        case TOPOLOGY_HEXAGON:
+            return 6;
+        case TOPOLOGY_SQUARE:
+        case TOPOLOGY_TORUS:
+            return 4;
+        case TOPOLOGY_BIDRING:
+        case TOPOLOGY_STAR:
+            return 2;
+        case TOPOLOGY_RING:
+            return 1;
+        case TOPOLOGY_GRAPH:
+            return layout.regions - 1;
+    }
+    throw SetupError("topology_settings.default_geometry: there is no such geometry");
+}
+
+// In a grid. Wraps below zero.
+unsigned neighbour_in_grid(unsigned from, unsigned direction) {
+    const unsigned edge = layout.edge;
+    unsigned y = from / edge;
+    unsigned x = from % edge;
+    const unsigned shift = y & 1;  // odd rows of hexagons lie half a cell further east
+    const bool is_hexagon = geometry() == TOPOLOGY_HEXAGON;
+    if (direction >= layout.directions) return DIRECTION_INVALID;
+    if (direction == DIRECTION_E) {
+        ++x;
+    } else if (direction == DIRECTION_W) {
+        --x;
+    } else if (!is_hexagon) {
+        y += direction == DIRECTION_S ? 1U : ~0U;
+    } else {
+        const bool is_south = direction == DIRECTION_SE || direction == DIRECTION_SW;
+        const bool is_east = direction == DIRECTION_SE || direction == DIRECTION_NE;
+        y += is_south ? 1U : ~0U;
+        x += is_east ? shift : shift - 1;
+    }
+    if (geometry() == TOPOLOGY_TORUS) return (y + edge) % edge * edge + (x + edge) % edge;
+    return x < edge && y < edge ? y * edge + x : unsigned{DIRECTION_INVALID};
+}
+
+unsigned neighbour(unsigned from, unsigned direction) {
+    const unsigned regions = layout.regions;
+    switch (geometry()) {
+        case TOPOLOGY_GRAPH:
+            return direction < regions ? direction : unsigned{DIRECTION_INVALID};
+        case TOPOLOGY_STAR:
+            if (from != 0) return direction == 0 ? 0 : unsigned{DIRECTION_INVALID};
+            return direction < regions - 1 ? direction + 1 : unsigned{DIRECTION_INVALID};
+        case TOPOLOGY_RING:
+        case TOPOLOGY_BIDRING:
+            if (direction >= layout.directions) return DIRECTION_INVALID;
+            return (from + (direction == DIRECTION_E ? 1 : regions - 1)) % regions;
+        default:
+            return neighbour_in_grid(from, direction);
+    }
+}
+
+void demand_region(const char* function, unsigned region) {
+    if (region >= layout.regions)
+        throw ModelError(fmt::format("{}({}): there is no such region; legal: below {}", function,
+                                     region, layout.regions));
+}
+
+}  // namespace
+
+void lay_out_topology(std::uint32_t lps) {
+    if (&topology_settings == nullptr) return;
+    if (topology_settings.topology_path != nullptr || topology_settings.write_enabled ||
+        topology_settings.type != TOPOLOGY_OBSTACLES)
+        throw SetupError(
+            "topology_settings: a file, costs, probabilities and changes are not covered "
+            "(docs/rootsim.md); legal: a default_geometry of type TOPOLOGY_OBSTACLES");
+    if (topology_settings.out_of_topology >= lps)
+        throw SetupError(fmt::format("--lp {}: must be above {}, the LPs out of the topology", lps,
+                                     topology_settings.out_of_topology));
+    layout.regions = lps - topology_settings.out_of_topology;
+    layout.directions = directions();
+    if (!is_grid()) return;
+    layout.edge = static_cast<unsigned>(std::sqrt(layout.regions));
+    if (layout.edge * layout.edge != layout.regions)
+        throw SetupError(fmt::format("--lp {}: {} regions are no square, as this geometry demands",
+                                     lps, layout.regions));
+}
+
+}  // namespace nw::rootsim
+
+using nw::rootsim::layout;
+
+unsigned RegionsCount() { return layout.regions; }
+
+unsigned DirectionsCount() { return layout.directions; }
+
+unsigned NeighboursCount(unsigned region) {
+    nw::rootsim::demand_region("NeighboursCount", region);
+    unsigned count = 0;
+    for (unsigned i = 0; i < layout.directions; ++i)
+        count += nw::rootsim::neighbour(region, i) != DIRECTION_INVALID ? 1 : 0;
+    return count;
+}
+
+// Without obstacles all is reachable.
+unsigned GetReceiver(unsigned from, direction_t direction, bool) {
+    nw::rootsim::demand_region("GetReceiver", from);
+    return nw::rootsim::neighbour(from, direction);
+}
+
+unsigned FindReceiver() {
+    const unsigned self = index(nw::rootsim::current_call("FindReceiver").context->self());
+    nw::rootsim::demand_region("FindReceiver", self);
+    const unsigned regions = layout.regions;
+    if (regions == 1) return self;
+    switch (nw::rootsim::geometry()) {
+        case TOPOLOGY_GRAPH:
+            return static_cast<unsigned>(regions * Random());
+        case TOPOLOGY_STAR:
+            return self != 0 ? 0 : static_cast<unsigned>((regions - 1) * Random() + 1);
+        default:
+            break;
+    }
+    for (;;) {
+        const auto direction = static_cast<unsigned>(layout.directions * Random());
+        const unsigned to = nw::rootsim::neighbour(self, direction);
+        if (to != DIRECTION_INVALID) return to;
+    }
+}

@@ -1,0 +1,136 @@
+// ROOT-Sim's program is the model's: its main() fills in a configuration and calls RootsimRun(), which is
+// nw::run with a command line made of the two, what the user typed being the last.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <errno.h>
+
+#include <numawarp/model.hpp>
+
+#include "rootsim/include/ROOT-Sim.h"
+#include "rootsim/lp.hpp"
+#include "rootsim/stopper.hpp"
+#include "rootsim/stream.hpp"
+
+namespace nw::rootsim {
+namespace {
+
+// What main() was given, for who is called by a main() that does not pass it on: glibc gives it to
+// constructors, too.
+int argument_count = 0;
+char** arguments = nullptr;
+[[gnu::constructor]] void keep_arguments(int count, char** words) {
+    argument_count = count;
+    arguments = words;
+}
+
+std::optional<simulation_configuration> configuration;
+Stopper stopper;
+
+class RootsimModel final : public Model {
+  public:
+    explicit RootsimModel(const simulation_configuration& of)
+        : Model(program_invocation_short_name, "a model for ROOT-Sim"),
+          of_(of),
+          functions_{of.dispatcher, of.committed, LP_INIT, LP_FINI, stream_of},
+          seed_(of.prng_seed) {}
+
+    void options(Options& options) override {
+        options.add("prng-seed", seed_, "seed of ROOT-Sim's library of random numbers");
+    }
+    void on_worker_start() override { stopper.listen(); }
+    Setup setup() override {
+        Setup setup = setup_of(of_.lps, &functions_, seed_);
+        if (of_.termination_time > 0) setup.until = of_.termination_time;
+        return setup;
+    }
+
+  private:
+    const simulation_configuration& of_;
+    const Functions functions_;
+    std::uint64_t seed_;
+};
+
+// The configuration as options of ours.
+std::vector<std::string> options_of(const simulation_configuration& of) {
+    std::vector<std::string> words;
+    if (of.serial)
+        words.insert(words.end(), {"--engine", "sequential"});
+    else if (of.n_threads > 0)
+        words.insert(words.end(), {"--workers", std::to_string(of.n_threads)});
+    if (!of.serial && !of.core_binding) words.insert(words.end(), {"--pin", "off"});
+    if (of.log_level == LOG_SILENT) words.emplace_back("--quiet");
+    if (of.stats_file != nullptr)
+        words.insert(words.end(), {"--stats", std::string(of.stats_file) + ".json"});
+    return words;
+}
+
+// What the user typed for us: what stands behind "--", or all of it.
+std::vector<std::string> options_typed() {
+    char** const end = arguments + argument_count;
+    char** const first = arguments + std::min(argument_count, 1);
+    char** const dashes =
+        std::find_if(first, end, [](const char* word) { return std::string(word) == "--"; });
+    return {dashes == end ? first : dashes + 1, end};
+}
+
+int refuse(const char* line) {
+    std::fprintf(stderr, "numawarp: RootsimInit(): %s\n", line);
+    return -1;
+}
+
+}  // namespace
+}  // namespace nw::rootsim
+
+int RootsimInit(const simulation_configuration* conf) {
+    using namespace nw::rootsim;
+    configuration.reset();
+    if (conf->lps == 0 || conf->lps > UINT32_MAX)
+        return refuse("lps: must be from 1 to 4294967295");
+    if (conf->dispatcher == nullptr || conf->committed == nullptr)
+        return refuse("dispatcher and committed: must be set");
+    if (!(conf->termination_time >= 0))
+        return refuse("termination_time: must be above 0, or 0 for none");
+    configuration = *conf;
+    return 0;
+}
+
+int RootsimRun() {
+    using namespace nw::rootsim;
+    if (!configuration) return -1;
+    std::vector<std::string> words{argument_count > 0 ? arguments[0] : program_invocation_name};
+    for (const auto& more : {options_of(*configuration), options_typed()})
+        words.insert(words.end(), more.begin(), more.end());
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+
+    RootsimModel model(*configuration);
+    const Stopper::Running running(stopper);
+    const int code = nw::run(static_cast<int>(argv.size()), argv.data(), model);
+    return stopper.was_used() ? 0 : code;
+}
+
+void RootsimStop() {
+    using namespace nw::rootsim;
+    if (is_in_handler())
+        throw nw::ModelError("RootsimStop() in a handler, which may be undone; legal: CanEnd()");
+    stopper.stop();
+}
+
+void ScheduleNewEvent(lp_id_t receiver, simtime_t timestamp, unsigned event_type,
+                      const void* event_content, unsigned event_size) {
+    nw::rootsim::schedule(receiver, timestamp, event_type, event_content, event_size);
+}
+
+void SetState(void* new_state) { nw::rootsim::current_call("SetState").lp->state = new_state; }
+
+// All memory of a handler is its LP's, and is rolled back with it.
+void* rs_malloc(size_t req_size) { return std::malloc(req_size); }
+void* rs_calloc(size_t nmemb, size_t size) { return std::calloc(nmemb, size); }
+void rs_free(void* ptr) { std::free(ptr); }
+void* rs_realloc(void* ptr, size_t req_size) { return std::realloc(ptr, req_size); }

@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+"""What breaks a rule of ROOT-Sim's interface ends as what breaks one of ours: with the contract's exit code
+and one line that says what is legal."""
+
+from refusals import Refusals
+
+refusals = Refusals()
+
+for options in (["--engine", "sequential"], ["--workers", 2]):
+    for rule, words in {
+        "past": ["in the past", "legal: a delay of at least 0"],
+        "unknown": ["LP 4294967296", "no such LP", "legal: 0 to 7"],
+        "large": ["70000 bytes", "65535"],
+        "stop": ["RootsimStop()", "legal: CanEnd()"],
+    }.items():
+        refusals.refused(3, ["LP 3 at time", *words], "rootsim_misuse", rule, "--", *options)
+    refusals.refused(3, ["LP 3 at time"], "rootsim_misuse", "abort", "--", *options)
+
+refusals.refused(3, ["ScheduleNewEvent()", "legal: in a handler"], "rootsim_misuse", "outside", "--")
+refusals.refused(2, ["lps: must be"], "rootsim_misuse", "many", "--")
+refusals.refused(2, ["dispatcher", "must be set"], "rootsim_misuse", "none", "--")
+refusals.refused(2, ["past: unexpected"], "rootsim_misuse", "past")
+refusals.accepted("rootsim_misuse", "--until", 5)
+refusals.accepted("rootsim_misuse", "nothing", "--", "--until", 5)
+
+refusals.refused(2, ["--lp 60", "no square"], "rootsim_queue", "--lp", 60)
+refusals.refused(2, ["--lp 0"], "rootsim_queue", "--lp", 0)
+refusals.refused(2, ["--wrong"], "rootsim_queue", "--lp", 64, "--wrong")
+refusals.accepted("rootsim_queue", "--lp=64", "--wt", 2, "--enough", 10, "--service=0.3", "--quiet")
+refusals.leave()

@@ -1,0 +1,99 @@
+/* Counters in classic ROOT-Sim's style, with a topology and an option of its own: customers wait in a list
+ * from malloc(), are served one after the other, and go on to a neighbour. */
+#include <ROOT-Sim.h>
+
+#include <stdint.h>
+
+enum { ARRIVE = 1, SERVED };
+
+static double service = 0.5;
+static int enough = 40;
+
+struct customer {
+    unsigned number;
+    double patience;
+};
+
+struct waiting {
+    struct customer customer;
+    struct waiting *next;
+};
+
+struct counter {
+    struct waiting *first, **end;
+    int served;
+    unsigned given_up;
+};
+
+static const struct argp_option model_options[] = {
+    {"service", 's', "TIME", 0, "mean time of service", 0},
+    {"enough", 'e', "N", 0, "customers at each counter", 0},
+    {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    switch (key) {
+        case 's':
+            service = atof(arg);
+            if (service <= 0) argp_error(state, "--service: must be above 0");
+            return 0;
+        case 'e':
+            enough = atoi(arg);
+            return 0;
+        default:
+            return ARGP_ERR_UNKNOWN;
+    }
+}
+
+struct argp model_argp = {model_options, parse, NULL, NULL, NULL, NULL, NULL};
+struct _topology_settings_t topology_settings = {.default_geometry = TOPOLOGY_HEXAGON};
+
+void ProcessEvent(unsigned int me, simtime_t now, int type, struct customer *content,
+                  unsigned int size, struct counter *counter) {
+    (void)size;
+    switch (type) {
+        case INIT:
+            counter = calloc(1, sizeof(*counter));
+            counter->end = &counter->first;
+            SetState(counter);
+            for (unsigned i = 0; i < 3; ++i) {
+                struct customer customer = {me * 3 + i, 3 + Normal()};
+                ScheduleNewEvent(me, Expent(1.0), ARRIVE, &customer, sizeof(customer));
+            }
+            break;
+        case ARRIVE: {
+            const bool is_idle = counter->first == NULL;
+            struct waiting *last = malloc(sizeof(*last));
+            last->customer = *content;
+            last->next = NULL;
+            *counter->end = last;
+            counter->end = &last->next;
+            if (is_idle) ScheduleNewEvent(me, now + Gamma(2) * service, SERVED, NULL, 0);
+            break;
+        }
+        case SERVED: {
+            struct waiting *served = counter->first;
+            struct customer customer = served->customer;
+            counter->first = served->next;
+            if (counter->first == NULL) counter->end = &counter->first;
+            free(served);
+            ++counter->served;
+            customer.patience -= Random();
+            if (customer.patience < 0) {
+                ++counter->given_up;
+                customer.patience = Zipf(1.5, 20);
+            }
+            const simtime_t arrival = now + Expent(0.2);
+            ScheduleNewEvent(FindReceiver(), arrival, ARRIVE, &customer, sizeof(customer));
+            if (counter->first != NULL)
+                ScheduleNewEvent(me, now + Gamma(2) * service, SERVED, NULL, 0);
+            break;
+        }
+        default:
+            abort();
+    }
+}
+
+bool OnGVT(unsigned int me, struct counter *snapshot) {
+    (void)me;
+    return snapshot->served >= enough;
+}

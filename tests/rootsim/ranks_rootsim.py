@@ -1,0 +1,22 @@
+#!/usr/bin/env python3
+"""Models in ROOT-Sim's style end with one digest on several ranks, too."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "mpi"))
+from ranks import Ranks  # noqa: E402
+
+ranks = Ranks()
+rolled_back = 0
+for model, options in {"rootsim_post": [], "rootsim_queue": ["--lp", 64]}.items():
+    reference = ranks.statistics_of(model, *options, "--engine", "sequential")
+    for count in (2, 3):
+        run = ranks.statistics_over(count, model, *options, "--workers", 1, "--window", "off")
+        rolled_back += run["rolled_back_events"]
+        ranks.expect((run["ranks"], run["digest"]) == (count, reference["digest"])
+                     and run["mpi"]["events_sent"] > 0,
+                     f"{model}: {count} ranks, digest {run['digest']}, {run['mpi']['events_sent']} "
+                     "events crossed them")
+ranks.expect(rolled_back > 0, f"{rolled_back} events were rolled back")
+ranks.leave()
