@@ -60,7 +60,13 @@ class MpiRanks final : public RankGroup {
         // in those of a rank that has much to do. Who has nothing to do does so by itself: waiting.hpp,
         // Worker::rest().
         setenv("OMPI_MCA_mpi_yield_when_idle", "0", 1);
-        if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &thread_level_) != MPI_SUCCESS)
+        int is_started = 0;
+        MPI_Initialized(&is_started);
+        is_ours_ = is_started == 0;
+        if (!is_ours_)
+            MPI_Query_thread(&thread_level_);
+        else if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &thread_level_) !=
+                 MPI_SUCCESS)
             throw MachineError("MPI cannot be started (MPI_Init_thread failed)");
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
         try {
@@ -68,14 +74,14 @@ class MpiRanks final : public RankGroup {
             mpi_check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
             mpi_check(MPI_Comm_size(comm_, &ranks_), "MPI_Comm_size");
         } catch (...) {
-            MPI_Finalize();
+            if (is_ours_) MPI_Finalize();
             throw;
         }
     }
 
     ~MpiRanks() override {
         MPI_Comm_free(&comm_);
-        MPI_Finalize();
+        if (is_ours_) MPI_Finalize();
     }
 
     RankId rank() const noexcept override { return RankId{static_cast<std::uint32_t>(rank_)}; }
@@ -170,6 +176,7 @@ class MpiRanks final : public RankGroup {
     MPI_Comm comm_ = MPI_COMM_NULL;
     int rank_ = 0;
     int ranks_ = 1;
+    bool is_ours_ = true;                   // started here, and not by the program before nw::run
     int thread_level_ = MPI_THREAD_SINGLE;  // which allows what the main thread does alone
 };
 

@@ -25,7 +25,7 @@ ROOMS = [
     "src/event", "src/net", "src/lp", "src/gvt", "src/plan", "src/output", "src/stats", "src/checkpoint",
     "src/engine", "src/checked", "src/inorder", "src/rank", "src/worker", "src/timewarp", "src/run",
     "mpi", "models",
-    "src/formats", "src/options", "src/results", "src/modelcheck", "src/main", "src/rootsim",
+    "src/formats", "src/options", "src/results", "src/modelcheck", "src/main", "src/rootsim", "src/ross",
 ]
 FLOORS = {room: floor for floor, room in enumerate(ROOMS)}
 
@@ -95,6 +95,10 @@ FOREIGN = {
     # ROOT-Sim's headers are C.
     "src/rootsim": ["fmt/*", "argp.h", "errno.h", "signal.h", "unistd.h", "float.h", "limits.h",
                     "stdarg.h", "stdbool.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "rootsim/*"],
+    # What a C program expects of ross.h, besides what is in it.
+    "src/ross": ["fmt/*", "ross.h", "mpi.h", "errno.h", "float.h", "limits.h", "math.h", "stdarg.h",
+                 "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "sys/time.h",
+                 "sys/types.h", "unistd.h"],
 }
 
 # C++'s names of headers to which POSIX adds.

@@ -1,0 +1,60 @@
+// What the sources of this room share: the state of a ROSS model's program, from tw_init() to tw_end().
+//
+// The program has one tw_run(), which is one nw::run(). All here is written by the main thread before it;
+// workers only read it, but for their own LPs' places in g_tw_lp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ross.h>
+
+namespace nw {
+class Context;
+}
+
+namespace nw::ross {
+
+// Prints the one line and ends the program, with the exit code for what is wrong before a run.
+[[noreturn]] void refuse(const std::string& line);
+
+// A rule that the model broke: in a handler as a ModelError, else as refuse().
+[[noreturn]] void break_off(const std::string& line);
+
+// What runs, beside ROSS's own globals.
+struct Program {
+    std::vector<std::string> arguments;  // for nw::run: the program's name, and what is not ROSS's
+    std::vector<std::string> idle;       // what was said and has no meaning here
+    unsigned ranks = 1;
+    bool is_done = false;
+};
+Program& program();
+
+// Reads ROSS's and the model's options, and leaves what may be numawarp's in program().arguments.
+void read_options(int argc, char** argv);
+
+// True once MPI was started here: then it is ended here, too.
+bool start_mpi_if_launched();
+void end_mpi();
+
+// For each LP of all ranks its type, by gid; and which of them are this rank's, by gid: its place in g_tw_lp,
+// or `elsewhere`.
+struct LpTable {
+    static constexpr std::uint32_t elsewhere = UINT32_MAX;
+    std::vector<tw_lptype> types;
+    std::vector<std::uint32_t> type_of;
+    std::vector<std::uint32_t> place_of;
+};
+// Requires: tw_define_lps() was called. Refuses what is not whole.
+LpTable lp_table();
+
+// The handler that this thread is in. Null outside of handlers.
+extern __thread Context* current_context;
+
+// After the arguments of tw_error() and its kin.
+std::string formatted(const char* format, va_list arguments);
+
+}  // namespace nw::ross

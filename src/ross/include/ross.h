@@ -1,0 +1,366 @@
+/* What models written for ROSS (Rensselaer's Optimistic Simulation System, version 8) include. They compile
+ * unmodified and run on numawarp's engines: docs/ross.md says what differs and what is not there.
+ *
+ * C and C++. Names, types and constants are ROSS's; what stands behind them is in src/ross/. */
+#ifndef NUMAWARP_ROSS_H
+#define NUMAWARP_ROSS_H
+
+#include <errno.h>
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <mpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- Names and numbers ------------------------------------------------------------------------- */
+
+typedef unsigned long tw_peid;
+typedef tw_peid tw_kpid;
+typedef uint64_t tw_lpid;
+typedef double tw_stime;
+typedef unsigned int tw_eventid;
+typedef unsigned long long tw_stat;
+typedef unsigned long long tw_clock;
+typedef struct timeval tw_wtime;
+typedef long tw_node;
+
+#define MPI_TYPE_TW_STIME MPI_DOUBLE
+#define TW_STIME_CRT(x) (x)
+#define TW_STIME_DBL(x) (x)
+#define TW_STIME_CMP(x, y) (((x) < (y)) ? -1 : ((x) > (y)))
+#define TW_STIME_ADD(x, y) ((x) + (y))
+#define TW_STIME_MAX DBL_MAX
+#define ROSS_MAX(a, b) ((a) > (b) ? (a) : (b))
+#define ROSS_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define TW_LOC __FILE__, __LINE__
+#define NORETURN __attribute__((__noreturn__))
+
+typedef enum tw_synch_e {
+    NO_SYNCH,
+    SEQUENTIAL,
+    CONSERVATIVE,
+    OPTIMISTIC,
+    OPTIMISTIC_DEBUG,
+    OPTIMISTIC_REALTIME,
+    SEQUENTIAL_ROLLBACK_CHECK
+} tw_synch;
+
+typedef enum tw_lp_map { LINEAR, ROUND_ROBIN, CUSTOM } tw_lp_map;
+
+typedef struct tw_bf {
+    unsigned int c0 : 1, c1 : 1, c2 : 1, c3 : 1, c4 : 1, c5 : 1, c6 : 1, c7 : 1;
+    unsigned int c8 : 1, c9 : 1, c10 : 1, c11 : 1, c12 : 1, c13 : 1, c14 : 1, c15 : 1;
+    unsigned int c16 : 1, c17 : 1, c18 : 1, c19 : 1, c20 : 1, c21 : 1, c22 : 1, c23 : 1;
+    unsigned int c24 : 1, c25 : 1, c26 : 1, c27 : 1, c28 : 1, c29 : 1, c30 : 1, c31 : 1;
+} tw_bf;
+
+/* --- Random numbers ---------------------------------------------------------------------------- */
+
+typedef int32_t *tw_seed;
+
+/* One stream of CLCG4; Cg is where it stands, Ig where it began. */
+typedef struct tw_rng_stream {
+    unsigned long count;
+    int32_t Ig[4];
+    int32_t Cg[4];
+    double tw_normal_u1;
+    double tw_normal_u2;
+    int tw_normal_flipflop;
+} tw_rng_stream;
+
+/* All streams come from one generator: there is nothing in it. */
+typedef struct tw_rng {
+    int nothing;
+} tw_rng;
+
+#define tw_opi 6.28318530718
+#define tw_rand_unif(G) rng_gen_val(G)
+#define tw_rand_reverse_unif(G) rng_gen_reverse_val(G)
+
+double rng_gen_val(tw_rng_stream *g);
+double rng_gen_reverse_val(tw_rng_stream *g);
+void rng_set_seed(tw_rng_stream *g, uint32_t *s, tw_rng *unused);
+void rng_get_state(tw_rng_stream *g, uint32_t *s);
+void rng_put_state(tw_rng_stream *g, uint32_t *s);
+void rng_write_state(tw_rng_stream *g, FILE *f);
+void tw_rand_initial_seed(tw_rng_stream *g, tw_lpid id, tw_rng *unused);
+long tw_rand_integer(tw_rng_stream *g, long low, long high);
+unsigned long tw_rand_ulong(tw_rng_stream *g, unsigned long low, unsigned long high);
+long tw_rand_binomial(tw_rng_stream *g, long N, double P);
+double tw_rand_exponential(tw_rng_stream *g, double Lambda);
+double tw_rand_pareto(tw_rng_stream *g, double shape, double scale);
+double tw_rand_gamma(tw_rng_stream *g, double shape, double scale);
+long tw_rand_geometric(tw_rng_stream *g, double P);
+double tw_rand_normal01(tw_rng_stream *g, unsigned int *rng_calls);
+double tw_rand_normal_sd(tw_rng_stream *g, double Mu, double Sd, unsigned int *rng_calls);
+double tw_rand_lognormal(tw_rng_stream *g, double mean, double sd, unsigned int *rng_calls);
+long tw_rand_poisson(tw_rng_stream *g, double Lambda);
+double tw_rand_weibull(tw_rng_stream *g, double mean, double shape);
+
+/* --- LPs, and what they run on ----------------------------------------------------------------- */
+
+typedef struct tw_lptype tw_lptype;
+typedef struct tw_event tw_event;
+typedef struct tw_lp tw_lp;
+typedef struct tw_kp tw_kp;
+typedef struct tw_pe tw_pe;
+
+typedef void (*pe_init_f)(tw_pe *pe);
+typedef void (*pe_gvt_f)(tw_pe *pe);
+typedef void (*pe_final_f)(tw_pe *pe);
+typedef void (*init_f)(void *sv, tw_lp *me);
+typedef tw_peid (*map_f)(tw_lpid);
+typedef tw_lp *(*map_local_f)(tw_lpid);
+typedef void (*map_custom_f)(void);
+typedef void (*pre_run_f)(void *sv, tw_lp *me);
+typedef void (*event_f)(void *sv, tw_bf *cv, void *msg, tw_lp *me);
+typedef void (*revent_f)(void *sv, tw_bf *cv, void *msg, tw_lp *me);
+typedef void (*commit_f)(void *sv, tw_bf *cv, void *msg, tw_lp *me);
+typedef void (*final_f)(void *sv, tw_lp *me);
+typedef tw_lpid (*tw_typemap_f)(tw_lpid gid);
+
+struct tw_lptype {
+    init_f init;
+    pre_run_f pre_run;
+    event_f event;
+    revent_f revent;
+    commit_f commit;
+    final_f final;
+    map_f map; /* never called: where an LP runs is the engine's business */
+    size_t state_sz;
+};
+
+struct tw_lp {
+    tw_lpid id;  /* its place in g_tw_lp */
+    tw_lpid gid; /* its number among all */
+    tw_pe *pe;
+    tw_kp *kp;
+    void *cur_state;
+    tw_lptype *type;
+    tw_rng_stream *rng;
+};
+
+struct tw_kp {
+    tw_kpid id;
+    tw_pe *pe;
+    int lp_count;
+};
+
+struct tw_pe {
+    tw_peid id;
+    tw_rng *rng;
+};
+
+struct tw_event {
+    tw_lp *src_lp;
+    tw_lpid dest_lpid;
+    tw_stime send_ts;
+    tw_stime recv_ts;
+    tw_stime offset_ts;
+};
+
+extern tw_synch g_tw_synchronization_protocol;
+extern map_local_f g_tw_custom_lp_global_to_local_map;
+extern map_custom_f g_tw_custom_initial_mapping;
+extern tw_lp_map g_tw_mapping;
+extern tw_lpid g_tw_nlp;
+extern tw_lpid g_tw_total_lps;
+extern tw_lpid g_tw_lp_offset;
+extern tw_kpid g_tw_nkp;
+extern tw_lp **g_tw_lp;
+extern tw_kp **g_tw_kp;
+extern tw_pe *g_tw_pe;
+extern tw_lptype *g_tw_lp_types;
+extern tw_typemap_f g_tw_lp_typemap;
+extern unsigned int g_tw_nRNG_per_lp;
+extern tw_lpid g_tw_rng_default;
+extern tw_seed g_tw_rng_seed;
+extern double g_tw_ts_end;
+extern double g_tw_lookahead;
+extern size_t g_tw_msg_sz;
+extern tw_peid g_tw_mynode;
+extern tw_peid g_tw_masternode;
+
+/* Read and written by models, without effect here. */
+extern unsigned int g_tw_npe; /* always 1 */
+extern unsigned int g_tw_mblock;
+extern unsigned int g_tw_gvt_interval;
+extern unsigned int g_tw_events_per_pe;
+extern unsigned int g_tw_events_per_pe_extra;
+extern unsigned int g_tw_memory_nqueues;
+extern unsigned long long g_tw_max_opt_lookahead;
+extern unsigned long long g_tw_clock_rate;
+
+/* The time of the event that this thread executes. */
+extern __thread tw_stime numawarp_ross_now;
+
+void tw_init(int *argc, char ***argv);
+void tw_define_lps(tw_lpid nlp, size_t msg_sz);
+void tw_run(void);
+void tw_end(void);
+void tw_lp_settype(tw_lpid lp, tw_lptype *type);
+void tw_lp_setup_types(void);
+tw_lpid map_onetype(tw_lpid gid);
+void tw_lp_onpe(tw_lpid id, tw_pe *pe, tw_lpid gid);
+void tw_lp_onkp(tw_lp *lp, tw_kp *kp);
+void tw_kp_onpe(tw_kpid id, tw_pe *pe);
+tw_kp *tw_getkp(tw_kpid id);
+tw_lp *tw_getlp(tw_lpid id);
+tw_lp *tw_getlocal_lp(tw_lpid gid);
+void tw_lp_suspend(tw_lp *lp, int do_orig_event_rc, int error_num);
+void tw_rand_init_streams(tw_lp *lp, unsigned int nstreams, unsigned int n_core_streams);
+unsigned tw_nnodes(void);
+
+static inline int tw_ismaster(void) { return g_tw_mynode == g_tw_masternode; }
+static inline void *tw_getstate(tw_lp *lp) { return lp->cur_state; }
+static inline tw_pe *tw_getpe(tw_peid id) { return id == 0 ? g_tw_pe : NULL; }
+static inline tw_stime tw_now(tw_lp const *lp) {
+    (void)lp;
+    return numawarp_ross_now;
+}
+
+/* --- Events ------------------------------------------------------------------------------------ */
+
+tw_event *tw_event_new(tw_lpid dest_gid, tw_stime offset_ts, tw_lp *sender);
+void tw_event_send(tw_event *event);
+static inline void *tw_event_data(tw_event *event) { return event + 1; }
+
+/* --- Options ----------------------------------------------------------------------------------- */
+
+typedef enum tw_opttype {
+    TWOPTTYPE_GROUP = 1,
+    TWOPTTYPE_ULONG,
+    TWOPTTYPE_ULONGLONG,
+    TWOPTTYPE_UINT,
+    TWOPTTYPE_STIME,
+    TWOPTTYPE_DOUBLE,
+    TWOPTTYPE_CHAR,
+    TWOPTTYPE_FLAG
+} tw_opttype;
+
+typedef struct tw_optdef {
+    tw_opttype type;
+    const char *name;
+    const char *help;
+    void *value;
+} tw_optdef;
+
+#define TWOPT_GROUP(h) { TWOPTTYPE_GROUP, NULL, (h), NULL }
+#define TWOPT_ULONG(n, v, h) { TWOPTTYPE_ULONG, (n), (h), &(v) }
+#define TWOPT_ULONGLONG(n, v, h) { TWOPTTYPE_ULONGLONG, (n), (h), &(v) }
+#define TWOPT_UINT(n, v, h) { TWOPTTYPE_UINT, (n), (h), &(v) }
+#define TWOPT_STIME(n, v, h) { TWOPTTYPE_STIME, (n), (h), &(v) }
+#define TWOPT_DOUBLE(n, v, h) { TWOPTTYPE_DOUBLE, (n), (h), &(v) }
+#define TWOPT_CHAR(n, v, h) { TWOPTTYPE_CHAR, (n), (h), &(v) }
+#define TWOPT_FLAG(n, v, h) { TWOPTTYPE_FLAG, (n), (h), &(v) }
+#define TWOPT_END() { (tw_opttype)0, NULL, NULL, NULL }
+
+void tw_opt_add(const tw_optdef *options);
+
+/* --- Helpers ----------------------------------------------------------------------------------- */
+
+void tw_error(const char *file, int line, const char *fmt, ...) NORETURN
+    __attribute__((__format__(__printf__, 3, 4)));
+void tw_warning(const char *file, int line, const char *fmt, ...);
+void tw_printf(const char *file, int line, const char *fmt, ...);
+int tw_output(tw_lp *lp, const char *fmt, ...);
+void *tw_calloc(const char *file, int line, const char *for_who, size_t e_sz, size_t n);
+void tw_wall_now(tw_wtime *t);
+void tw_wall_sub(tw_wtime *r, tw_wtime *a, tw_wtime *b);
+double tw_wall_to_double(tw_wtime *t);
+tw_clock tw_clock_read(void);
+
+/* MPI is there for a model that gathers its results. It is started when a launcher has started several
+ * ranks, or else when the model first names the communicator. */
+MPI_Comm numawarp_ross_communicator(void);
+#undef MPI_COMM_WORLD
+#define MPI_COMM_WORLD numawarp_ross_communicator()
+#define MPI_COMM_ROSS numawarp_ross_communicator()
+
+/* --- Declared by models, and asked for by nobody here -------------------------------------------
+ * ROSS samples models and compares states by these. The options that would ask for it are refused. */
+
+typedef void (*ev_trace_f)(void *msg, tw_lp *lp, char *buffer, int *collect_flag);
+typedef void (*model_stat_f)(void *sv, tw_lp *lp, char *buffer);
+typedef void (*sample_event_f)(void *state, tw_bf *b, tw_lp *lp, void *sample);
+typedef void (*sample_revent_f)(void *state, tw_bf *b, tw_lp *lp, void *sample);
+
+typedef struct st_model_types {
+    ev_trace_f ev_trace;
+    size_t ev_sz;
+    model_stat_f model_stat_fn;
+    size_t mstat_sz;
+    sample_event_f sample_event_fn;
+    sample_revent_f sample_revent_fn;
+    size_t sample_struct_sz;
+} st_model_types;
+
+static inline void st_model_settype(tw_lpid i, st_model_types *types) {
+    (void)i;
+    (void)types;
+}
+
+typedef void (*save_checkpoint_state_f)(void *into, void const *from);
+typedef void (*clean_checkpoint_state_f)(void *state);
+typedef bool (*check_states_f)(void *current_state, void const *before_state);
+typedef void (*print_lpstate_f)(FILE *, char const *prefix, void *state);
+typedef void (*print_checkpoint_state_f)(FILE *, char const *prefix, void *state);
+typedef void (*print_event_f)(FILE *, char const *prefix, void *lp_state, void *event_msg);
+
+typedef struct crv_checkpointer {
+    tw_lptype *lptype;
+    size_t sz_storage;
+    save_checkpoint_state_f save_lp;
+    clean_checkpoint_state_f clean_lp;
+    check_states_f check_lps;
+    print_lpstate_f print_lp;
+    print_checkpoint_state_f print_checkpoint;
+    print_event_f print_event;
+} crv_checkpointer;
+
+static inline void crv_add_custom_state_checkpoint(crv_checkpointer *checkpointer) {
+    (void)checkpointer;
+}
+
+/* --- Not there: a call is a compile error that says what to do --------------------------------- */
+
+#define NUMAWARP_ROSS_NOT_THERE(what) __attribute__((error(what)))
+
+NUMAWARP_ROSS_NOT_THERE("numawarp has no priorities of events: docs/ross.md")
+tw_event *tw_event_new_user_prio(tw_lpid dest_gid, tw_stime offset_ts, tw_lp *sender, tw_stime prio);
+NUMAWARP_ROSS_NOT_THERE("numawarp does not take a sent event back: docs/ross.md")
+void tw_event_rescind(tw_event *event);
+NUMAWARP_ROSS_NOT_THERE("numawarp has no hooks at GVT: docs/ross.md")
+void tw_trigger_gvt_hook_at(tw_stime time);
+NUMAWARP_ROSS_NOT_THERE("numawarp has no hooks at GVT: docs/ross.md")
+void tw_trigger_gvt_hook_every(int num_gvt_calls);
+NUMAWARP_ROSS_NOT_THERE("numawarp has no hooks at GVT: docs/ross.md")
+void tw_trigger_gvt_hook_when_model_calls(void);
+NUMAWARP_ROSS_NOT_THERE("use --rollback snapshot in place of saved differences: docs/ross.md")
+void tw_snapshot(tw_lp *lp, size_t state_sz);
+NUMAWARP_ROSS_NOT_THERE("use --rollback snapshot in place of saved differences: docs/ross.md")
+long tw_snapshot_delta(tw_lp *lp, size_t state_sz);
+NUMAWARP_ROSS_NOT_THERE("use --rollback snapshot in place of saved differences: docs/ross.md")
+void tw_snapshot_restore(tw_lp *lp, size_t state_sz);
+NUMAWARP_ROSS_NOT_THERE("numawarp joins MPI_COMM_WORLD and no other communicator: docs/ross.md")
+void tw_comm_set(MPI_Comm comm);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

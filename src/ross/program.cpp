@@ -1,0 +1,435 @@
+// tw_init() and tw_end(), the command line, and MPI as far as a model itself calls it.
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <numawarp/model.hpp>
+
+#include "door.hpp"
+
+// The header gives models another name for it, which starts MPI.
+#undef MPI_COMM_WORLD
+#if defined(OMPI_MAJOR_VERSION)
+#define MPI_COMM_WORLD OMPI_PREDEFINED_GLOBAL(MPI_Comm, ompi_mpi_comm_world)
+#else
+#define MPI_COMM_WORLD ((MPI_Comm)0x44000000)
+#endif
+
+tw_synch g_tw_synchronization_protocol = NO_SYNCH;
+double g_tw_ts_end = 100000.0;
+double g_tw_lookahead = 0.005;
+tw_seed g_tw_rng_seed = nullptr;
+tw_peid g_tw_mynode = 0;
+tw_peid g_tw_masternode = 0;
+unsigned int g_tw_npe = 1;
+unsigned int g_tw_mblock = 16;
+unsigned int g_tw_gvt_interval = 16;
+unsigned int g_tw_events_per_pe = 2048;
+unsigned int g_tw_events_per_pe_extra = 0;
+unsigned int g_tw_memory_nqueues = 0;
+unsigned long long g_tw_max_opt_lookahead = ULLONG_MAX;
+unsigned long long g_tw_clock_rate = 1000000000;
+
+namespace nw::ross {
+namespace {
+
+// What ROSS would do with it, the engine does by itself.
+unsigned int idle_number = 0;
+double idle_fraction = 0;
+
+unsigned int protocol = NO_SYNCH;
+std::int32_t seeds[4] = {};
+unsigned int kps_per_pe = 16;
+
+const tw_optdef kernel_options[] = {
+    TWOPT_GROUP("ROSS Kernel"),
+    TWOPT_UINT("synch", protocol,
+               "engine: 1 sequential, 2 conservative, 3 Time Warp, 6 Time Warp that checks each "
+               "rollback (4 and 5 are as 3)"),
+    TWOPT_DOUBLE("end", g_tw_ts_end, "end of the run, as --until"),
+    TWOPT_DOUBLE("cons-lookahead", g_tw_lookahead, "least delay of events, for --synch=2"),
+    TWOPT_UINT("nkp", kps_per_pe, "number of kernel processes that models see"),
+    TWOPT_UINT("rng-seed1", seeds[0], "first seed of four"),
+    TWOPT_UINT("rng-seed2", seeds[1], "second seed of four"),
+    TWOPT_UINT("rng-seed3", seeds[2], "third seed of four"),
+    TWOPT_UINT("rng-seed4", seeds[3], "fourth seed of four"),
+    TWOPT_END()};
+
+const tw_optdef idle_options[] = {
+    TWOPT_GROUP("ROSS Kernel, without effect here"),
+    TWOPT_UINT("batch", g_tw_mblock, nullptr),
+    TWOPT_UINT("extramem", g_tw_events_per_pe_extra, nullptr),
+    TWOPT_UINT("buddy-size", idle_number, nullptr),
+    TWOPT_UINT("lz4-knob", idle_number, nullptr),
+    TWOPT_ULONGLONG("max-opt-lookahead", g_tw_max_opt_lookahead, nullptr),
+    TWOPT_UINT("avl-size", idle_number, nullptr),
+    TWOPT_UINT("core-rng-seed1", idle_number, nullptr),
+    TWOPT_UINT("core-rng-seed2", idle_number, nullptr),
+    TWOPT_UINT("core-rng-seed3", idle_number, nullptr),
+    TWOPT_UINT("core-rng-seed4", idle_number, nullptr),
+    TWOPT_UINT("gvt-interval", g_tw_gvt_interval, nullptr),
+    TWOPT_DOUBLE("report-interval", idle_fraction, nullptr),
+    TWOPT_ULONGLONG("clock-rate", g_tw_clock_rate, nullptr),
+    TWOPT_UINT("read-buffer", idle_number, nullptr),
+    TWOPT_UINT("send-buffer", idle_number, nullptr),
+    TWOPT_END()};
+
+std::vector<const tw_optdef*> model_options;
+
+const tw_optdef* find(const tw_optdef* options, std::string_view name) {
+    for (; options->type != 0; ++options)
+        if (options->type != TWOPTTYPE_GROUP && options->name != nullptr && name == options->name)
+            return options;
+    return nullptr;
+}
+
+// The model's come first, as in ROSS.
+const tw_optdef* find(std::string_view name) {
+    for (const tw_optdef* const group : model_options)
+        if (const tw_optdef* const found = find(group, name)) return found;
+    if (const tw_optdef* const found = find(kernel_options, name)) return found;
+    return find(idle_options, name);
+}
+
+bool is_idle(const tw_optdef* option) {
+    return option >= std::begin(idle_options) && option < std::end(idle_options);
+}
+
+const char* values_of(tw_opttype type) {
+    switch (type) {
+        case TWOPTTYPE_DOUBLE:
+        case TWOPTTYPE_STIME:
+            return "a number";
+        case TWOPTTYPE_CHAR:
+            return "a text";
+        case TWOPTTYPE_FLAG:
+            return "nothing behind it";
+        default:
+            return "a whole number from 0 on";
+    }
+}
+
+[[noreturn]] void refuse_value(const tw_optdef& option, const std::string& text) {
+    refuse(fmt::format("--{}={}: must be {}", option.name, text, values_of(option.type)));
+}
+
+unsigned long long whole_number(const tw_optdef& option, const std::string& text,
+                                unsigned long long most) {
+    char* end = nullptr;
+    errno = 0;
+    const unsigned long long value = std::strtoull(text.c_str(), &end, 10);
+    if (text.empty() || text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 ||
+        value > most)
+        refuse_value(option, text);
+    return value;
+}
+
+double number(const tw_optdef& option, const std::string& text) {
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    if (text.empty() || *end != '\0' || value - value != 0) refuse_value(option, text);
+    return value;
+}
+
+template <class Value>
+void store(const tw_optdef& option, Value value) {
+    std::memcpy(option.value, &value, sizeof value);
+}
+
+void apply(const tw_optdef& option, bool has_value, const std::string& text) {
+    if (has_value == (option.type == TWOPTTYPE_FLAG)) refuse_value(option, text);
+    switch (option.type) {
+        case TWOPTTYPE_UINT:
+            return store(option, static_cast<unsigned int>(whole_number(option, text, UINT_MAX)));
+        case TWOPTTYPE_ULONG:
+            return store(option, static_cast<unsigned long>(whole_number(option, text, ULONG_MAX)));
+        case TWOPTTYPE_ULONGLONG:
+            return store(option, whole_number(option, text, ULLONG_MAX));
+        case TWOPTTYPE_DOUBLE:
+        case TWOPTTYPE_STIME:
+            return store(option, number(option, text));
+        case TWOPTTYPE_CHAR:
+            std::memcpy(option.value, text.c_str(), text.size() + 1);
+            return;
+        case TWOPTTYPE_FLAG:
+            return store(option, 1U);
+        case TWOPTTYPE_GROUP:
+            return;
+    }
+}
+
+void print_options(const tw_optdef* options) {
+    for (; options->type != 0; ++options) {
+        if (options->type == TWOPTTYPE_GROUP) {
+            std::printf("%s:\n", options->help);
+        } else {
+            std::printf("  --%s%s\n", options->name,
+                        options->type == TWOPTTYPE_FLAG ? "" : "=VALUE");
+            if (options->help != nullptr) std::printf("      %s\n", options->help);
+        }
+    }
+    std::printf("\n");
+}
+
+std::vector<std::string> words_of_file(const std::string& name) {
+    std::ifstream file(name);
+    if (!file)
+        refuse(fmt::format("--args-file={}: cannot be read: {}", name, std::strerror(errno)));
+    std::vector<std::string> words;
+    for (std::string line; std::getline(file, line);) {
+        const std::string before_comment = line.substr(0, line.find('#'));
+        for (std::size_t at = 0;
+             (at = before_comment.find_first_not_of(" \t\r", at)) != std::string::npos;) {
+            const std::size_t end =
+                std::min(before_comment.find_first_of(" \t\r", at), before_comment.size());
+            words.push_back(before_comment.substr(at, end - at));
+            at = end;
+        }
+    }
+    return words;
+}
+
+bool is_given(std::string_view name) {
+    for (const std::string& argument : program().arguments)
+        if (argument == name || argument.starts_with(std::string(name) + "=")) return true;
+    return false;
+}
+
+void add_argument(std::string_view name, std::string_view value) {
+    if (is_given(name)) return;
+    program().arguments.emplace_back(name);
+    program().arguments.emplace_back(value);
+}
+
+// What --engine says where --synch says nothing: models ask.
+void choose_protocol() {
+    switch (protocol) {
+        case NO_SYNCH:
+            break;
+        case SEQUENTIAL:
+            add_argument("--engine", "sequential");
+            break;
+        case CONSERVATIVE:
+            add_argument("--engine", "conservative");
+            break;
+        case SEQUENTIAL_ROLLBACK_CHECK:
+            add_argument("--check-rollback", "1");
+            [[fallthrough]];
+        case OPTIMISTIC:
+        case OPTIMISTIC_DEBUG:
+        case OPTIMISTIC_REALTIME:
+            add_argument("--engine", "timewarp");
+            break;
+        default:
+            refuse(fmt::format("--synch={}: must be from 1 to 6", protocol));
+    }
+    g_tw_synchronization_protocol = OPTIMISTIC;
+    const std::vector<std::string>& given = program().arguments;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        const std::string value = given[i] == "--engine" && i + 1 < given.size() ? given[i + 1]
+                                  : given[i].starts_with("--engine=") ? given[i].substr(9)
+                                                                      : "";
+        if (value == "sequential") g_tw_synchronization_protocol = SEQUENTIAL;
+        if (value == "conservative") g_tw_synchronization_protocol = CONSERVATIVE;
+    }
+}
+
+void take_seeds() {
+    static std::int32_t own[4];
+    int count = 0;
+    for (const std::int32_t seed : seeds) count += seed != 0 ? 1 : 0;
+    if (count == 0) return;
+    if (count < 4) refuse("--rng-seed1 to --rng-seed4: all four must be given, and not be 0");
+    std::memcpy(own, seeds, sizeof own);
+    g_tw_rng_seed = own;
+}
+
+void read(const std::vector<std::string>& arguments, bool in_file) {
+    for (const std::string& argument : arguments) {
+        const std::size_t equals = argument.find('=');
+        const bool has_value = equals != std::string::npos;
+        const std::string name = argument.substr(0, equals);
+        const std::string text = has_value ? argument.substr(equals + 1) : "";
+        const tw_optdef* const option = name.starts_with("--") ? find(name.substr(2)) : nullptr;
+        if (option != nullptr) {
+            apply(*option, has_value, text);
+            if (is_idle(option)) program().idle.push_back(name);
+        } else if (name == "--args-file" && !in_file) {
+            read(words_of_file(text), true);
+        } else {
+            program().arguments.push_back(argument);
+        }
+    }
+}
+
+bool owns_mpi = false;
+
+void start_mpi() {
+    int is_started = 0;
+    MPI_Initialized(&is_started);
+    if (is_started != 0) return;
+    // As the engine does where it starts MPI: `mpi/session.cpp` has the reason.
+    setenv("OMPI_MCA_mpi_yield_when_idle", "0", 1);
+    int level = 0;
+    if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS)
+        refuse("MPI cannot be started (MPI_Init_thread failed)");
+    owns_mpi = true;
+}
+
+}  // namespace
+
+Program& program() {
+    static Program one;
+    return one;
+}
+
+void refuse(const std::string& line) {
+    std::fflush(stdout);
+    if (g_tw_mynode == g_tw_masternode) std::fprintf(stderr, "numawarp: %s\n", line.c_str());
+    int is_started = 0;
+    MPI_Initialized(&is_started);
+    if (is_started != 0 && program().ranks > 1) MPI_Abort(MPI_COMM_WORLD, 2);
+    std::exit(2);
+}
+
+void break_off(const std::string& line) {
+    if (current_context != nullptr) throw ModelError(line);
+    refuse(line);
+}
+
+void read_options(int argc, char** argv) {
+    program().arguments = {argc > 0 ? argv[0] : "model"};
+    read({argv + std::min(argc, 1), argv + argc}, false);
+    take_seeds();
+    choose_protocol();
+    if (is_given("--help")) {
+        for (const tw_optdef* const group : model_options) print_options(group);
+        print_options(kernel_options);
+        print_options(idle_options);
+    }
+    for (const char* const not_there : {"--checkpoint", "--restart"})
+        if (is_given(not_there))
+            refuse(fmt::format("{}: models behind ross.h cannot be saved yet", not_there));
+}
+
+bool start_mpi_if_launched() {
+    bool is_launched = false;
+    for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"})
+        is_launched = is_launched || std::getenv(name) != nullptr;
+    if (!is_launched) return false;
+    start_mpi();
+    int rank = 0, ranks = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    g_tw_mynode = static_cast<tw_peid>(rank);
+    program().ranks = static_cast<unsigned>(ranks);
+    return true;
+}
+
+void end_mpi() {
+    if (owns_mpi) MPI_Finalize();
+    owns_mpi = false;
+}
+
+std::string formatted(const char* format, va_list arguments) {
+    va_list again;
+    va_copy(again, arguments);
+    const int size = std::vsnprintf(nullptr, 0, format, again);
+    va_end(again);
+    std::string text(static_cast<std::size_t>(std::max(size, 0)), '\0');
+    std::vsnprintf(text.data(), text.size() + 1, format, arguments);
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    return text;
+}
+
+}  // namespace nw::ross
+
+using nw::ross::program;
+
+void tw_opt_add(const tw_optdef* options) {
+    if (options != nullptr && options->type != 0) nw::ross::model_options.push_back(options);
+}
+
+void tw_init(int* argc, char*** argv) {
+    nw::ross::start_mpi_if_launched();
+    nw::ross::read_options(*argc, *argv);
+    static tw_rng rng{};
+    static tw_pe pe{};
+    pe = {g_tw_mynode, &rng};
+    g_tw_pe = &pe;
+    if (g_tw_nkp == 1) g_tw_nkp = nw::ross::kps_per_pe;
+    *argc = std::min(*argc, 1);
+    if (!program().idle.empty() && tw_ismaster())
+        std::fprintf(stderr, "numawarp: without effect here: %s\n",
+                     fmt::format("{}", fmt::join(program().idle, ", ")).c_str());
+}
+
+void tw_end(void) { nw::ross::end_mpi(); }
+
+unsigned tw_nnodes(void) { return program().ranks; }
+
+MPI_Comm numawarp_ross_communicator(void) {
+    nw::ross::start_mpi();
+    return MPI_COMM_WORLD;
+}
+
+void tw_error(const char* file, int line, const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    const std::string text =
+        fmt::format("{}:{}: {}", file, line, nw::ross::formatted(format, arguments));
+    va_end(arguments);
+    nw::ross::break_off(text);
+}
+
+namespace {
+
+void print_line(const char* kind, const char* file, int line, const char* format,
+                va_list arguments) {
+    std::printf("%s%s:%d: %s\n", kind, file, line, nw::ross::formatted(format, arguments).c_str());
+    std::fflush(stdout);
+}
+
+}  // namespace
+
+void tw_warning(const char* file, int line, const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print_line("warning: ", file, line, format, arguments);
+    va_end(arguments);
+}
+
+void tw_printf(const char* file, int line, const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print_line("", file, line, format, arguments);
+    va_end(arguments);
+}
+
+void* tw_calloc(const char* file, int line, const char* for_who, std::size_t e_sz, std::size_t n) {
+    void* const memory = std::calloc(n, e_sz);
+    if (memory == nullptr && n * e_sz != 0)
+        tw_error(file, line, "cannot allocate %zu times %zu bytes for %s", n, e_sz, for_who);
+    return memory;
+}
+
+void tw_wall_now(tw_wtime* t) { gettimeofday(t, nullptr); }
+
+void tw_wall_sub(tw_wtime* r, tw_wtime* a, tw_wtime* b) { timersub(a, b, r); }
+
+double tw_wall_to_double(tw_wtime* t) {
+    return static_cast<double>(t->tv_sec) + static_cast<double>(t->tv_usec) / 1e6;
+}
+
+tw_clock tw_clock_read(void) {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<tw_clock>(now.tv_sec) * 1000000000ULL + static_cast<tw_clock>(now.tv_nsec);
+}

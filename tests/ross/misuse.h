@@ -1,0 +1,32 @@
+/* The rules that a model can break in a handler, by number. */
+#ifndef NUMAWARP_TESTS_ROSS_MISUSE_H
+#define NUMAWARP_TESTS_ROSS_MISUSE_H
+
+#include <ross.h>
+
+static inline void make_misuse(unsigned int kind, tw_lp *lp) {
+    switch (tw_now(lp) > 5 ? kind : 0) {
+        case 1:
+            tw_event_send(tw_event_new(lp->gid, -1.0, lp));
+            break;
+        case 2:
+            tw_event_send(tw_event_new(g_tw_total_lps, 1.0, lp));
+            break;
+        case 3:
+            tw_error(TW_LOC, "the model says so: %d", 42);
+            break;
+        case 4:
+            tw_lp_suspend(lp, 0, 7);
+            break;
+        case 5:
+            for (;;) tw_event_new(lp->gid, 1.0, lp);
+            break;
+        case 6:
+            tw_getlp(g_tw_nlp);
+            break;
+        default:
+            break;
+    }
+}
+
+#endif

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Models written for ROSS: one digest and one result on every engine, with any workers, ranks and rollback; what
+they do wrong ends as with our own models. usage: test_models.py FOLDER-OF-PROGRAMS"""
+
+import re
+import subprocess
+
+from programs import MPI_ENVIRONMENT
+from refusals import Refusals
+
+# Workers that get far ahead of each other.
+TORN = ("--workers", "2", "--window", "off", "--lps-per-group", "1")
+
+
+class RossModels(Refusals):
+    def check(self):
+        for program, configurations in (
+                ("ross_bank", (("--synch=2", "--workers", "2"),
+                               ("--synch=3", *TORN),
+                               ("--synch=3", *TORN, "--rollback", "snapshot"),
+                               ("--synch=6", "--workers", "1"))),
+                ("ross_pinger", (("--synch=3", *TORN), ("--engine", "timewarp", "--workers", "1")))):
+            wanted = self.outcome(program, "--synch=1")
+            for words in configurations:
+                got = self.outcome(program, *words)
+                self.expect(got == wanted, f"{program} {' '.join(words)}: {got}, wanted {wanted}")
+        self.check_rollbacks()
+        self.check_commits()
+        self.check_ranks()
+        self.check_refusals()
+        self.check_rules()
+
+    def outcome(self, program, *words, launcher=()):
+        """Digest and last line of a run to time 100."""
+        stats = self.work / "stats.json"
+        done = subprocess.run([*launcher, self.bin / program, "--end=100", *words, "--stats", stats],
+                              capture_output=True, text=True, timeout=120, cwd=self.work,
+                              env=MPI_ENVIRONMENT)
+        if done.returncode != 0:
+            return f"exit code {done.returncode}: {done.stderr}"
+        digest = re.search(r"digest +([0-9a-f]{32})", done.stdout)
+        return digest and digest.group(1), done.stdout.splitlines()[-1]
+
+    def check_rollbacks(self):
+        rollbacks = 0
+        for program in ("ross_bank", "ross_pinger"):
+            rollbacks += self.statistics_of(program, "--end=50", *TORN)["rollbacks"]
+        self.expect(rollbacks > 0, f"{rollbacks} rollbacks")
+
+    def check_commits(self):
+        """Commit handlers find what the event handler left, and are called once an event."""
+        counted = {self.outcome("ross_bank", "--count-commits", "--workers", "1", *words)
+                   for words in (("--synch=1",), ("--check-rollback", "0.5"),
+                                 ("--check-rollback", "0.5", "--rollback", "snapshot"))}
+        self.expect(len(counted) == 1 and not str(counted).endswith("commits 0')}"),
+                    f"with commits counted: {counted}")
+
+    def check_ranks(self):
+        wanted = self.outcome("ross_bank", "--synch=1")
+        launcher = ("mpirun", "--oversubscribe", "-n", "2")
+        got = self.outcome("ross_bank", "--workers", "1", launcher=launcher)
+        self.expect(got == wanted, f"2 ranks: {got}, wanted {wanted}")
+
+    def check_refusals(self):
+        for fragments, *words in (
+                (["--tellers=-1", "whole number"], "--tellers=-1"),
+                (["--end=soon", "a number"], "--end=soon"),
+                (["--synch=9", "from 1 to 6"], "--synch=9"),
+                (["--label", "a text"], "--label"),
+                (["--count-commits=1", "nothing behind"], "--count-commits=1"),
+                (["--tellerz", "unknown option"], "--tellerz=3"),
+                (["--rng-seed1", "all four"], "--rng-seed1=5"),
+                (["--args-file=none", "cannot be read"], "--args-file=none"),
+                (["--checkpoint", "cannot be saved"], "--checkpoint", "there"),
+                (["tw_define_lps", "at least one LP"], "--tellers=0", "--clerks=0")):
+            self.refused(2, fragments, "ross_bank", *words)
+
+    def check_rules(self):
+        for kind, fragment in ((1, "delay"), (2, "there is no LP 32"), (3, "the model says so: 42"),
+                               (4, "suspended itself with error 7"), (5, "made and not sent"),
+                               (6, "tw_getlp(32)")):
+            for engine in (("--synch=1",), ("--synch=3", *TORN),
+                           ("--synch=3", *TORN, "--rollback", "snapshot")):
+                self.refused(3, [fragment], "ross_bank", f"--misuse={kind}", *engine, "--quiet")
+
+
+if __name__ == "__main__":
+    test = RossModels()
+    test.check()
+    test.leave()
