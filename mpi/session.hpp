@@ -12,8 +12,8 @@
 
 namespace nw {
 
-// Joins the ranks that were launched together, or is alone. At most once in a process. Throws
-// MachineError when MPI cannot be started.
+// Joins the ranks that were launched together, or is alone. At most once in a process. A program that has
+// started MPI itself also ends it. Throws MachineError when MPI cannot be started.
 std::unique_ptr<RankGroup> join_ranks();
 
 }  // namespace nw
