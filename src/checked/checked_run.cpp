@@ -8,6 +8,7 @@
 
 #include "event/event_record.hpp"
 #include "lp/group.hpp"
+#include "lp/lp_kinds.hpp"
 #include "lp/state_difference.hpp"
 #include "numa/handler/outside_sources.hpp"
 #include "numa/heap/lp_heap.hpp"
@@ -53,19 +54,19 @@ void CheckedRun::before_building() {
 }
 
 void CheckedRun::after_building() {
-    if (variables_) find_changed_variables(nullptr);
+    if (variables_) find_changed_variables("a constructor of an LP ");
 }
 
-void CheckedRun::before_call(const RunningCall& call, std::size_t object_bytes) {
+void CheckedRun::before_call(const RunningCall& call, const LpKinds& kinds) {
     ++calls_;
     if (variables_ && looks_now()) variables_->remember();
-    if (wanted_.watches) find_foreign_writes(call, object_bytes);
+    if (wanted_.watches) find_foreign_writes(call, kinds);
     if (wanted_.fill >= 0) fill_stack(wanted_.fill);
 }
 
-void CheckedRun::after_call(const RunningCall& call, Group& group) {
+void CheckedRun::after_call(const RunningCall& call, Group& group, const LpKinds& kinds) {
     if (!wanted_.watches) return;
-    if (looks_now()) find_changed_variables(&call);
+    if (looks_now()) find_changed_variables(describe_call(call, kinds) + "the handler ");
     images_.resize(std::max<std::size_t>(images_.size(), call.lp->id + std::size_t{1}));
     Image& image = images_[call.lp->id];
     Snapshot* const before = std::exchange(image.snapshot, nullptr);
@@ -73,11 +74,9 @@ void CheckedRun::after_call(const RunningCall& call, Group& group) {
     if (before != nullptr) LpHeap::drop(before, group.heap);
 }
 
-void CheckedRun::find_changed_variables(const RunningCall* running) {
+void CheckedRun::find_changed_variables(const std::string& call) {
     for (const ChangedVariable& changed : variables_->take_changed()) {
         if (breaches_.size() == breaches_most) return;
-        const std::string call = running == nullptr ? "a constructor of an LP "
-                                                    : describe_call(*running) + "the handler ";
         if (!changed.name.empty()) {
             breaches_.push_back(
                 {"State outside of the LP",
@@ -99,18 +98,18 @@ void CheckedRun::find_changed_variables(const RunningCall* running) {
 }
 
 // The LP is now what its own last handler left, or somebody else has written there.
-void CheckedRun::find_foreign_writes(const RunningCall& call, std::size_t object_bytes) {
+void CheckedRun::find_foreign_writes(const RunningCall& call, const LpKinds& kinds) {
     if (call.lp->id >= images_.size() || has_foreign_write_) return;
     const Image& image = images_[call.lp->id];
     if (image.snapshot == nullptr || call.lp->heap->equals(*image.snapshot)) return;
-    const std::string where =
-        describe_difference(*call.lp->heap, *image.snapshot, call.lp->process, object_bytes);
+    const std::string where = describe_difference(*call.lp->heap, *image.snapshot, call.lp->process,
+                                                  kinds.object_bytes(call.lp->kind));
     has_foreign_write_ = true;
     breaches_.push_back(
         {"Memory of another LP",
          fmt::format("{}the LP was changed after its own last handler, by a handler of another LP, "
                      "on_commit() or a thread: {}",
-                     describe_call(call), where)});
+                     describe_call(call, kinds), where)});
 }
 
 bool CheckedRun::is_enough(std::uint64_t executed_events) const noexcept {

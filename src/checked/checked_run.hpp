@@ -25,6 +25,7 @@
 namespace nw {
 
 struct Group;
+class LpKinds;
 struct Snapshot;
 
 // In the order of a log: the event, then its payload.
@@ -64,9 +65,8 @@ class CheckedRun {
     void before_building();
     void after_building();
     // Around on_start(), and on_event() with what follows it.
-    // `object_bytes`: of the LP's object.
-    void before_call(const RunningCall& call, std::size_t object_bytes);
-    void after_call(const RunningCall& call, Group& group);
+    void before_call(const RunningCall& call, const LpKinds& kinds);
+    void after_call(const RunningCall& call, Group& group, const LpKinds& kinds);
     // Whether that is all that was asked for.
     bool is_enough(std::uint64_t executed_events) const noexcept;
     // Before the first LP is destroyed.
@@ -84,9 +84,9 @@ class CheckedRun {
         Snapshot* snapshot = nullptr;  // of the LP after its last handler
         Group* group = nullptr;
     };
-    // Of a call that has returned; null: of LPs' constructors.
-    void find_changed_variables(const RunningCall* running);
-    void find_foreign_writes(const RunningCall& call, std::size_t object_bytes);
+    // By a call that has returned.
+    void find_changed_variables(const std::string& call);
+    void find_foreign_writes(const RunningCall& call, const LpKinds& kinds);
     bool looks_now() const noexcept { return calls_ % stride_ == 0; }
 
     const Wanted wanted_;

@@ -79,9 +79,9 @@ void InOrderExecutor::run_on_start(Group& group, LpRecord& lp) {
     call_ = {.lp = &lp, .key = {.sender = lp.id}, .hook = "on_start()"};
     Context context = make_context(0, lp.id, lp.random_counter);
     CheckedRun* const checked = world_.plan.config.checked;
-    if (checked != nullptr) checked->before_call(call_, world_.plan.kinds.object_bytes(lp.kind));
+    if (checked != nullptr) checked->before_call(call_, world_.plan.kinds);
     call_on_start(call_, world_.plan, context, guard_);
-    if (checked != nullptr) checked->after_call(call_, group);
+    if (checked != nullptr) checked->after_call(call_, group, world_.plan.kinds);
     release_sends();
     if (!lp.ended) ++lps_not_ended_;
 }
@@ -166,7 +166,7 @@ void InOrderExecutor::execute(Group& group, LpRecord& lp, EventRecord& event) {
     const LpKinds& kinds = world_.plan.kinds;
     CheckedRun* const checked = world_.plan.config.checked;
     if (checked != nullptr) [[unlikely]]
-        checked->before_call(call_, kinds.object_bytes(lp.kind));
+        checked->before_call(call_, kinds);
     const bool well = call_handler_of(
         lp, guard_, failure_, [&] { run_on_event(lp, event, context, kinds.has_end_condition()); });
     if (!well) [[unlikely]]
@@ -175,7 +175,7 @@ void InOrderExecutor::execute(Group& group, LpRecord& lp, EventRecord& event) {
     release_sends();
     lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
     if (checked != nullptr) [[unlikely]] {
-        checked->after_call(call_, group);
+        checked->after_call(call_, group, world_.plan.kinds);
         checked->note_committed(event);
     }
     last_time_ = event.time;

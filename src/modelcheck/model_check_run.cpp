@@ -1,4 +1,5 @@
 // The side of the process that runs.
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -81,7 +82,7 @@ void ModelCheckRun::apply_to(Settings& settings, const Model& model,
     config.check_interrupt = wanted_.value("interrupted", 0.0);
     if (wanted_.contains("moved")) {
         config.check_rebind = wanted_["moved"].get<double>();
-        config.rebind_seconds = 0.01;
+        config.rebind_seconds = 0.1;
     }
     config.check_heap = wanted_.value("check_heap", false);
     config.checked = checked_.get();
@@ -97,8 +98,15 @@ void ModelCheckRun::apply_to(Settings& settings, const Model& model,
 void ModelCheckRun::report(const Setup& setup, const RunResult& result) {
     using nlohmann::json;
     json methods = json::array({static_cast<int>(Rollback::snapshot)});
-    if (setup.process.state_bytes > 0) methods.push_back(static_cast<int>(Rollback::copy));
-    if (setup.process.has_reverse) methods.push_back(static_cast<int>(Rollback::reverse));
+    const Kinds kinds = Kinds::of(setup);
+    const auto all = [&](auto&& is_so) {
+        return std::ranges::all_of(kinds.all(),
+                                   [&](const Kind& kind) { return is_so(kind.process); });
+    };
+    if (all([](const ProcessFactory& lps) { return lps.state_bytes > 0; }))
+        methods.push_back(static_cast<int>(Rollback::copy));
+    if (all([](const ProcessFactory& lps) { return lps.has_reverse; }))
+        methods.push_back(static_cast<int>(Rollback::reverse));
     json breaches = json::array();
     for (const Breach& breach : checked_->breaches())
         breaches.push_back({{"rule", breach.rule}, {"words", breach.words}});

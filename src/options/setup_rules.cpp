@@ -219,7 +219,8 @@ void check_setup(const Model& model, const Setup& setup, const Settings& setting
     rules.demand(setup.payload_bytes_max <= payload_bytes_limit,
                  "payload_bytes_max {}: must be at most {}", setup.payload_bytes_max,
                  payload_bytes_limit);
-    for (const Kind& kind : Kinds::of(setup).all())
+    const Kinds kinds = Kinds::of(setup);
+    for (const Kind& kind : kinds.all())
         check_kind(rules, kind, setup.lps.are_named() ? "kind " + kind.name + ": " : "");
     rules.demand(setup.parts.empty() || setup.parts.size() == setup.lps.count(),
                  "parts: must have one for each of the {} LPs, or be empty; it has {}",

@@ -266,7 +266,7 @@ class alignas(64) Worker final : private detail::EventSink,
         undo_guard_;  // of handlers called while taking back, perhaps amid the core guard's batch
     Snapshot* tried_image_ = nullptr;  // of check_rollback(), also when the tried handler crashes
     std::uint64_t rolled_back_by_pauses_ = 0;  // events
-    bool is_expecting_ = false;  // the network may have more for the next turn
+    bool is_expecting_ = false;                // the network may have more for the next turn
     double asleep_seconds_ = 0;
     TraceTurn trace_turn_{core_.trace};
     std::unique_ptr<MemoryLook> memory_look_;

@@ -20,7 +20,7 @@ BREACHES = [
     ("process-id", ["Draws outside of random()", "getpid()"]),
     ("entropy", ["Draws outside of random()", "std::random_device()"]),
     ("address", ["The order of addresses"]),
-    ("payload", ["Memory that was never written", "byte 4 of the payload (28 bytes)", "of type 3 from LP "]),
+    ("payload", ["Memory that was never written", "of the payload (28 bytes)", "of type 3 from LP "]),
     ("heap", ["Memory that was never written", "what a handler does"]),
     ("overflow", ["Writes beyond a block", "a block of 24 bytes"]),
     ("reverse", ["A reverse handler", "of the LP's object"]),

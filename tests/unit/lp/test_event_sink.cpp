@@ -7,6 +7,7 @@
 
 #include <numawarp/model.hpp>
 
+#include "lp/lp_kinds.hpp"
 #include "tests/support/catch.hpp"
 
 namespace nw {
@@ -62,7 +63,7 @@ TEST_CASE("Context: an event scheduled for a time has that time, where no delay 
     static_assert(now + (time - now) != time);
     class Times final : public detail::EventSink {
       public:
-        Times() : EventSink(1, 1) {}
+        explicit Times(const ScheduleRules& rules) : EventSink(rules, 1) {}
         using EventSink::make_context;
         void schedule(Context&, LpId, detail::ScheduledTime when, EventType,
                       std::span<const std::byte>) override {
@@ -70,7 +71,10 @@ TEST_CASE("Context: an event scheduled for a time has that time, where no delay 
         }
         void output(Context&, std::size_t, std::span<const OutputValue>) override {}
         detail::ScheduledTime last{};
-    } times;
+    };
+    const LpKinds kinds(Kinds(1));
+    const ScheduleRules rules{.lps = 1, .kinds = &kinds};
+    Times times(rules);
     Context context = times.make_context(now, 0, 0);
     context.schedule_bytes_at(LpId{0}, time, 0, {});
     CHECK(times.last.time == time);

@@ -290,7 +290,7 @@ TEST_CASE(
 
     const auto keeper_with = [](Rollback method, std::uint32_t interval) {
         return StateKeeper(
-            StateKeepingRules::choose(method, process<Plain<SmallState>>(), interval));
+            {StateKeepingRules::choose(method, process<Plain<SmallState>>(), interval)});
     };
     keeper_with(Rollback::snapshot, 0).go_on(kept.lp, kept.heap());
     REQUIRE(kept.lp.saved_states != nullptr);

@@ -186,7 +186,7 @@ TEST_CASE("validate: damage to an LP's saved states is found") {
              ++oldest->position;
          }},
         {"none at all", [](LpAtWork& a) { a.lp.saved_states->newest = nullptr; }},
-        {"of the wrong kind", [](LpAtWork& a) { a.rules.method = Rollback::copy; }},
+        {"of the wrong kind", [](LpAtWork& a) { a.rules_by_kind.front().method = Rollback::copy; }},
         {"an interval of nothing", [](LpAtWork& a) { a.lp.saved_states->interval = 0; }},
     });
 }
