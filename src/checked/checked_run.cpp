@@ -103,7 +103,8 @@ void CheckedRun::find_foreign_writes(const RunningCall& call, const LpKinds& kin
     const Image& image = images_[call.lp->id];
     if (image.snapshot == nullptr || call.lp->heap->equals(*image.snapshot)) return;
     const std::string where = describe_difference(*call.lp->heap, *image.snapshot, call.lp->process,
-                                                  kinds.object_bytes(call.lp->kind));
+                                                  kinds.object_bytes(call.lp->kind), {})
+                                  .value_or("");
     has_foreign_write_ = true;
     breaches_.push_back(
         {"Memory of another LP",

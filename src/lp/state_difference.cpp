@@ -1,6 +1,8 @@
 #include "lp/state_difference.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <map>
 #include <vector>
 
@@ -15,11 +17,40 @@ namespace {
 using Chunk = std::vector<std::byte>;
 using Chunks = std::map<const std::byte*, Chunk>;  // by address
 
-// The byte at which they differ, or the end. Requires: a chunk of one size never gets another.
-std::size_t first_difference(const Chunk& was, const Chunk& is) {
-    return static_cast<std::size_t>(
-        std::mismatch(was.begin(), was.end(), is.begin(), is.end()).first - was.begin());
+bool points_into(const AddressRange& range, const std::byte* place) noexcept {
+    std::uint64_t word = 0;
+    std::memcpy(&word, place, sizeof word);
+    return word >= range.begin && word < range.end;
 }
+
+// Finds the first byte at which two chunks differ.
+class Comparison {
+  public:
+    explicit Comparison(const AddressRange& stack) : stack_(stack) {}
+
+    // It, or the end. Requires: a chunk of one size never gets another.
+    std::size_t first_difference(const Chunk& was, const Chunk& is) {
+        std::size_t at = 0;
+        for (;;) {
+            const auto from = static_cast<std::ptrdiff_t>(at);
+            at = static_cast<std::size_t>(
+                std::mismatch(was.begin() + from, was.end(), is.begin() + from, is.end()).first -
+                was.begin());
+            const std::size_t word = at / word_bytes * word_bytes;
+            if (word + word_bytes > std::min(was.size(), is.size()) ||
+                !points_into(stack_, &was[word]) || !points_into(stack_, &is[word]))
+                return at;
+            has_passed_over_ = true;
+            at = word + word_bytes;
+        }
+    }
+    bool has_passed_over() const noexcept { return has_passed_over_; }
+
+  private:
+    static constexpr std::size_t word_bytes = sizeof(std::uint64_t);
+    AddressRange stack_;
+    bool has_passed_over_ = false;  // words that point into the stack
+};
 
 std::string words_for(const std::string& what, std::size_t at, const Chunk& was, const Chunk& is) {
     return fmt::format("byte {} of {} was 0x{:02x} and is 0x{:02x}", at, what,
@@ -36,8 +67,10 @@ Chunks::const_iterator holder_of(const Chunks& chunks, const std::byte* address)
 
 }  // namespace
 
-std::string describe_difference(const LpHeap& heap, const Snapshot& snapshot, const void* object,
-                                std::size_t object_bytes) {
+std::optional<std::string> describe_difference(const LpHeap& heap, const Snapshot& snapshot,
+                                               const void* object, std::size_t object_bytes,
+                                               const AddressRange& stack) {
+    Comparison comparison(stack);
     Chunks before, now;
     heap.for_each_saved_chunk(
         snapshot, [&](const std::byte* address, std::size_t bytes, const std::byte* saved) {
@@ -50,7 +83,7 @@ std::string describe_difference(const LpHeap& heap, const Snapshot& snapshot, co
     const auto own = holder_of(before, static_cast<const std::byte*>(object));
     if (own != before.end() && now.count(own->first) != 0) {
         const Chunk& is = now[own->first];
-        const std::size_t at = first_difference(own->second, is);
+        const std::size_t at = comparison.first_difference(own->second, is);
         if (at < own->second.size())
             return words_for(fmt::format("the LP's object ({} bytes)", object_bytes), at,
                              own->second, is);
@@ -58,7 +91,7 @@ std::string describe_difference(const LpHeap& heap, const Snapshot& snapshot, co
     for (const auto& [address, was] : before) {
         const auto is = now.find(address);
         if (is == now.end()) continue;
-        const std::size_t at = first_difference(was, is->second);
+        const std::size_t at = comparison.first_difference(was, is->second);
         if (at < std::min(was.size(), is->second.size()))
             return words_for(fmt::format("an allocation of {} bytes", was.size()), at, was,
                              is->second);
@@ -73,7 +106,7 @@ std::string describe_difference(const LpHeap& heap, const Snapshot& snapshot, co
     for (const auto& [address, is] : now)
         if (before.count(address) == 0)
             return fmt::format("an allocation of {} bytes is there now and was not", is.size());
-    return {};
+    return comparison.has_passed_over() ? std::nullopt : std::optional<std::string>("");
 }
 
 }  // namespace nw
