@@ -105,7 +105,9 @@ void check_different_files(const KeptTables& tables, const Settings& settings) {
         std::error_code error;
         // What is no regular file takes what several write to it, as /dev/null and a pipe do.
         if (path.empty() || (fs::exists(path, error) && !fs::is_regular_file(path, error))) return;
-        const fs::path place = fs::weakly_canonical(fs::absolute(path, error), error);
+        const fs::path whole = fs::absolute(path, error);
+        fs::path place = fs::weakly_canonical(whole, error);
+        if (error) place = whole;  // a loop of links, or too long: said when it is opened
         if (const auto [other, is_new] = options.emplace(place, option); !is_new)
             throw SetupError(
                 fmt::format("--{} {}: --{} is written there, too; must be a file of its own",

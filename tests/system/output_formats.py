@@ -109,7 +109,7 @@ def check_models(ranks):
     programs.expect(said["kinds"][1] == types, f"types of columns: {said['kinds'][1]}")
     programs.expect(set(said["empty"][1].values()) == {"object"}, "types where there are no rows")
 
-    check_formats("queues", ["stations"], ranks, "--until", 50)
+    check_formats("queues", ["measures", "stations"], ranks, "--until", 50)
     _, types = check_formats("traffic", ["roads"], ranks, "--objects", 140,
                              "--until", 3_700)["roads"]
     programs.expect(types["hour"] == "int64" and types["length_km"] == "float64"
