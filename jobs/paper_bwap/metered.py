@@ -28,7 +28,7 @@ CACHES = "opteron6272"  # of one of the two published machines
 STATE_BYTES = 4096
 # 16 MiB of state a worker, where its node's last level of caches has 6.
 LPS_A_WORKER = 4096
-UNTIL = 6  # some 25,000 events a worker
+UNTIL = 3  # some 12,500 events a worker
 # In which pages come to be where they belong; what is shown was counted after them.
 SETTLING_SHARE = 0.5
 PERIOD_SECONDS = 0.5
