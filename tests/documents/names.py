@@ -21,6 +21,7 @@ NOT_OURS = {
     "of ROOT-Sim": ["--cktrm-mode", "--gvt", "--no-core-binding", "--output-dir", "--sequential",
                     "--serial", "--simulation-time", "--wt"],
     "of numactl": ["--hardware", "--interleave"],
+    "of OMNeT++": ["getParentModule", "ini", "recordScalar", "repeat"],
     "of SimPy and Python": ["event", "FilterStore", "PriorityResource", "except", "yield"],
     "of commands of Linux": ["chrt", "kill", "taskset"],
     "of libc and libraries": [
@@ -85,6 +86,9 @@ spoken |= words_in("src/results/trace_file.cpp")
 programs.statistics_of("phold", "--until", 20, "--workers", 2)
 statistics = names_in(json.loads((programs.work / "stats.json").read_text()))
 for_users = statistics | words_in("src/include")
+# Who comes from another simulator reads its names, too.
+of_others = words_in("src/ross/include", "src/rootsim/include", "src/rootsim/classic_include",
+                     "tests/documents/coming_from", "src/ross/program.cpp")
 sources = words_in("src", "numa", "models", "mpi", "jobs", "tests")
 sources |= {file.stem for folder in ("src", "numa", "mpi") for file in (CHECKOUT / folder).rglob("*.*pp")}
 sources |= set(re.findall(r"\w+", said_by("ctest", "--test-dir", programs.bin.parent, "--show-only")))
@@ -92,6 +96,7 @@ met = set()
 
 
 def check(page):
+    of_page = for_users | (of_others if page.name.startswith("docs/how-to/from-") else set())
     texts = [*page.spans, *(command.text for command in page.commands)]
     for option in sorted({option for text in texts for option in OPTION.findall(text)}):
         met.add(option)
@@ -101,7 +106,7 @@ def check(page):
         name = span.removesuffix("()")
         if page.name.startswith("docs/how-to/") and re.fullmatch("[a-z]{2,}", span):
             met.add(name)
-            if name not in spoken | for_users | FOREIGN:
+            if name not in spoken | of_page | FOREIGN:
                 programs.expect(False, f"{page}: {name} is nowhere in --help, reports, traces, statistics")
             continue
         if not NAME.fullmatch(name) or not re.search(r"_|::|\.|[a-z][A-Z]", name) \
@@ -110,7 +115,7 @@ def check(page):
         counter = FOR_USERS.fullmatch(page.name) and re.fullmatch("[a-z_.]+", name)
         parts = re.split(r"::|\.", name)
         met.update(parts)
-        unknown = set(parts) - (for_users if counter else sources | statistics) - FOREIGN
+        unknown = set(parts) - (of_page if counter else sources | statistics) - FOREIGN
         if unknown:
             programs.expect(False, f"{page}: no {name}" + " in the statistics" * bool(counter))
 
