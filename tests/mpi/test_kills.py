@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Runs that are saved (--checkpoint), struck at random moments and started again, with other numbers of
-engines, ranks and workers, until they are over: digest and output files are those of a run that nobody has struck.
+"""Runs of models and options that are drawn, saved (--checkpoint), struck at random moments and started again, with
+another engine, other numbers of ranks and workers, another way of rollback, groups that move between ranks, until
+they are over: digest and output files are those of a run that nobody has struck.
 
-usage: test_kills.py FOLDER-OF-PROGRAMS [--kills N] [--seed S]
+usage: test_kills.py FOLDER-OF-PROGRAMS [--cases N] [--seed S] [--scale X]
 
 A blow is SIGKILL to one rank or to all of them with mpirun, SIGTERM or SIGUSR1 to one rank or all, or
 SIGSTOP to one and SIGCONT a while later. It comes early, when a new checkpoint is there, or while one is
-being written. The seed decides what is done, not to the microsecond when."""
+being written. Now and then it is `./jobs/run --retries` that starts a killed run again. A case is all drawn from its
+seed, `S` and those that follow: what is done, not to the microsecond when. --scale: of the length of the runs."""
 
 import argparse
+import json
 import os
 import random
 import shutil
@@ -19,31 +22,102 @@ from collections import Counter
 
 from ranks import SHARED_CORES, Launch, Ranks
 
-from checkpoints import contents, gvt, restart_hint, latest, result, unfinished
-from programs import first_seed
+from checkpoints import contents, gvt, latest, restart_hint, result, unfinished
+from programs import CHECKOUT, first_seed
 
-MODELS = [
-    ("traffic", ["--objects", 200, "--until", 8000]),
-    ("phold", ["--lps", 64, "--remote", 0.5, "--until", 150000]),
-    ("queues", ["--until", 400000]),
-]
-HAS_LOOKAHEAD = {"traffic": True, "phold": True, "queues": False}
-BLOWS_PER_RUN = 3
-THREADS_MAX = 3
-WANTED = ["restarts beyond time 0", "conservative", "kills", "kills amid a checkpoint"]
+CASES_DEFAULT = 4
+CASES_MOST = 5  # times as many, until all that is wanted was met
+# (ranks, workers): what crawls on two cores where the machine has other work, too, and what does not.
+LAYOUTS = [(1, 1), (1, 2), (1, 3), (2, 1), (2, 2), (3, 1), (3, 2), (4, 1)]
+FAST_LAYOUTS = [(1, 1), (1, 2), (2, 1)]
+GROUPS_MIN = max(ranks for ranks, _ in LAYOUTS)
+WANTED = ["restarts beyond time 0", "restarts on other ranks", "conservative", "kills",
+          "kills amid a checkpoint", "groups moved between ranks", "kills mended by --retries"]
 SECONDS_MAX = 300
 
 options = argparse.ArgumentParser()
 options.add_argument("programs")
-options.add_argument("--kills", type=int, default=9)
+options.add_argument("--cases", type=int, default=CASES_DEFAULT)
 options.add_argument("--seed", type=int, default=first_seed())
+options.add_argument("--scale", type=float, default=1)
 given = options.parse_args()
 sys.argv[1:] = [given.programs]
-dice = random.Random(given.seed)
 ranks = Ranks()
 expect = ranks.expect
 met = Counter()
-print(f"--seed {given.seed}")
+
+
+class Case:
+    """A model with its options, what all pieces of the run have in common, and what they may differ in."""
+
+    def __init__(self, dice):
+        name = dice.choice(["random_program"] * 3 + ["traffic", "phold", "queues", "pcs"])
+        draw = {"random_program": self._random_program, "traffic": self._traffic, "phold": self._phold,
+                "queues": self._queues, "pcs": self._pcs}
+        self.rollbacks, self.has_lookahead = ["snapshot"], False
+        words = draw[name](dice)
+        self.model = [name, *words, "--seed", dice.randrange(10**6)]
+        if dice.random() < 0.1:
+            self.model += ["--check-heap", "on"]
+
+    def _random_program(self, dice):
+        lps = dice.randint(8, 64)
+        state = dice.choice(["containers", "containers", "small", "large"])
+        lookahead = dice.choice([0, 0, 0.25, 2])
+        self.has_lookahead = lookahead > 0
+        if state != "containers":
+            self.rollbacks = ["snapshot", "copy", "reverse"]
+        return ["--shape", dice.randrange(2**32), "--lps", lps, "--state", state, "--lookahead", lookahead,
+                "--events", int(given.scale * dice.choice([30_000, 80_000])),
+                "--lps-per-group", dice.randint(1, lps // GROUPS_MIN)]
+
+    def _traffic(self, dice):
+        self.has_lookahead = True
+        return ["--objects", dice.randint(150, 300), "--until", given.scale * dice.choice([1500, 4000]),
+                "--lps-per-group", dice.choice([1, 4, 16])]
+
+    def _phold(self, dice):
+        self.has_lookahead = dice.random() < 0.5
+        self.rollbacks = ["snapshot", "copy", "reverse"]
+        lps = dice.choice([16, 64, 256])
+        return ["--lps", lps, "--remote", dice.choice([0.1, 0.5]), "--lookahead", 0.1 if self.has_lookahead else 0,
+                "--state", dice.choice([16, 64]), "--until", given.scale * dice.choice([1, 2]) * 1_500_000 / lps,
+                "--lps-per-group", dice.randint(1, lps // GROUPS_MIN)]
+
+    def _queues(self, dice):
+        return ["--until", given.scale * dice.choice([50_000, 100_000]), "--lps-per-group", dice.randint(1, 3)]
+
+    def _pcs(self, dice):
+        plain = dice.random() < 0.5
+        if plain:
+            self.rollbacks = ["snapshot", "copy", "reverse"]
+        return ["--width", 16, "--height", 16, "--move-mean", 200, "--state", "plain" if plain else "containers",
+                "--until", given.scale * dice.choice([1000, 3000]), "--lps-per-group", dice.choice([4, 16])]
+
+    def piece(self, dice, layouts):
+        """(ranks, options) of a start."""
+        count, workers = dice.choice(layouts)
+        engines = ["timewarp"] * 3
+        if self.has_lookahead:
+            engines.append("conservative")
+        if count * workers == 1:
+            engines.append("sequential")
+        engine = dice.choice(engines)
+        met[engine] += 1
+        words = ["--engine", engine, "--workers", workers]
+        if engine == "timewarp":
+            for share, option, values in [
+                    (1, "--rollback", self.rollbacks), (0.5, "--state-saving-interval", [1, 3, 20]),
+                    (0.5, "--gvt-interval", [0.2, 1, 5, "300ev"]), (0.3, "--window", ["off", 1, 5]),
+                    (0.3, "--keep-safe-events", ["on"]), (0.25, "--check-rollback", [0.02, 0.2]),
+                    (0.15, "--check-interrupt", [0.02])]:
+                if dice.random() < share:
+                    words += [option, dice.choice(values)]
+            if dice.random() < 0.7:
+                words += ["--rebind", dice.choice([0.01, 0.05]), "--check-rebind", dice.choice([0.2, 0.8])]
+        if count > 1 and dice.random() < 0.2:
+            words += ["--net-thread", "on"]
+        return count, words
 
 
 def strike(pids, numbers):
@@ -59,47 +133,45 @@ def strike(pids, numbers):
 class Struck:
     """A run that is struck again and again, in a folder of its own."""
 
-    def __init__(self, number, program, model):
-        self.folder = ranks.work / f"run-{number}"
+    def __init__(self, name, case, dice):
+        self.folder = ranks.work / name
         self.folder.mkdir()
+        self.case, self.dice = case, dice
         self.checkpoint, self.output = self.folder / "checkpoint", self.folder / "output"
         self.stats = self.folder / "stats.json"
-        self.command = [program, *model]
+        self.ranks = 0
 
-    def start(self, period_seconds, threads_max):
-        self.ranks = dice.randint(1, threads_max)
-        workers = dice.randint(1, threads_max) if self.ranks == 1 else 1
-        words = [*self.command, "--quiet", "--workers", workers, "--stats", self.stats,
-                 "--output", self.output, "--checkpoint", self.checkpoint,
-                 "--checkpoint-period", period_seconds]
+    def start(self, period_seconds, layouts, retried):
+        before = self.ranks
+        self.ranks, options = self.case.piece(self.dice, layouts)
+        program, *model = self.case.model
+        self.words = [*model, *options, "--quiet", "--stats", self.stats, "--output", self.output,
+                      "--checkpoint", self.checkpoint, "--checkpoint-period", period_seconds]
         self.from_gvt = gvt(self.checkpoint)
-        engine = dice.choice(["timewarp", "timewarp", "conservative" if HAS_LOOKAHEAD[words[0]] else "timewarp",
-                              "sequential" if self.ranks == 1 and workers == 1 else "timewarp"])
-        words += ["--engine", engine]
-        met[engine] += 1
-        if self.ranks > 1 and engine == "timewarp" and dice.random() < 0.5:
-            words += ["--rebind", 0.02, "--check-rebind", 0.3]
         if latest(self.checkpoint):
-            words += ["--restart", self.checkpoint]
+            self.words += ["--restart", self.checkpoint]
             met["restarts beyond time 0"] += self.from_gvt > 0
+            met["restarts on other ranks"] += self.ranks != before
         self.stats.unlink(missing_ok=True)
         # One rank now and then without mpirun.
-        alone = self.ranks == 1 and dice.random() < 0.5
-        self.by_mpirun = not alone
+        alone = self.ranks == 1 and self.dice.random() < 0.5
+        self.by_mpirun = not alone and not retried
         launcher = [] if alone else ["mpirun", *SHARED_CORES, "-np", self.ranks]
-        self.launch = Launch([*launcher, ranks.bin / words[0], *words[1:]], self.folder)
+        if retried:
+            launcher = [sys.executable, CHECKOUT / "jobs/lib/launch.py", "--retries", 2, self.ranks]
+        self.launch = Launch([*launcher, ranks.bin / program, *self.words], self.folder)
         return self.launch
 
     def wait(self, moment):
         """Returns the processes of the ranks."""
         if moment == "early":
-            time.sleep(dice.uniform(0, 2))
+            time.sleep(self.dice.uniform(0, 2))
             return self.pids()
         self.wait_for(lambda: gvt(self.checkpoint) > self.from_gvt)
         pids = self.pids()
         if moment == "being saved":
             self.wait_for(lambda: unfinished(self.checkpoint))
-        time.sleep(dice.uniform(0, 0.2 if moment == "saved" else 0.005))
+        time.sleep(self.dice.uniform(0, 0.2 if moment == "saved" else 0.005))
         return pids
 
     def pids(self):
@@ -112,12 +184,12 @@ class Struck:
 
     def strike(self, blow, pids):
         """Returns the exit codes that are right for a run that is not over."""
-        one = [dice.choice(pids)]
+        one = [self.dice.choice(pids)]
         number = {"KILL": signal.SIGKILL, "TERM": signal.SIGTERM, "USR1": signal.SIGUSR1}
         name, _, whom = blow.partition(" ")
         if name == "STOP":
             strike(one, [signal.SIGSTOP])
-            time.sleep(dice.uniform(0.05, 1))
+            time.sleep(self.dice.uniform(0.05, 1))
             strike(one, [signal.SIGCONT])
             return {0}
         if blow == "KILL all":
@@ -131,65 +203,81 @@ class Struck:
 
     def resume(self, moment, blow):
         """A start and a blow. Whether the run is over."""
+        retried = blow == "KILL one, retried"
         # So often that it is nearly always being saved, or so that it gets on.
         period_seconds = (0.02 if moment == "being saved" and blow != "STOP one"
-                         else dice.choice([0.05, 0.3]) if blow else 600)
-        # More threads than cores crawl where the machine has other work, too: not to the run's end.
-        is_to_end = blow in (None, "STOP one")
-        threads_max = min(THREADS_MAX, os.cpu_count()) if is_to_end else THREADS_MAX
-        with self.start(period_seconds, threads_max) as launch:
+                         else self.dice.choice([0.05, 0.3]) if blow else 600)
+        is_to_end = retried or blow in (None, "STOP one")
+        with self.start(period_seconds, FAST_LAYOUTS if is_to_end else LAYOUTS, retried) as launch:
             legal = {0}
             if blow:
-                legal = self.strike(blow, self.wait(moment))
+                pids = self.wait(moment)
+                struck = launch.process.poll() is None and pids != [launch.process.pid]
+                legal = self.strike(blow.removesuffix(", retried"), pids)
                 met["blows"] += 1
             ended = launch.wait(SECONDS_MAX)
             # Processes that were killed keep their locks until they are gone.
             deadline = time.monotonic() + SECONDS_MAX
             while launch.pids() and time.monotonic() < deadline:
                 time.sleep(0.01)
-            name = (f"{self.command[0]}, {self.ranks} ranks from {self.from_gvt:.6g}: "
-                    f"{blow or 'nothing'} {moment if blow else ''} to {gvt(self.checkpoint):.6g}")
         is_over = self.stats.exists() and result(self.stats)["end_reason"] != "interrupted"
         well = ended.exit_code in (legal | {0} if is_over else legal)
         if ended.exit_code == 0 and not is_over:
             well &= restart_hint(ended.stderr) is not None
-        expect(well, f"{name}: exit code {ended.exit_code}" + ("" if well else f": {ended.stderr}"))
+        name = f"{self.ranks} ranks from {self.from_gvt:.6g}: {blow or 'nothing'} {moment or ''}"
+        expect(well, f"{name} to {gvt(self.checkpoint):.6g}: exit code {ended.exit_code}"
+                     + ("" if well else f": {' '.join(map(str, self.words))}: {ended.stderr}"))
         if "KILL" in (blow or "") and not is_over:
             met["kills"] += 1
             met["kills amid a checkpoint"] += bool(unfinished(self.checkpoint))
+        if retried and struck and "try 1 of 2 " in ended.stderr:
+            met["kills"] += 1
+            met["kills mended by --retries"] += is_over
         return is_over
 
 
-references = {}
-for number, (program, model) in enumerate(MODELS):
-    output = ranks.work / f"reference-{program}"
+def run_case(seed):
+    dice = random.Random(seed)
+    case = Case(dice)
+    program, *model = case.model
+    print(f"--seed {seed} --cases 1: {' '.join(map(str, case.model))}", flush=True)
+    began = time.monotonic()
+    output = ranks.work / "reference"
     ranks.statistics_of(program, *model, "--engine", "sequential", "--output", output)
-    references[program] = (result(ranks.work / "stats.json"), contents(output))
-
-number = -1
-while met["blows"] < given.kills or (not all(met[what] for what in WANTED)
-                                     and met["blows"] < 5 * given.kills):
-    number += 1
-    program, model = MODELS[number % len(MODELS)]
-    run = Struck(number, program, model)
-    # Whatever is drawn besides, these two are met.
-    blows = [("saved", "KILL one"), ("being saved", "KILL all")]
-    while len(blows) < BLOWS_PER_RUN:
+    reference, files = result(ranks.work / "stats.json"), contents(output)
+    run = Struck(f"run-{seed}", case, dice)
+    blows = [dice.choice([("saved", "KILL one"), ("being saved", "KILL all"), ("being saved", "KILL one")])]
+    while len(blows) < 3 and dice.random() < 0.7:
         blows.append((dice.choice(["early", "saved", "being saved"]),
                       dice.choice(["KILL one", "KILL all", "TERM one", "TERM all", "USR1 one",
                                    "USR1 all", "STOP one"])))
     dice.shuffle(blows)
+    if seed % 2 == 0:
+        blows.append(("saved", "KILL one, retried"))
     is_over = False
     for moment, blow in [*blows, (None, None), (None, None)]:
         is_over = is_over or run.resume(moment, blow)
-    expect(is_over, f"{program}: it is over")
-    digest, files = references[program]
-    expect(run.stats.exists() and result(run.stats) == digest, f"{program}: {digest}")
+    expect(is_over, "it is over")
+    expect(run.stats.exists() and result(run.stats) == reference,
+           f"{reference} after {time.monotonic() - began:.1f} s"
+           + ("" if not run.stats.exists() or result(run.stats) == reference else f", not {result(run.stats)}"))
     there = contents(run.output)
-    expect(there == files, f"{program}: the same files {sorted(there)}")
+    expect(there == files, f"the same files {sorted(there)}")
+    if run.stats.exists():
+        whole = json.loads(run.stats.read_text())
+        met["pieces that were saved"] += len(whole["checkpoints"]["pieces"])
+        met["groups moved between workers"] += whole["numa"]["groups_moved"]
+        met["groups moved between ranks"] += whole["mpi"]["groups_sent"]
+    met["cases"] += 1
     shutil.rmtree(run.folder)
+    shutil.rmtree(output)
+
+
+while met["cases"] < given.cases or (given.cases > 1 and not all(met[what] for what in WANTED)
+                                     and met["cases"] < CASES_MOST * given.cases):
+    run_case(given.seed + met["cases"])
 
 print(dict(met))
-for what in WANTED:
+for what in WANTED if given.cases > 1 else []:
     expect(met[what] > 0, f"{met[what]} {what}")
 ranks.leave()

@@ -1,0 +1,61 @@
+// A random model (tests/engine/random_model.hpp) as a program with all of numawarp's options, for tests that
+// kill it and start it again (test_struck.py).
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <numawarp/model.hpp>
+
+#include "tests/engine/random_model.hpp"
+#include "tests/engine/random_shape.hpp"
+
+namespace nw::test {
+namespace {
+
+class RandomProgram final : public Model {
+  public:
+    RandomProgram() : Model("random_program", "events of nonsense, for tests") {}
+
+    void options(Options& options) override {
+        options.add("shape", seed_, "what all else about the model is drawn from");
+        options.add("lps", lps_, "logical processes", from(1));
+        options.add("events", events_, "about so many events in all", from(1));
+        options.add_choice("state", state_, {"containers", "small", "large"}, "kind of state");
+        options.add("lookahead", lookahead_,
+                    "added to delays to other LPs; with one the model has no end condition",
+                    from(0));
+    }
+
+    Setup setup() override {
+        Dice dice(seed_);
+        RandomShape shape = draw_shape(dice, events_);
+        shape.lps = lps_;
+        shape.fuel = 1 + events_ / lps_;
+        shape.state = state_ == "containers" ? StateKind::containers
+                      : state_ == "small"    ? StateKind::small_plain
+                                             : StateKind::large_plain;
+        shape.lookahead = lookahead_;
+        if (lookahead_ > 0) shape.can_end_after = 0;
+        // So late that there is something to be saved before.
+        if (shape.can_end_after > 0) shape.can_end_after = shape.fuel / 2;
+        if (shape.until == time_infinity) shape.until = 1e6;  // when no event is left
+        model_.emplace(shape);
+        return model_->setup();
+    }
+
+  private:
+    std::uint64_t seed_ = 1;
+    std::uint32_t lps_ = 16;
+    std::uint32_t events_ = 100'000;
+    std::string state_ = "containers";
+    double lookahead_ = 0;
+    std::optional<RandomModel> model_;
+};
+
+}  // namespace
+}  // namespace nw::test
+
+int main(int argc, char** argv) {
+    nw::test::RandomProgram model;
+    return nw::run(argc, argv, model);
+}
