@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""A rank that is killed exactly amid a move of groups between ranks (slow_moves.cpp), be it that to which groups
+come or another, ends the job like any other death; the last checkpoint goes on, by hand or by `./jobs/run
+--retries`, to the digest and the table of a run that nobody has struck."""
+
+import json
+import os
+import shutil
+import signal
+import sys
+
+from ranks import SHARED_CORES, Launch, Ranks
+
+from checkpoints import contents, gvt, result
+from programs import CHECKOUT, MPI_ENVIRONMENT
+
+RANKS = 3
+ranks = Ranks()
+expect = ranks.expect
+output = ranks.work / "reference"
+MODEL = ["slow_moves", "--lps-per-group", 1]
+ranks.statistics_of(*MODEL, "--engine", "sequential", "--output", output)
+reference, tables = result(ranks.work / "stats.json"), contents(output)
+
+
+class Moving:
+    """A run whose groups move all the time, in a folder of its own."""
+
+    def __init__(self, name):
+        self.folder = ranks.work / name
+        self.folder.mkdir()
+        self.moves = self.folder / "moves"
+        self.stats, self.output = self.folder / "stats.json", self.folder / "output"
+        self.checkpoint = self.folder / "checkpoint"
+
+    def words(self, *options):
+        program, *model = MODEL
+        return [ranks.bin / program, *model, "--quiet", "--workers", 1, "--stats", self.stats, "--output",
+                self.output, "--checkpoint", self.checkpoint, "--checkpoint-period", 0.1, *options]
+
+    def start(self, launcher, *options):
+        return Launch([*launcher, RANKS, *self.words("--rebind", 0.05, "--check-rebind", 0.2, *options)],
+                      self.folder, {**MPI_ENVIRONMENT, "NUMAWARP_TEST_MOVES": str(self.moves)})
+
+    def kill(self, launch, whom):
+        """Amid a move, when there is a later checkpoint. Whether it was so."""
+        beyond = gvt(self.checkpoint)
+        launch.wait_for(lambda: gvt(self.checkpoint) > beyond)
+        self.moves.mkdir()
+        launch.wait_for(self.arriving)
+        arriving, pids = self.arriving(), set(launch.pids().values())
+        victims = arriving if whom == "arrives" else pids - arriving
+        if not arriving or not victims or len(pids) != RANKS:
+            return False
+        os.kill(min(victims), signal.SIGKILL)
+        return True
+
+    def arriving(self):
+        """The processes that wait there."""
+        return {int(mark.name) for mark in self.moves.iterdir()}
+
+    def let_go(self):
+        shutil.rmtree(self.moves)
+
+    def expect_as_if_nothing_had_happened(self, name):
+        moved = json.loads(self.stats.read_text())["mpi"]["groups_sent"] if self.stats.exists() else 0
+        expect(moved > 0 and result(self.stats) == reference and contents(self.output) == tables,
+               f"{name}: {moved} groups moved in what was saved, {reference}, the same table")
+
+
+MPIRUN = ["mpirun", *SHARED_CORES, "-np"]
+for whom in ("arrives", "stands still"):
+    run = Moving(whom)
+    restart = []
+    for time in (1, 2):
+        with run.start(MPIRUN, *restart) as launch:
+            struck = run.kill(launch, whom)
+            ended = launch.wait()
+        run.let_go()
+        expect(struck and ended.exit_code == 128 + signal.SIGKILL and not ended.ours,
+               f"a rank that {whom} amid a move is killed, {time}: exit code {ended.exit_code} {ended.ours}")
+        restart = ["--restart", run.checkpoint]
+    done = ranks.run(MODEL[0], *run.words(*restart)[1:])
+    expect(done.returncode == 0, f"a rank that {whom}: exit code {done.returncode} {done.stderr}")
+    run.expect_as_if_nothing_had_happened(f"a rank that {whom} amid a move was killed")
+
+run = Moving("retried")
+with run.start([sys.executable, CHECKOUT / "jobs/lib/launch.py", "--retries", 2]) as launch:
+    struck = run.kill(launch, "arrives")
+    run.let_go()
+    ended = launch.wait()
+tries = [line for line in ended.ours if "a rank has died of SIGKILL; try 1 of 2" in line]
+expect(struck and ended.exit_code == 0 and len(tries) == 1, f"--retries: exit code {ended.exit_code}, {tries}")
+run.expect_as_if_nothing_had_happened("--retries")
+ranks.leave()
