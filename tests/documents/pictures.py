@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
 """jobs/pictures makes the pictures of docs/images that come from runs, and they show something; and so
-do the ones that are there. Skipped where Pillow is missing; where rsvg-convert or Chromium is, the ones
-that are there are looked at."""
+do the ones that are there. Those of the models are the same each time, and docs/models/README.md has one of each.
+Skipped where Pillow is missing; where rsvg-convert, matplotlib or Chromium is, the ones that are there are looked
+at."""
 
+import re
 import subprocess
 import sys
 
 from colours import colours_of
+from document import Document
 from programs import CHECKOUT, Programs
 
-PICTURES = ["meter.png", "report.png", "traffic.png"]
+MODELS = sorted(path.parent.name for path in (CHECKOUT / "models").glob("*/CMakeLists.txt"))
+DRAWN = [f"model-{model}.svg" for model in MODELS if model != "traffic"]
+PICTURES = ["meter.png", "report.png", "traffic.png", *DRAWN]
 # Lines, text and their edges have hundreds of shades; a page that failed to load some.
 COLOURS_MIN = 100
 BACKGROUND_MAX = 0.97
@@ -17,14 +22,30 @@ BACKGROUND_MAX = 0.97
 programs = Programs()
 
 
+def as_points(picture):
+    if picture.suffix != ".svg":
+        return picture
+    points = programs.work / "points.png"
+    done = subprocess.run(["rsvg-convert", "--width", "800", "--output", points, picture])
+    programs.expect(done.returncode == 0, f"{picture.name} can be drawn")
+    return points
+
+
+def drawn_by(picture):
+    """The version of matplotlib: another one draws other lines."""
+    return re.search(r"Matplotlib v[\d.]+", picture.read_text())[0]
+
+
 def look_at(folder, what):
     for name in PICTURES:
-        colours = colours_of(folder / name)
+        colours = colours_of(as_points(folder / name))
         share = max(colours.values()) / colours.total()
         programs.expect(len(colours) >= COLOURS_MIN and share <= BACKGROUND_MAX,
                         f"{what} {name}: {len(colours)} colours, {share:.0%} of it the commonest")
 
 
+shown = re.findall(r"!\[.*?\]\(\.\./images/(.*?)\)", Document(CHECKOUT / "docs/models/README.md").text)
+programs.expect(sorted(shown) == sorted([*DRAWN, "traffic.png"]), f"docs/models/README.md shows {sorted(shown)}")
 look_at(CHECKOUT / "docs/images", "the documents'")
 done = subprocess.run([CHECKOUT / "jobs/pictures", programs.bin, programs.work],
                       capture_output=True, text=True)
@@ -34,6 +55,10 @@ if done.returncode == 4:
 programs.expect(done.returncode == 0, f"jobs/pictures: exit code {done.returncode} {done.stderr}")
 if done.returncode == 0:
     look_at(programs.work, "a new")
+    for name in DRAWN:
+        new, old = programs.work / name, CHECKOUT / "docs/images" / name
+        programs.expect(drawn_by(new) != drawn_by(old) or new.read_text() == old.read_text(),
+                        f"{name} is what jobs/gallery draws")
 done = subprocess.run([CHECKOUT / "jobs/pictures", programs.work], capture_output=True, text=True)
 programs.expect(done.returncode == 2 and done.stderr.count("\n") == 1,
                 f"without programs: exit code {done.returncode}, {done.stderr.strip()}")
