@@ -56,6 +56,11 @@ class AsymPolicy final : public PlacementPolicy {
     PlacementOrders on_period(const PlacementPeriod& period) override {
         budget_.elapsed_seconds = period.seconds;
         if (moved_at_ >= 0 && !has_settled(period)) return fetch_if_slow(period);
+        if (period.homes.empty()) {
+            // Who may not ask may not move pages either, and workers would leave theirs for good.
+            stays_ = "it stays: the kernel does not say where its pages are";
+            return {};
+        }
         const std::vector<NodeId> candidates = nodes_for_workers();
         if (candidates.size() < 2) {
             stays_ = "no choice: CPUs for these workers may be used on one node only";

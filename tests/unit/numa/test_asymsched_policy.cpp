@@ -186,6 +186,14 @@ TEST_CASE("asymsched: on a full machine the heaviest traffic gets the best links
     CHECK_FALSE(run.next(3).seats);
 }
 
+TEST_CASE("asymsched: workers whose pages cannot follow stay with them") {
+    Run run({n0, n1});
+    run.period.homes.clear();
+    CHECK_FALSE(run.next(1).seats);
+    CHECK(run.policy->report().find(
+              "it stays: the kernel does not say where its pages are; on nodes 0 1") == 0);
+}
+
 TEST_CASE("asymsched: a process that may use one node only has nothing to choose, and says so") {
     Run run({n0, n1});
     run.os.set_allowed_cpus({0, 1});
