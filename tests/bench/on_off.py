@@ -2,10 +2,11 @@
 """What something costs or gains: pairs of runs with it off and on, in alternating order. What both share (a
 busy machine, a warm one) cancels in their ratio, and the median over pairs forgets the odd disturbance.
 
-usage: on_off.py numa|ranks|trace FOLDER-OF-PROGRAMS [ROUNDS] [--json FILE]
+usage: on_off.py numa|place|ranks|trace FOLDER-OF-PROGRAMS [ROUNDS] [--json FILE]
 
 numa   page migration and rebinding where they can gain nothing, on a machine with one node, and what
        rebinding gains where load wanders
+place  each --place where it has nothing to choose, on a machine with one node, against local
 ranks  moves of groups between two ranks with a worker each, under mpirun, where load wanders, and where it is
        balanced
 trace  --trace: the speed of the event loop (the file is written after it)"""
@@ -44,6 +45,12 @@ CASES = {
         ("phold, hot spot of 60 %",
          ["phold", "--lps", "4096", "--events-per-lp", "4", "--until", "1000", "--hot-spot", "0.6",
           "--hot-spot-period", "4000"], OFF, OFTEN, 1.05)]),
+    "place": (7, [
+        (f"{name}, {place}", command, ["--place", "local"], ["--place", place], 0.99)
+        for place in ("interleave", "weighted", "asymsched", "auto")
+        for name, command in (
+            ("phold", ["phold", "--lps", "1024", "--events-per-lp", "16", "--until", "800"]),
+            ("traffic", ["traffic", "--objects", "1024", "--until", "14400"]))]),
     "ranks": (5, [
         ("hot spot that wanders",
          ["phold", *SPOT, *WANDERS, "--until", "400", "--work", "500"], STAY, MOVE, 1.3),

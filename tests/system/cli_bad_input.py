@@ -39,6 +39,15 @@ refused(2, ["--check-rebind 2", "from 0 to 1"], "phold", "--check-rebind", "2")
 refused(2, ["--proximity 2", "from 0 to 1", "auto"], "phold", "--place", "weighted", "--proximity", "2")
 refused(2, ["--proximity near", "from 0 to 1", "auto"], "phold", "--place", "weighted", "--proximity", "near")
 refused(2, ["--proximity 0", "needs --place weighted"], "phold", "--proximity", "0")
+for content, fragments in [('{"bw": [[1, 2], [3]]}', ["row 1 of bw has 1 numbers", "legal"]),
+                           ('{"bw": [[1, -2], [3, 1]]}', ["bw[0][1] is -2", "above 0"]),
+                           ('{"bw": [[1, 2], [0, 1]]}', ["bw[1][0] is 0", "above 0"]),
+                           (f'{{"bw": {[[1] * 16] * 16}}}', ["a machine of 16 nodes", "legal"]),
+                           ("no machine", ["no JSON"])]:
+    for place in "weighted", "asymsched":
+        refused(2, ["machine.json", *fragments], "phold", "--place", place, "--machine",
+                file_with(content, "machine.json"))
+refused(2, ["nowhere.json", "No such file"], "phold", "--place", "weighted", "--machine", "nowhere.json")
 refused(2, ["--check-rebind 0.5", "--rebind SECONDS"],
         "phold", "--check-rebind", "0.5", "--rebind", "off")
 refused(2, ["--trace", "timewarp"], "phold", "--trace", "t.json", "--engine", "sequential")
