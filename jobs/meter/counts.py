@@ -4,6 +4,7 @@ from collections import namedtuple
 from pathlib import Path
 
 LOOP = ["execute", "roll back", "commit", "mail", "GVT"]  # of events
+WORK = LOOP[:3]  # and in the others workers also wait
 PHASES = ["none", "set-up", *LOOP, "wind-up"]
 KINDS = ["other heap", "state", "events", "history", "snapshots", "mail", "pending set", "other engine",
          "stack", "code and constants"]
@@ -62,11 +63,12 @@ class Counts:
 
     def of_loop(self):
         """Without set-up and wind-up, if there are phases at all."""
-        if not any(row.phase in LOOP for row in self.instructions):
-            return self
+        return self.of_phases(LOOP) if any(row.phase in LOOP for row in self.instructions) else self
+
+    def of_phases(self, phases):
         fields = self.fields()
         for name in TABLES:
-            fields[name] = [row for row in getattr(self, name) if row.phase in LOOP]
+            fields[name] = [row for row in getattr(self, name) if row.phase in phases]
         return Counts(fields)
 
 

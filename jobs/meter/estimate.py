@@ -6,8 +6,8 @@ another node is that of its own memory times the distance (of the firmware's tab
 unless --machine says it.
 
 Contention: the lines that each pair of nodes moves take at least their bytes / the pair's bandwidth, and
-those that leave one node's memory at least their bytes / the largest bandwidth that any node has from it;
-what is unknown bounds nothing.
+those that leave one node's memory at least their bytes / the largest bandwidth that any node has from it, if its
+own is known; what is unknown bounds nothing.
 If the longest of these takes more than the busiest CPU, all is stretched by that much.
 """
 
@@ -102,8 +102,8 @@ class Estimate:
         times = {f"node {c} to node {m}": 1000 * moved[c][m] / bandwidth[c][m]
                  for c in nodes for m in nodes if bandwidth[c][m]}
         if len(nodes) > 1:
-            times |= {f"all nodes to node {m}": 1000 * sum(moved[c][m] for c in nodes if bandwidth[c][m])
-                      / max(bandwidth[c][m] for c in nodes) for m in nodes}
+            times |= {f"all nodes to node {m}": 1000 * sum(moved[c][m] for c in nodes)
+                      / max(bandwidth[c][m] for c in nodes) for m in nodes if bandwidth[m][m]}
         where = max(times, key=times.get, default=None)
         return times.get(where, 0), where
 

@@ -11,7 +11,8 @@ import topology
 from lib.series.machine import ProgramFailed
 from lib.series.runner import run_programs
 from meter.call import job
-from meter.estimate import Estimate
+from meter.counts import WORK
+from meter.estimate import Estimate, Memory
 from meter.presets import MACHINES
 
 COLUMNS = ["local_share", "memory_an_event", "passed_an_event", "estimate_ns", "qemu_api"]
@@ -54,13 +55,14 @@ def run_metered(programs, topology_text, command, options, folder, on_tick):
     return outcome, json.loads(file.read_text()) if outcome.code == 0 else None
 
 
-def counted(found, counts, memory):
-    """(COLUMNS as a dictionary, the Estimate), of a part of what the meter has found."""
+def counted(found, counts):
+    """COLUMNS as a dictionary, of a part of what the meter has found. The estimate is of executing, rolling back and
+    committing: how long workers wait, in the other phases, depends on how busy the host is."""
     loop = counts.of_loop()
-    estimate = Estimate(counts, MACHINES[found["caches"]],
-                        memory.completed(found["distances"], len(found["nodes"])))
+    estimate = Estimate(counts.of_phases(WORK), MACHINES[found["caches"]],
+                        Memory().completed(found["distances"], len(found["nodes"])))
     known = counts.committed
     return {"qemu_api": counts.api, "local_share": loop.local_share(),
             "memory_an_event": known and loop.sum("memory") / known,
             "passed_an_event": known and loop.sum("passed") / known,
-            "estimate_ns": known and estimate.ns}, estimate
+            "estimate_ns": known and estimate.ns}

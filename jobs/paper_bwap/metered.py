@@ -3,10 +3,13 @@ node's CPUs read which node's memory. The model is memory-bound: PHOLD with stat
 changes all.
 
 Emulated memory is equally near everywhere, so the run's own search for proximity would find nothing: each
-proximity is a run of its own, and the tuners' ends are the best of them by what the counts come to:
-  estimate    nanoseconds of CPU time an event, where each miss waits for the one before (meter/estimate.py)
-  bandwidth   nanoseconds an event that the busiest link or memory takes, where nothing else takes time
-A real machine is between them, since it fetches ahead."""
+proximity is a run of its own, and the tuners' ends are the best of them by what the counts come to, in
+nanoseconds for each access to memory:
+  wait      where each waits for the one before (CPU time)
+  pair      what the busiest pair of nodes takes, where nothing else takes time (wall time): the paper's model
+  memory    what the busiest node's memory takes, if that gives no more than the fastest link from it
+A real machine is between them, since it fetches ahead. They are for an access and not for an event, because how many
+there are of an event does not depend on where pages are, but on how many snapshots wait for GVT: on the host."""
 
 import dataclasses
 import json
@@ -19,10 +22,11 @@ from lib.series.runner import common_row, rounds
 from lib.series.summary import spread, warnings_about_runs
 from meter import series
 from meter.counts import Counts, together
-from meter.estimate import Memory
+from meter.estimate import LINE_BYTES, Memory
+from meter.presets import MACHINES
 from model import at_proximity, best_set, canonical, filled, speeds, uniform
 
-COLUMNS = ["machine", "nodes", "placement", "proximity", "local_an_event", "remote_an_event", "transfer_ns",
+COLUMNS = ["machine", "nodes", "placement", "proximity", "local_an_event", "remote_an_event",
            "shares_off", "pages_moved", *series.COLUMNS, "matrix_an_event"]
 CACHES = "opteron6272"  # of one of the two published machines
 STATE_BYTES = 4096
@@ -180,7 +184,7 @@ def settled(periods):
 def counted(found, bw, variant):
     """The columns that come from the meter's JSON."""
     counts = settled([Counts(fields) for fields in found["periods"]])
-    columns, estimate = series.counted(found, counts, Memory(filled(bw)))
+    columns = series.counted(found, counts)
     loop, known = counts.of_loop(), counts.committed
     if not known:
         return columns
@@ -188,8 +192,7 @@ def counted(found, bw, variant):
     nodes = range(len(bw))
     matrix = [[round(loop.sum("memory", cpu_node=c, node=m) / known, 4) for m in nodes] for c in nodes]
     return {**columns, "local_an_event": local / known, "remote_an_event": (loop.sum("memory") - local) / known,
-            "transfer_ns": estimate.transfer_ns, "shares_off": shares_off(loop, variant.shares(bw)),
-            "matrix_an_event": json.dumps(matrix)}
+            "shares_off": shares_off(loop, variant.shares(bw)), "matrix_an_event": json.dumps(matrix)}
 
 
 def shares_off(loop, wanted):
@@ -201,9 +204,20 @@ def shares_off(loop, wanted):
 
 # --- What they come to -------------------------------------------------------------------------------
 
-SHOWN = ("local_share", "local_an_event", "remote_an_event", "passed_an_event", "estimate_ns", "transfer_ns",
-         "shares_off")
-BOUNDS = ("estimate_ns", "transfer_ns")
+SHOWN = ("local_share", "local_an_event", "remote_an_event", "passed_an_event", "shares_off")
+BOUNDS = ("wait_ns", "pair_ns", "memory_ns")
+
+
+def bounds(matrix, bw, distances):
+    """Of accesses to memory by node of the CPU and of the page, for each of them."""
+    nodes, total, bw = range(len(bw)), sum(map(sum, matrix)), filled(bw)
+    share = [[value / total for value in row] for row in matrix]
+    near = Memory().completed(distances, len(bw))
+    pairs = [(c, m) for c in nodes for m in nodes]
+    line_ns = 1000 * LINE_BYTES  # at a MB/s
+    return {"wait_ns": sum(share[c][m] * near.latency_ns(c, m, MACHINES[CACHES]) for c, m in pairs),
+            "pair_ns": max(line_ns * share[c][m] / bw[c][m] for c, m in pairs),
+            "memory_ns": max(line_ns * sum(row[m] for row in share) / max(row[m] for row in bw) for m in nodes)}
 
 
 def results(plan, records):
@@ -214,16 +228,23 @@ def results(plan, records):
 
 
 def of_nodes(plan, records, machine, nodes):
-    rows = [{"placement": variant.placement, "proximity": variant.proximity,
-             **{column: spread(records.of(variant, column).values()) for column in SHOWN},
-             "matrix_an_event": matrix_of(records, variant)}
-            for variant in plan.variants() if (variant.machine, variant.nodes) == (machine, nodes)]
-    predicted = speeds(plan.machines[machine]["bw"], nodes)
+    bw, distances = plan.machines[machine]["bw"], topology.parse(plan.topology).distances
+    rows = []
+    for variant in plan.variants():
+        if (variant.machine, variant.nodes) != (machine, nodes):
+            continue
+        matrices = matrices_of(records, variant)
+        of_runs = [bounds(matrix, bw, distances) for matrix in matrices]
+        rows.append({"placement": variant.placement, "proximity": variant.proximity,
+                     **{column: spread(records.of(variant, column).values()) for column in SHOWN},
+                     **{bound: spread(of_run[bound] for of_run in of_runs) for bound in BOUNDS},
+                     "matrix_an_event": matrices[0] if matrices else None})
+    predicted = speeds(bw, nodes)
     predicted[LOCAL] = predicted["local"]
     found = {bound: {placement: best_of(rows, placement, bound) for placement in (LOCAL, WORKERS, ALL, EVEN, BWAP)}
              for bound in BOUNDS}
     return {"nodes": list(nodes), "workers": plan.workers(Placed(machine, nodes, LOCAL)), "rows": rows,
-            "predicted_mb_s": {placement: predicted[placement] for placement in found["estimate_ns"]}, **found}
+            "predicted_mb_s": {placement: predicted[placement] for placement in found["wait_ns"]}, **found}
 
 
 def best_of(rows, placement, bound):
@@ -234,11 +255,10 @@ def best_of(rows, placement, bound):
     return best and {"ns": best[bound]["median"], "proximity": best["proximity"]}
 
 
-def matrix_of(records, variant):
-    """Of the first run that has one."""
-    texts = (row["matrix_an_event"] for row in records.good()
-             if (row["workload"], row["variant"]) == variant.key and row["matrix_an_event"])
-    return next(map(json.loads, texts), None)
+def matrices_of(records, variant):
+    """Of all runs that have one."""
+    return [json.loads(row["matrix_an_event"]) for row in records.good()
+            if (row["workload"], row["variant"]) == variant.key and row["matrix_an_event"]]
 
 
 def warnings(plan, records):

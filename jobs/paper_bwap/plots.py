@@ -1,5 +1,5 @@
 """The figures. Without --meter: speed over the number of worker nodes, each placement's median over all sets of
-nodes, with the least and the most of BWAP and of what most systems do. With it: both bounds."""
+nodes, with the least and the most of BWAP and of what most systems do. With it: the bounds."""
 
 from lib.plotting import pyplot
 from lib.series.figures import save
@@ -39,13 +39,14 @@ def draw(file, result):
 
 # --- With --meter ------------------------------------------------------------------------------------
 
-BOUNDS = {"estimate_ns": "estimate, ns of CPU time an event", "transfer_ns": "bandwidth alone, ns an event"}
+BOUNDS = {"wait_ns": "each access waits, ns", "pair_ns": "busiest pair, ns an access",
+          "memory_ns": "busiest memory, ns an access"}
 METERED_COLOURS = {**COLOURS, "first touch (local)": COLOURS["local"]}
 
 
 def plot_all(folder, summary):
     machines = summary["machines"]
-    figure, panels = pyplot.subplots(len(BOUNDS), len(machines), figsize=(4.8 * len(machines), 6.4), sharex="col",
+    figure, panels = pyplot.subplots(len(BOUNDS), len(machines), figsize=(4.8 * len(machines), 9), sharex="col",
                                      squeeze=False)
     for row, (bound, label) in zip(panels, BOUNDS.items(), strict=True):
         for axes, (name, machine) in zip(row, machines.items(), strict=True):

@@ -12,7 +12,6 @@ from lib.series.runner import common_row
 from lib.series.summary import ratio, spread, warnings_about_runs
 from meter import series
 from meter.counts import Counts, since_moved, together
-from meter.estimate import Memory
 
 COLUMNS = ["daemons", "period_s", "rebind_s", "groups_moved", "pages_moved", *series.COLUMNS]
 CACHES = "opteron6128"  # the paper's
@@ -79,7 +78,7 @@ def counted(found, after_move):
     """The columns that come from the meter's JSON; empty where groups never changed and should have."""
     periods = [Counts(fields) for fields in found["periods"]]
     counts = since_moved(periods) if after_move else together(periods)
-    return {} if counts is None else series.counted(found, counts, Memory())[0]
+    return {} if counts is None else series.counted(found, counts)
 
 
 # --- What they come to -------------------------------------------------------------------------------

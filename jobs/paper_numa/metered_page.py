@@ -31,7 +31,8 @@ def page(summary):
     lines += ["Made by `./jobs/run paper-numa --meter`; [runs.csv](runs.csv) has every run. Counts are those of the "
               "event loop. An access goes to memory if no cache of its node has the line, and is passed if "
               "another node wrote the line last and has it in its caches. An estimate is of the CPU time of an "
-              "event: its instructions, waiting of workers included, and each miss by its latency. "
+              "event: instructions of executing, rolling back and committing, and each of their misses by its latency; "
+              "mail and GVT are left out, since how long workers wait there depends on how busy the host was. "
               f"{settings['runs']} runs of each kind, seed {settings['seed']}; shown are the median and, in "
               "brackets, the least and the most.", "",
               "Every run of a workload had the same digest: "
