@@ -32,12 +32,13 @@ CACHES = "opteron6272"  # of one of the two published machines
 STATE_BYTES = 4096
 # 16 MiB of state a worker, where its node's last level of caches has 6.
 LPS_A_WORKER = 4096
-UNTIL = 3  # some 12,500 events a worker
+# With workers on all cores; with fewer longer, so that all runs have as many events: some 65,000 on n8.
+UNTIL = 2
 # In which pages come to be where they belong; what is shown was counted after them.
 SETTLING_SHARE = 0.5
 PERIOD_SECONDS = 0.5
 PROXIMITIES = (0, 0.5, 1)
-QUICK = {"lps": 1024, "until": 8, "counts": [2], "proximities": [0]}
+QUICK = {"lps": 1024, "until": 4, "counts": [2], "proximities": [0]}
 
 LOCAL, WORKERS, ALL, EVEN, BWAP = ("first touch (local)", "uniform workers", "uniform all", "without canonical tuner",
                                    "BWAP")
@@ -101,6 +102,9 @@ class MeterPlan:
     def workers(self, variant):
         return sum(self.node_cpus()[node] for node in variant.nodes)
 
+    def until_of(self, variant):
+        return self.until * sum(self.node_cpus()) / self.workers(variant)
+
     def cpus(self, variant):
         """Of the workers' nodes, as taskset wants them."""
         owners = [node for node, cpus in enumerate(self.node_cpus()) for _ in range(cpus)]
@@ -160,12 +164,12 @@ def run_once(phold, plan, variant, run, on_tick):
     bw, workers = plan.machines[variant.machine]["bw"], plan.workers(variant)
     with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
         command = ["taskset", "-c", plan.cpus(variant), phold, "--lps", plan.lps * workers, "--state", STATE_BYTES,
-                   "--touch", STATE_BYTES, "--remote", 0.25, "--window", 1, "--until", plan.until,
+                   "--touch", STATE_BYTES, "--remote", 0.25, "--window", 1, "--until", plan.until_of(variant),
                    "--seed", plan.seed, "--workers", workers, "--rebind", "off", "--pagemigd", f"{workers}@0.25",
                    *variant.arguments(bw, Path(folder))]
         outcome, found = series.run_metered(phold.parent, plan.topology, command,
                                             ["--caches", CACHES, "--period", PERIOD_SECONDS], folder, on_tick)
-    return {**common_row(plan, variant, run, outcome, workers, plan.until),
+    return {**common_row(plan, variant, run, outcome, workers, plan.until_of(variant)),
             "machine": variant.machine, "nodes": " ".join(map(str, variant.nodes)), "placement": variant.placement,
             "proximity": variant.proximity, "pages_moved": outcome.stats[0].get("numa", {}).get("pages_moved", ""),
             **(counted(found, bw, variant) if found else {})}, outcome.message

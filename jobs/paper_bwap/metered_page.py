@@ -76,8 +76,9 @@ def page(summary):
     for warning in summary["warnings"]:
         lines += [f"**{warning}**", ""]
     lines += ["Made by `./jobs/run paper-bwap --meter`. PHOLD, `--state 4096 --touch 4096 --remote 0.25 --window 1`, "
-              f"{settings['lps']} LPs a worker, until {settings['until']:g}: each event reads and writes 4 KiB, and saves "
-              f"them. {settings['runs']} runs of each kind, seed {settings['seed']}; counted after {SETTLING_SHARE:g} of "
+              f"{settings['lps']} LPs a worker, until {settings['until']:g} with all workers, with fewer so much longer that "
+              "there are as many events: each reads and writes 4 KiB, and saves them. "
+              f"{settings['runs']} runs of each kind, seed {settings['seed']}; counted after {SETTLING_SHARE:g} of "
               "the events, when pages are where they belong. Worker nodes are those with the best links "
               "between them. An access goes to memory if no cache of its node has the line, and is passed if another "
               "node wrote the line last and has it in its caches. *Shares off* says how far the nodes' shares in "

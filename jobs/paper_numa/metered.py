@@ -15,10 +15,11 @@ from meter.counts import Counts, since_moved, together
 
 COLUMNS = ["daemons", "period_s", "rebind_s", "groups_moved", "pages_moved", *series.COLUMNS]
 CACHES = "opteron6128"  # the paper's
-# Virtual seconds: 49,001 events unbalanced, 5,754 to 15,228 balanced. 36,789 of unbalanced traffic took 40 s on n4
-# with the boot (libc, a host with other work), so the load shifts twice or more in a run.
-UNTIL = {"balanced": 3600, "unbalanced": 600}
-REBIND, SHARE_MOVED = 12, 0.5
+# Virtual seconds: 147,000 events unbalanced, 5,754 to 15,228 balanced. 49,001 of unbalanced traffic took 3 s on n8
+# on an idle host of two cores and 50 s on a busy one, so the load shifts twice or more in a run.
+UNTIL = {"balanced": 3600, "unbalanced": 1800}
+REBIND, SHARE_MOVED = 3, 0.5
+PERIODS = [period / 4 for period in PAPER_PERIODS]  # runs are as much shorter
 PERIODS_BETWEEN = 8  # in which the meter counts, from one shift to the next
 QUICK = {"until": {"balanced": 600, "unbalanced": 200}, "rebind": 0.25, "periods": (0.1,)}
 
@@ -55,7 +56,7 @@ def new_plan(options, machine):
         quick=options.quick, experiments=[options.only] if options.only else ["balanced", "unbalanced"],
         until=until if options.until is None else dict.fromkeys(until, options.until),
         rebind=quick.get("rebind", REBIND) if options.rebind is None else options.rebind,
-        daemons=daemons[-1:] if options.quick else daemons, periods=list(quick.get("periods", PAPER_PERIODS)),
+        daemons=daemons[-1:] if options.quick else daemons, periods=list(quick.get("periods", PERIODS)),
         balanced_daemons=scaled(PAPER_CORES, workers), balanced_period=1, machine=machine,
         topology=options.meter)
 
