@@ -26,9 +26,12 @@ test     python3              command python3                     checks of the 
 test     spin                 command spin                        model checker, for the GVT
 test     python3-h5py         python h5py                         reads output in typed columns
 test     clang-format         command clang-format                layout of the sources
+test     doxygen              command doxygen                     reference of the public headers
 test     libsqlite3-dev       header sqlite3.h                    a library to be used in handlers
 ranks    openmpi-bin          command mpirun                      starts ranks
 ranks    python3              command python3                     works out where they run
+reference doxygen             command doxygen                     pages of jobs/run reference
+reference python3             command python3                     reads comments for it
 report   python3              command python3                     the page of jobs/run report
 plots    python3-matplotlib   python matplotlib                   figures of jobs/run paper-numa
 intervals python3-scipy     python scipy                        quantiles of jobs/run replicate

@@ -41,6 +41,7 @@ for arguments, fragments in [
         (["--ranks", 2, "cost-model"], ["--ranks", "model"]),
         (["--ranks", 2, "machine"], ["--ranks", "model"]), (["machine", "a", "b"], ["machine", "FILE"]),
         (["machine", "--quick"], ["machine", "FILE"]),
+        (["reference", "x"], ["reference", "nothing behind it"]), (["--print", "reference"], ["reference"]),
         (["replicate"], ["replicate", "bank car_wash"]), (["replicate", "nosuch"], ["nosuch", "bank car_wash"]),
         (["replicate", "bank", "--runs", 1], ["--runs", "from 2"]), (["--ranks", 2, "replicate"], ["--ranks", "model"]),
         (["replicate", "bank", "--seed", 2], ["--seed", "left out"]),

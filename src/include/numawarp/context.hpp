@@ -18,19 +18,31 @@ namespace nw {
 // One cell of an output row. A bool is 0 or 1; a char is a text of one character, while signed char and
 // unsigned char (std::int8_t, std::uint8_t) are numbers. Text is UTF-8; bytes that are not become U+FFFD.
 struct OutputValue {
-    enum class Kind : std::uint8_t { integer, real, text, natural, character } kind;
-    std::int64_t integer = 0;  // the bits of a natural number, or the character
-    double real = 0;
-    std::string_view text{};
+    // What it is.
+    enum class Kind : std::uint8_t {
+        integer,   // with sign
+        real,      // a double
+        text,      // UTF-8
+        natural,   // without sign
+        character  // one byte
+    };
+    Kind kind;                 // which of them it is
+    std::int64_t integer = 0;  // of an integer; the bits of a natural number, or the character
+    double real = 0;           // of a real number
+    std::string_view text{};   // of a text, referred to until the row is written down
 
+    // Of a bool, a character or a whole number.
     template <class T>
         requires std::is_integral_v<T> OutputValue(T value)
             : kind(std::is_same_v<T, char> ? Kind::character
                    : std::is_unsigned_v<T> ? Kind::natural
                                            : Kind::integer),
               integer(static_cast<std::int64_t>(value)) {}
+        // Of a real number; float becomes double.
         OutputValue(double value) : kind(Kind::real), real(value) {}
+        // Of a text.
         OutputValue(std::string_view value) : kind(Kind::text), text(value) {}
+        // Of a text that ends with a zero.
         OutputValue(const char* value) : kind(Kind::text), text(value) {}
         // Characters of wider kinds are neither numbers nor UTF-8.
         OutputValue(wchar_t) = delete;
@@ -45,15 +57,21 @@ namespace detail {
 class EventSink;  // what an engine puts behind a Context
 }
 
+// An LP's access to the run, given to each hook and valid during that hook only.
 class Context {
   public:
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
 
+    // The time of the event; 0 in on_start(), the end of the run in on_end().
     VirtualTime now() const noexcept { return now_; }
+    // The LP whose hook this is.
     LpId self() const noexcept { return self_; }
+    // How many LPs the model has; their ids go from 0 to this less 1.
     std::uint32_t lps() const noexcept { return lps_; }
-    const Kinds& kinds() const noexcept;  // of LPs, and which numbers they have
+    // The kinds of LPs, and which numbers they have.
+    const Kinds& kinds() const noexcept;
+    // The LP's own stream of random numbers, rolled back with the event.
     Random& random() noexcept { return random_; }
 
     // Schedules an event for `target` at now() + delay. Events at equal times run in the order
@@ -65,6 +83,8 @@ class Context {
         schedule_bytes(target, delay, type, {});
     }
 
+    // The same with a payload: any trivially copyable struct, of which a copy travels, with zeros where it has
+    // padding.
     template <class Payload>
         requires std::is_trivially_copyable_v<Payload>
     void schedule(LpId target, VirtualTime delay, EventType type, const Payload& payload) {
@@ -73,11 +93,12 @@ class Context {
         schedule_bytes(target, delay, type, std::as_bytes(std::span(bytes)));
     }
 
+    // The same with a payload that is bytes already.
     void schedule_bytes(LpId target, VirtualTime delay, EventType type,
                         std::span<const std::byte> payload);
 
-    // The same for who knows the event's time and not the delay: now() + (time - now()) may be another
-    // number than `time`, since both operations round.
+    // As schedule_bytes(), for who knows the event's time and not the delay: now() + (time - now()) may be
+    // another number than `time`, since both operations round.
     void schedule_bytes_at(LpId target, VirtualTime time, EventType type,
                            std::span<const std::byte> payload);
 
@@ -88,6 +109,7 @@ class Context {
         const OutputValue row[] = {OutputValue(values)...};
         output_row(table, row);
     }
+    // The same for a row whose length is known at run time only.
     void output_row(std::size_t table, std::span<const OutputValue> row);
 
     // One word that belongs to the event being executed: what on_event leaves here, on_reverse

@@ -12,15 +12,21 @@
 
 namespace nw {
 
+// An event that an LP receives.
 class Event {
   public:
+    // For engines and tests. The payload is referred to, not copied.
     Event(VirtualTime time, LpId sender, EventType type,
           std::span<const std::byte> payload) noexcept
         : time_(time), payload_(payload), sender_(sender), type_(type) {}
 
+    // When it happens: what Context::now() says, too.
     VirtualTime time() const noexcept { return time_; }
+    // The LP that scheduled it.
     LpId sender() const noexcept { return sender_; }
+    // The number that it was scheduled with.
     EventType type() const noexcept { return type_; }
+    // The payload as bytes: as many as were scheduled, none if there was no payload.
     std::span<const std::byte> bytes() const noexcept { return payload_; }
 
     // The payload as it was scheduled, copied out; zeros where the scheduled one was shorter.

@@ -26,9 +26,9 @@ namespace nw {
 
 // What is known of an event type when the run is set up.
 struct EventTypeInfo {
-    EventType type = 0;
-    std::size_t payload_bytes = 0;
-    std::string name;
+    EventType type = 0;             // its number
+    std::size_t payload_bytes = 0;  // that travel; 0 for a struct without members
+    std::string name;               // in errors, traces and counters
 };
 
 namespace detail {
@@ -65,9 +65,11 @@ struct EventList {
     static_assert((... && (detail::event_bytes<Events> <= UINT16_MAX)),
                   "an event has at most 65,535 bytes");
 
+    // Whether E is one of them.
     template <class E>
     static constexpr bool contains = (... || std::is_same_v<E, Events>);
 
+    // The number of E, which must be in the list.
     template <class E>
     static constexpr EventType number() noexcept {
         static_assert(contains<E>, "this event is not in the list");
@@ -80,6 +82,7 @@ struct EventList {
         }
     }
 
+    // Two of them with one number do not compile.
     static constexpr bool numbers_differ() noexcept {
         std::array<EventType, sizeof...(Events)> numbers{number<Events>()...};
         std::sort(numbers.begin(), numbers.end());
@@ -89,6 +92,7 @@ struct EventList {
                   "two events of a list have one number: an event without a declared type has its "
                   "place in the list");
 
+    // What the engine must know of each.
     static std::vector<EventTypeInfo> infos() { return {info_of<Events>()...}; }
 
     // visit(const E&) for the one that `event` is. What is none of the list, or has another size, is a

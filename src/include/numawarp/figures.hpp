@@ -26,7 +26,13 @@
 
 namespace nw {
 
-enum class FigureKind : std::uint8_t { tally, time_average, histogram, count };
+// Which of them it is, in reports and statistics.
+enum class FigureKind : std::uint8_t {
+    tally,         // nw::Tally and nw::BasicTally
+    time_average,  // nw::TimeAverage
+    histogram,     // nw::Histogram
+    count          // nw::Count
+};
 
 namespace detail {
 
@@ -185,6 +191,7 @@ struct FigureView {
 template <std::uint32_t buckets>
 class BasicTally {
   public:
+    // Adds a value. Requires: it is a number from -1e100 to 1e100; a breach is a ModelError.
     void record(VirtualTime now, double value) {
         detail::check_value(value);
         if (now < detail::measured_from) return;
@@ -193,12 +200,18 @@ class BasicTally {
         sketch_.add(value);
     }
 
+    // How many values there were.
     std::uint64_t count() const noexcept { return count_; }
-    double mean() const noexcept { return moments_.mean; }  // 0 without values, like the others
+    // Their mean; 0 without values, like the next ones.
+    double mean() const noexcept { return moments_.mean; }
+    // Their variance, as that of a sample: the sum of squares about the mean by count() - 1.
     double variance() const noexcept { return moments_.variance(); }
+    // The smallest one.
     double least() const noexcept { return moments_.least; }
+    // The largest one.
     double most() const noexcept { return moments_.most; }
 
+    // For the engine: what it merges over LPs.
     detail::FigureView view(VirtualTime) const noexcept {
         return {.kind = FigureKind::tally,
                 .count = count_,
@@ -213,26 +226,36 @@ class BasicTally {
     detail::Moments moments_;
     [[no_unique_address]] detail::Sketch<buckets> sketch_;
 };
+// A tally with quantiles, which are off by at most 0.5 % of the value while the values span two octaves, and by
+// twice as much each time that they span as much again. It takes 1 KiB.
 using Tally = BasicTally<128>;
 
 // A level that holds until it changes: the length of a queue, machines at work. From time 0, or --warm-up,
 // to the end of the run.
 class TimeAverage {
   public:
+    // At level 0.
     TimeAverage() = default;
+    // At that level from the beginning.
     explicit TimeAverage(double level) : level_(level) {}
 
+    // The level is this from now on. Requires: times that do not go back, and a level from -1e100 to 1e100; a
+    // breach of the latter is a ModelError.
     void set(VirtualTime now, double level) {
         detail::check_value(level);
         account(now);
         count_ += now >= detail::measured_from;
         level_ = level;
     }
+    // The level changes by so much.
     void add(VirtualTime now, double change) { set(now, level_ + change); }
 
+    // What it is now.
     double level() const noexcept { return level_; }
+    // Its mean over time until now; 0 if no time has passed.
     double mean(VirtualTime now) const noexcept { return until(now).moments_.mean; }
 
+    // For the engine: what it merges over LPs.
     detail::FigureView view(VirtualTime end) const noexcept {
         return {.kind = FigureKind::time_average, .count = count_, .moments = until(end).moments_};
     }
@@ -262,8 +285,10 @@ class Histogram {
     static_assert(bins > 0, "a histogram has bins");
 
   public:
+    // Requires: low < high. For all LPs the same.
     Histogram(double low, double high) : low_(low), high_(high) {}
 
+    // Adds a value. Requires: it is a number from -1e100 to 1e100; a breach is a ModelError.
     void record(VirtualTime now, double value) {
         detail::check_value(value);
         if (now < detail::measured_from) return;
@@ -272,11 +297,14 @@ class Histogram {
         ++bins_[bin_of(value)];
     }
 
+    // How many values there were, inside and outside.
     std::uint64_t count() const noexcept { return count_; }
+    // Their mean; 0 without values.
     double mean() const noexcept { return moments_.mean; }
-    // Below, the bins, above.
+    // How many were below, in each bin, and above: bins + 2 numbers.
     std::span<const std::uint64_t> counts() const noexcept { return bins_; }
 
+    // For the engine: what it merges over LPs.
     detail::FigureView view(VirtualTime) const noexcept {
         return {.kind = FigureKind::histogram,
                 .count = count_,
@@ -302,12 +330,14 @@ class Histogram {
 // How often something happens.
 class Count {
   public:
+    // It has happened, once or so often.
     void add(VirtualTime now, std::uint64_t times = 1) noexcept {
         if (now >= detail::measured_from) count_ += times;
     }
+    // How often, so far.
     std::uint64_t count() const noexcept { return count_; }
 
-    // Over LPs: one value each.
+    // For the engine, which makes one value of each LP's.
     detail::FigureView view(VirtualTime) const noexcept {
         detail::Moments moments;
         moments.add(static_cast<double>(count_), 1);

@@ -20,11 +20,14 @@
 
 namespace nw {
 
+// The base of the LP class `Self` that handles these events.
 template <class Self, class... Events>
 class Handles : public LogicalProcess {
   public:
+    // Its events with their numbers; by it the engine knows their names.
     using EventTypes = EventList<Events...>;
 
+    // Calls Self::on() for the event. One that is none of the list is a ModelError.
     void on_event(Context& context, const Event& event) final {
         static_assert((... && handles<Events>),
                       "an LP class has for each event that it handles a public "
@@ -36,6 +39,7 @@ class Handles : public LogicalProcess {
                 self().on(context, what);
         });
     }
+    // Calls Self::undo() for it.
     void on_reverse(Context& context, const Event& event) final {
         if constexpr (has_undo())
             EventTypes::visit(event, [&]<class E>(const E& what) {
@@ -47,6 +51,7 @@ class Handles : public LogicalProcess {
         else
             LogicalProcess::on_reverse(context, event);
     }
+    // Calls Self::commit() for it, if there is one for this event.
     void on_commit(const Event& event) final {
         if constexpr (has_commit())
             EventTypes::visit(event, [&]<class E>(const E& what) {
@@ -57,7 +62,7 @@ class Handles : public LogicalProcess {
             });
     }
 
-    // Which hooks Self has. For nw::process.
+    // Whether Self has undo(), for all of its events. For nw::process.
     static constexpr bool has_undo() noexcept {
         constexpr bool all = (... && undoes<Events>);
         static_assert(all || !(... || undoes<Events>),
@@ -65,10 +70,12 @@ class Handles : public LogicalProcess {
                       "that the class handles");
         return all;
     }
+    // Whether Self has commit(), for any of its events. For nw::process.
     static constexpr bool has_commit() noexcept { return (... || commits<Events>); }
 
   protected:
-    // Also for LPs of other classes: they must have the event under the same number.
+    // Schedules an event at now() + delay. Also for LPs of other classes: they must have the event under the
+    // same number.
     template <class E>
     static void send(Context& context, LpId to, VirtualTime delay, const E& event) {
         detail::schedule_typed<EventTypes>(context, to, delay, event);

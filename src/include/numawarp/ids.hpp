@@ -7,16 +7,23 @@
 
 namespace nw {
 
-enum class LpId : std::uint32_t {};      // a logical process, global over all ranks
-enum class GroupId : std::uint32_t {};   // LPs that share pages and move together, global
-enum class WorkerId : std::uint32_t {};  // a worker thread within its rank
-enum class RankId : std::uint32_t {};    // an OS process of the run
-enum class NodeId : std::int32_t {};     // a NUMA node, as the kernel numbers it; -1 is "unknown"
+// A logical process: its number among those of all ranks, from 0.
+enum class LpId : std::uint32_t {};
+// LPs that share pages and move together: its number among those of all ranks. For the engine.
+enum class GroupId : std::uint32_t {};
+// A worker thread within its rank. For the engine.
+enum class WorkerId : std::uint32_t {};
+// An OS process of the run. For the engine.
+enum class RankId : std::uint32_t {};
+// A NUMA node, as the kernel numbers it; -1 is "unknown". For the engine.
+enum class NodeId : std::int32_t {};
 
+// The bare number of an id: nw::index(c.self()) is a std::uint32_t.
 template <class Id>
     requires std::is_enum_v<Id>
 constexpr auto index(Id id) noexcept { return static_cast<std::underlying_type_t<Id>>(id); }
 
-using EventType = std::uint16_t;  // the model's own numbering of its events
+// The model's own numbering of its events.
+using EventType = std::uint16_t;
 
 }  // namespace nw

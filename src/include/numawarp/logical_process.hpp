@@ -9,8 +9,11 @@
 
 namespace nw {
 
+// A logical process, LP for short: a state that nobody else sees, and what it does at each event. Hooks
+// of one LP are called one at a time, those of different LPs at the same time.
 class LogicalProcess {
   public:
+    // Called when the run is over, never by a rollback.
     virtual ~LogicalProcess() = default;
 
     // Before the first event, at time 0: schedules the LP's first events.
@@ -46,7 +49,9 @@ class PlainStateProcess : public Base {
                   "--rollback copy restores the state bytewise: no containers, no pointers to own");
 
   public:
+    // By which nw::process knows that there is a plain state.
     using PlainState = State;
+    // What events may change, and all that they may change.
     State state{};
 };
 

@@ -15,21 +15,31 @@
 // every handler finds its thread. After fesetround() or with -ffast-math the results are still close
 // to right, but their bits are others.
 //
-// The errors are the largest ones that were found beside long double (64 bits), with four million
+// The numbers are errors, the largest ones that were found beside long double (64 bits), with four million
 // arguments a function, in units of the last place of the result. They are no proven bounds.
 #pragma once
 
 namespace nw::math {
 
-double sqrt(double x) noexcept;           // 0.50  exact, as IEEE 754 asks
-double exp(double x) noexcept;            // 0.76
-double expm1(double x) noexcept;          // 0.76  e^x - 1, also close where x is near 0
-double log(double x) noexcept;            // 0.51
-double log1p(double x) noexcept;          // 0.67  log(1 + x), also close where x is near 0
-double pow(double x, double y) noexcept;  // 0.76
-double sin(double angle) noexcept;        // 1.10  in radians; also of huge angles
-double cos(double angle) noexcept;        // 1.10
-double erf(double x) noexcept;            // 1.35
-double erfc(double x) noexcept;           // 3.30  1 - erf(x), also close where that is tiny
+// The square root: 0.50, exact, as IEEE 754 asks.
+double sqrt(double x) noexcept;
+// e to the power of x: 0.76.
+double exp(double x) noexcept;
+// e^x - 1, also close where x is near 0: 0.76.
+double expm1(double x) noexcept;
+// The natural logarithm: 0.51.
+double log(double x) noexcept;
+// log(1 + x), also close where x is near 0: 0.67.
+double log1p(double x) noexcept;
+// x to the power of y: 0.76.
+double pow(double x, double y) noexcept;
+// The sine of an angle in radians, also of a huge one: 1.10.
+double sin(double angle) noexcept;
+// The cosine of an angle in radians, also of a huge one: 1.10.
+double cos(double angle) noexcept;
+// The error function: 1.35.
+double erf(double x) noexcept;
+// 1 - erf(x), also close where that is tiny: 3.30.
+double erfc(double x) noexcept;
 
 }  // namespace nw::math

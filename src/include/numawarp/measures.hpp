@@ -17,8 +17,9 @@
 
 namespace nw {
 
+// A figure of the run, made of one figure of each LP.
 struct Measure {
-    std::string name;
+    std::string name;  // by which it is shown; each once
     // Looks at the figure of an LP at the end of the run; false: it is an LP of another class. Allocates
     // nothing.
     std::function<bool(const LogicalProcess&, VirtualTime end, detail::FigureView&)> look;
@@ -42,12 +43,12 @@ struct ArgumentOf<const Figure& (Function::*)(const Lp&) const> {
 };
 }  // namespace detail
 
-// A member of the LP.
+// Of a member of the LP class, which is an nw::Tally, nw::TimeAverage, nw::Histogram or nw::Count.
 template <class Figure, class Lp>
 Measure measure(std::string name, Figure Lp::*member) {
     return detail::measure_of<Lp>(std::move(name), member);
 }
-// Or what a function of it returns a reference to.
+// Of what a function of the LP returns a reference to. The function is a lambda whose parameter says the class.
 template <class Function>
 Measure measure(std::string name, Function of) {
     return detail::measure_of<typename detail::ArgumentOf<decltype(&Function::operator())>::type>(

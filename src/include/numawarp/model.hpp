@@ -37,15 +37,15 @@ namespace nw {
 
 // A table in --output DIR: `name`.csv with a header line, `name`.h5, or both (--output-format).
 struct OutputTable {
-    std::string name;
-    std::vector<std::string> columns;
+    std::string name;                  // of the file, without its ending
+    std::vector<std::string> columns;  // their names, in the order of Context::output()
 };
 
 // Says that two LPs exchange events often; the engine tries to keep them on one worker.
 struct Link {
-    LpId a;
-    LpId b;
-    std::uint32_t weight = 1;
+    LpId a;                    // one of the two
+    LpId b;                    // the other one
+    std::uint32_t weight = 1;  // how often, beside the other links; from 1
 };
 
 // What a model is, once its options are known. Times in the model's unit, sizes in bytes.
@@ -55,8 +55,9 @@ struct Setup {
     VirtualTime lookahead = 0;          // every event for another LP is at least this far ahead;
                                         // 0: none, and --engine conservative is refused
     std::size_t payload_bytes_max = 0;  // at most 65,535; declared events need not be counted in
-    ProcessFactory process{};
-    Rollback preferred_rollback = Rollback::snapshot;
+    ProcessFactory process{};  // what the LPs are: nw::process<Lp>(…); not with nw::kinds
+    Rollback preferred_rollback = Rollback::snapshot;  // default of --rollback
+    // The tables; Context::output() names them by their place here.
     std::vector<OutputTable> outputs{};
     // Figures of LPs that become figures of the run. With --output they have a table of their own, `measures`.
     std::vector<Measure> measures{};
@@ -68,20 +69,26 @@ struct Setup {
 
 // What a model may want to know when the run is over (Model::finished).
 struct RunSummary {
-    VirtualTime end_time = 0;
-    std::uint64_t committed_events = 0;
-    std::string output_directory;  // empty without --output
+    VirtualTime end_time = 0;            // --until, or the time at which all LPs let the run end
+    std::uint64_t committed_events = 0;  // of all ranks
+    std::string output_directory;        // empty without --output
 };
 
+// A model as a program: its name, its options, and what it consists of once these are known. A class of your
+// own derives from it, and main() hands an object of that to nw::run().
 class Model {
   public:
+    // The name stands in the report and in names of files; the description in --help.
     explicit Model(std::string name, std::string description)
         : name_(std::move(name)), description_(std::move(description)) {}
     virtual ~Model() = default;
 
+    // As it was given.
     const std::string& name() const noexcept { return name_; }
+    // As it was given.
     const std::string& description() const noexcept { return description_; }
 
+    // Declares the model's own options, before the command line is read.
     virtual void options(Options&) {}
 
     // Libraries that handlers use are started in these two: what a library sets up at its first use,

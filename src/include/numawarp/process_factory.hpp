@@ -16,14 +16,14 @@ namespace nw {
 
 // How the engine builds and treats the model's LPs. Made by nw::process<Lp>(…).
 struct ProcessFactory {
-    std::function<LogicalProcess*(LpId)> build;  // called inside the LP's heap: allocates there
-    std::size_t object_bytes = 0;
+    std::function<LogicalProcess*(LpId)> build;    // called inside the LP's heap: allocates there
+    std::size_t object_bytes = 0;                  // of the class
     std::size_t state_bytes = 0;                   // 0: no plain state, hence no --rollback copy
     void* (*state_of)(LogicalProcess*) = nullptr;  // the plain state of an LP
-    bool has_reverse = false;
-    bool has_commit = false;
-    bool has_end_condition = false;
-    std::vector<EventTypeInfo> events{};  // those that the class declares
+    bool has_reverse = false;                      // it has on_reverse(), or undo()
+    bool has_commit = false;                       // it has on_commit(), or commit()
+    bool has_end_condition = false;                // it has can_end()
+    std::vector<EventTypeInfo> events{};           // those that the class declares
 };
 
 // LPs of class Lp, built as Lp(LpId, shared…). What is shared must not change after set-up.

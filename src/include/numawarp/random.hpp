@@ -13,8 +13,10 @@
 
 namespace nw {
 
+// One LP's stream of random numbers. Context::random() gives it; every draw is undone with the event.
 class Random {
   public:
+    // For engines and tests: the stream of LP number `stream` from block `counter` on.
     Random(std::uint64_t seed, std::uint32_t stream, std::uint64_t counter) noexcept
         : seed_(seed), counter_(counter), stream_(stream) {}
 
@@ -38,8 +40,10 @@ class Random {
         return static_cast<std::uint64_t>((static_cast<Wide>(bits()) * bound) >> 64);
     }
 
+    // True with that probability: never with 0, always with 1.
     bool chance(double probability) noexcept { return uniform() < probability; }
 
+    // Exponential with that mean; 0 has probability 2^-53.
     double exponential(double mean) noexcept;
 
     // Sum of `shape` exponentials with the given mean of the sum. Requires: shape ≥ 1.

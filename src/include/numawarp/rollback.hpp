@@ -5,6 +5,11 @@
 
 namespace nw {
 
-enum class Rollback : std::uint8_t { snapshot, copy, reverse };
+// The methods. All give the same results; they differ in what they cost and in what they ask of a model.
+enum class Rollback : std::uint8_t {
+    snapshot,  // the LP's heap is saved now and then: asks nothing
+    copy,      // its plain state is copied: wants nw::PlainStateProcess
+    reverse    // LogicalProcess::on_reverse undoes each event
+};
 
 }  // namespace nw

@@ -7,9 +7,12 @@
 
 namespace nw {
 
+// A point in virtual time, or a length of it, in the model's unit.
 using VirtualTime = double;
 
+// When every run begins.
 inline constexpr VirtualTime time_zero = 0.0;
+// Later than every event: no end time, never.
 inline constexpr VirtualTime time_infinity = std::numeric_limits<VirtualTime>::infinity();
 
 }  // namespace nw

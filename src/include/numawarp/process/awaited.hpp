@@ -19,7 +19,9 @@ class Within;
 // co_await nw::interruptible(…).
 class Interrupt final : public std::exception {
   public:
+    // What Process::interrupt() makes of its argument.
     explicit Interrupt(std::any cause) noexcept : cause_(std::move(cause)) {}
+    // The words of the failure where nobody catches it.
     const char* what() const noexcept override {
         return "a process was interrupted where it did not expect it";
     }
@@ -67,10 +69,12 @@ class Link {
 
 }  // namespace detail
 
+// The base of all that a process may wait for.
 class Awaited : private detail::Link {
   public:
     // Whether it has happened, also if nobody awaited it at that time.
     bool happened() const noexcept { return happened_; }
+    // As happened().
     explicit operator bool() const noexcept { return happened_; }
 
     // co_await awaited.within(time): true if it happens in that time. Else it goes on waiting until
@@ -80,13 +84,17 @@ class Awaited : private detail::Link {
     // The rest is for co_await. This one: a co_await in which it took part has returned, and not been
     // interrupted.
     void accept() noexcept { accepted_ = happened_; }
+    // That of the LP.
     Environment& env() const noexcept { return *env_; }
 
   protected:
+    // For those who make what can be awaited: it has not happened yet.
     explicit Awaited(Environment& env) noexcept : env_(&env) {}
     ~Awaited() = default;
 
+    // Now it happens: who awaits it goes on at this instant.
     void happen() noexcept;
+    // Whether a co_await has returned with it; if not, what it holds goes back.
     bool was_accepted() const noexcept { return accepted_; }
 
   private:

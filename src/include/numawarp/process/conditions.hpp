@@ -110,12 +110,14 @@ class Several : public Condition {
 
 }  // namespace detail
 
+// What any_of() and | make: happens with the first of its operands.
 template <class... Operands>
 class [[nodiscard]] AnyOf final : public detail::Several<Operands...> {
   public:
+    // Of operands that live until the co_await is over.
     template <class... Given>
     explicit AnyOf(Given&... given) : detail::Several<Operands...>(1, given...) {}
-    // The number of the one that happened first.
+    // What co_await returns: the number of the one that happened first, from 0.
     std::size_t result() const noexcept {
         return std::apply(
             [&](auto&... held) {
@@ -129,25 +131,32 @@ class [[nodiscard]] AnyOf final : public detail::Several<Operands...> {
     }
 };
 
+// What all_of() and & make: happens with the last of its operands.
 template <class... Operands>
 class [[nodiscard]] AllOf final : public detail::Several<Operands...> {
   public:
+    // Of operands that live until the co_await is over.
     template <class... Given>
     explicit AllOf(Given&... given) : detail::Several<Operands...>(sizeof...(Operands), given...) {}
+    // What co_await returns: nothing.
     void result() const noexcept {}
 };
 
+// One of several: co_await says which one happened first, from 0.
 template <class... Operands>
     requires(detail::Awaitable<std::remove_cvref_t<Operands>>&&...)
 auto any_of(Operands&&... operands) { return AnyOf<std::remove_cvref_t<Operands>...>(operands...); }
+// All of several.
 template <class... Operands>
     requires(detail::Awaitable<std::remove_cvref_t<Operands>>&&...)
 auto all_of(Operands&&... operands) { return AllOf<std::remove_cvref_t<Operands>...>(operands...); }
 
+// As any_of(one, other).
 template <class One, class Other>
     requires(
         detail::Awaitable<std::remove_cvref_t<One>>&& detail::Awaitable<std::remove_cvref_t<Other>>)
 auto operator|(One&& one, Other&& other) { return any_of(one, other); }
+// As all_of(one, other).
 template <class One, class Other>
     requires(
         detail::Awaitable<std::remove_cvref_t<One>>&& detail::Awaitable<std::remove_cvref_t<Other>>)
@@ -159,12 +168,14 @@ class [[nodiscard]] EndsOf : public detail::Condition {
     ~EndsOf() {
         for (ProcessEnd& end : ends_) remove(end);
     }
+    // For co_await: it has returned.
     void accept() noexcept {
         Condition::accept();
         for (ProcessEnd& end : ends_) end.accept();
     }
 
   protected:
+    // Happens when so many of them have ended.
     EndsOf(const std::vector<Process>& processes, std::size_t missing)
         : Condition(env_of(processes), missing) {
         for (const Process& process : processes) add(ends_.emplace_back(process));
@@ -178,10 +189,12 @@ class [[nodiscard]] EndsOf : public detail::Condition {
     }
 };
 
+// What any_of() makes of a list of processes.
 class [[nodiscard]] AnyEndOf final : public EndsOf {
   public:
+    // Requires: the list is not empty; a breach is a ModelError.
     explicit AnyEndOf(const std::vector<Process>& processes) : EndsOf(processes, 1) {}
-    // The number of the one that ended first. Throws what that one threw.
+    // What co_await returns: the number of the one that ended first, from 0. Throws what that one threw.
     std::size_t result() const {
         std::size_t number = 0;
         while (&ends_[number] != decided_by_) ++number;
@@ -190,29 +203,37 @@ class [[nodiscard]] AnyEndOf final : public EndsOf {
     }
 };
 
+// What all_of() makes of a list of processes.
 class [[nodiscard]] AllEndsOf final : public EndsOf {
   public:
+    // Requires: the list is not empty; a breach is a ModelError.
     explicit AllEndsOf(const std::vector<Process>& processes)
         : EndsOf(processes, processes.size()) {}
-    // Throws what the first in the list threw that threw anything.
+    // What co_await returns: nothing. Throws what the first in the list threw that threw anything.
     void result() const {
         for (const ProcessEnd& end : ends_) end.result();
     }
 };
 
-// Requires: the list is not empty; else a ModelError.
+// The end of one of these processes: co_await says which one, from 0. Requires: the list is not empty; a breach
+// is a ModelError.
 inline AnyEndOf any_of(const std::vector<Process>& processes) { return AnyEndOf(processes); }
+// The ends of all of them. Requires: as for any_of().
 inline AllEndsOf all_of(const std::vector<Process>& processes) { return AllEndsOf(processes); }
 
+// What Awaited::within() makes.
 class [[nodiscard]] Within final : public detail::Condition {
   public:
+    // Happens with `awaited`, or so much later.
     Within(Awaited& awaited, double time)
         : Condition(awaited.env(), 1), awaited_(awaited), delay_(awaited.env().delay(time)) {
         add(awaited_);
         add(delay_);
     }
     ~Within() { remove(awaited_); }
+    // For co_await: it has returned.
     void accept() noexcept { awaited_.accept(); }
+    // What co_await returns: whether it happened in time.
     bool result() const noexcept { return decided_by_ == &awaited_; }
 
   private:
@@ -222,32 +243,37 @@ class [[nodiscard]] Within final : public detail::Condition {
 
 inline Within Awaited::within(double time) & { return Within(*this, time); }
 
-// co_await nw::interruptible(…) returns an interrupt where a plain co_await would throw it; nothing if what
-// was awaited has happened.
+// What interruptible() makes.
 template <class Operand>
 struct Interruptible {
-    Operand& operand;
+    Operand& operand;  // what is awaited
 };
+// co_await nw::interruptible(…) returns an interrupt where a plain co_await would throw it, as a std::optional;
+// nothing if what was awaited has happened.
 template <class Operand>
     requires detail::Awaitable<std::remove_cvref_t<Operand>>
 auto interruptible(Operand&& operand) {
     return Interruptible<std::remove_cvref_t<Operand>>{operand};
 }
 
-// One co_await.
+// One co_await: what C++ wants of it. Nothing that a model calls.
 template <class Operand, bool returns_interrupt>
 class Waiting {
   public:
+    // Of this process, for what it is given.
     template <class Given>
     Waiting(detail::ProcessState& process, Given& given) : process_(process), held_(given) {}
 
+    // It goes on at once.
     bool await_ready() const noexcept {
         return held_.node.happened() || process_.interrupts != nullptr;
     }
+    // It waits.
     void await_suspend(std::coroutine_handle<>) noexcept {
         process_.waits_for = &held_.node;
         awaited().process_ = &process_;
     }
+    // It goes on: with the result, or with an interrupt.
     auto await_resume() {
         process_.waits_for = nullptr;
         awaited().process_ = nullptr;

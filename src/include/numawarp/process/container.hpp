@@ -23,6 +23,7 @@ class [[nodiscard]] Amount final : public Awaited {
     Amount(const Amount&) = delete;
     Amount& operator=(const Amount&) = delete;
     ~Amount();
+    // What co_await returns: nothing.
     void result() noexcept {}
 
   private:
@@ -35,8 +36,10 @@ class [[nodiscard]] Amount final : public Awaited {
     Way way_;
 };
 
+// An amount, from 0 to a capacity.
 class Container {
   public:
+    // Requires: a level from 0 to the capacity; a breach is a ModelError.
     explicit Container(Environment& env, double capacity = time_infinity, double level = 0)
         : env_(&env), capacity_(capacity), level_(level) {
         if (!(level >= 0 && level <= capacity))
@@ -46,11 +49,14 @@ class Container {
     Container(const Container&) = delete;
     Container& operator=(const Container&) = delete;
 
-    // Requires: an amount from 0 to the capacity.
+    // Happens when there is so much room. Requires: an amount from 0 to the capacity; a breach is a ModelError.
     Amount put(double amount) { return Amount(*this, Amount::Way::put, amount); }
+    // Happens when there is so much in it. Requires: as for put().
     Amount get(double amount) { return Amount(*this, Amount::Way::get, amount); }
 
+    // How much is in it now.
     double level() const noexcept { return level_; }
+    // How much can be in it.
     double capacity() const noexcept { return capacity_; }
 
   private:

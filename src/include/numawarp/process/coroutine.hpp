@@ -78,9 +78,13 @@ struct Interruptible;
 // A handle to a process: copies stand for the same one. A process that no handle was kept of lives on.
 class Process {
   public:
+    // What C++ wants of a coroutine; nothing that a model calls.
     struct promise_type : detail::ProcessState {
+        // It begins when it is started.
         std::suspend_always initial_suspend() const noexcept { return {}; }
+        // Its frame lives as long as there are handles.
         std::suspend_always final_suspend() const noexcept { return {}; }
+        // It has no value: nw::Outcome is for that.
         void return_void() const noexcept {}
         // Not thrown on from here: g++ 12 would destroy the variables of the frame twice.
         void unhandled_exception() noexcept { failure = std::current_exception(); }
@@ -95,6 +99,7 @@ class Process {
                 "there");
             return Waiting<std::remove_cvref_t<Operand>, false>(*this, operand);
         }
+        // The same for nw::interruptible().
         template <class Operand>
         auto await_transform(Interruptible<Operand>&& wrapped) {
             return Waiting<Operand, true>(*this, wrapped.operand);
@@ -105,9 +110,13 @@ class Process {
     template <class... Arguments>
     struct promise_of;
 
+    // A handle to no process.
     Process() noexcept = default;
+    // Another handle to the same process.
     Process(const Process& other) noexcept : Process(other.state_) {}
+    // Leaves a handle to no process.
     Process(Process&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+    // Stands for the other process from now on.
     Process& operator=(Process other) noexcept {
         std::swap(state_, other.state_);
         return *this;
@@ -124,10 +133,12 @@ class Process {
     // calls this; a breach is a ModelError.
     void interrupt(std::any cause = {}) const;
 
-    // Requires: it was started.
+    // That of its LP. Requires: it was started; a breach is a ModelError.
     Environment& env() const;
 
+    // Whether both stand for one process.
     friend bool operator==(const Process&, const Process&) noexcept = default;
+    // Whether it stands for a process.
     explicit operator bool() const noexcept { return state_ != nullptr; }
 
   private:
@@ -146,6 +157,7 @@ class Process {
 // Not at the class, where a closure is not yet complete.
 template <class... Arguments>
 struct Process::promise_of final : promise_type {
+    // The handle that the call returns.
     Process get_return_object() noexcept {
         static_assert(!(detail::EndsWithHandler<Arguments> || ...),
                       "a Context or an Event does not outlive its handler: a process uses its "

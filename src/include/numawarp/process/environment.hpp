@@ -41,45 +41,64 @@ constexpr EventType message_type() noexcept {
 
 // The event by which an environment sees to it that time goes on.
 struct WakeUp {
-    static constexpr EventType type = UINT16_MAX;
+    static constexpr EventType type = UINT16_MAX;  // no message may have it
 };
 
 // The LP's random numbers, to be kept as long as one likes: each draw is one of the event that is then
 // being executed.
 class Draws {
   public:
+    // Environment::random() makes them.
     explicit Draws(Environment& env) noexcept : env_(&env) {}
+    // 64 uniform bits.
     std::uint64_t bits() const;
-    double uniform() const;                           // in [0, 1)
-    double uniform(double least, double most) const;  // in [least, most)
-    std::uint64_t below(std::uint64_t bound) const;   // in {0, …, bound-1}
+    // Uniform in [0, 1).
+    double uniform() const;
+    // Uniform in [least, most).
+    double uniform(double least, double most) const;
+    // Uniform in {0, …, bound-1}. Requires: bound > 0.
+    std::uint64_t below(std::uint64_t bound) const;
+    // True with that probability.
     bool chance(double probability) const;
-    LpId lp() const;  // any of them
+    // Any LP of the model, this one included.
+    LpId lp() const;
+    // Exponential with that mean.
     double exponential(double mean) const;
+    // The sum of `shape` exponentials, with that mean of the sum. Requires: shape ≥ 1.
     double erlang(unsigned shape, double mean) const;
+    // Gaussian, by another method than Random::normal(), so that the numbers are others.
     double normal(double mean, double deviation) const;
 
   private:
     Environment* env_;
 };
 
+// The world of one LP's processes: a member of each nw::ProcessLp, called env.
 class Environment {
   public:
+    // Before the LP's first event it only takes what constructors hand it.
     Environment() = default;
     Environment(const Environment&) = delete;
     Environment& operator=(const Environment&) = delete;
 
+    // The present instant of this LP.
     VirtualTime now() const noexcept { return now_; }
+    // This LP.
     LpId self() const { return context().self(); }
+    // How many LPs the model has.
     std::uint32_t lps() const { return context().lps(); }
+    // The LP's random numbers.
     Draws random() noexcept { return Draws(*this); }
+    // As Context::output().
     template <class... Values>
     void output(std::size_t table, const Values&... values) const {
         context().output(table, values...);
     }
 
-    // The process runs at this instant, when who is running now waits. Requires: not started before.
+    // The process runs at this instant, when who is running now waits. Returns a handle to it. Requires: not
+    // started before; a breach is a ModelError.
     Process start(Process process);
+    // Several, in this order.
     template <class... Others>
         requires(sizeof...(Others) > 0)
     void start(Process first, Others... others) {
@@ -87,8 +106,9 @@ class Environment {
         (start(std::move(others)), ...);
     }
 
-    // Happens so much later; and at that time. Requires: not in the past.
+    // Happens so much later. Requires: not in the past; a breach is a ModelError.
     Delay delay(double time) { return Delay(*this, now_ + time); }
+    // Happens at that time, under the same condition.
     Delay until(VirtualTime time) { return Delay(*this, time); }
 
     // A message for another LP, or this one; it is kept there until it is received.
@@ -100,9 +120,10 @@ class Environment {
         const double lead = lag_ > 0 ? delay - (context().now() - now_) : delay;
         detail::schedule_typed<EventList<Message>>(context(), lp, lead, message);
     }
-    // co_await env.receive<Message>() is the next one; with what(message), the next for which it is true.
+    // co_await env.receive<Message>() is the next message of this kind.
     template <class Message>
     Get<Message> receive();
+    // The next one for which what(message) is true.
     template <class Message, class What>
     auto receive(What&& what);
 
@@ -112,7 +133,7 @@ class Environment {
     // message minus this; called in the LP's constructor.
     void may_lag(double time) noexcept { lag_ = time * (1 - lag_margin); }
 
-    // For the LP whose environment it is: its hooks.
+    // For the LP whose environment it is, from its hook of this name: hook() starts processes.
     template <class Hook>
     void on_start(Context& context, Hook&& hook) {
         const InEvent in_event(*this, context);
@@ -120,7 +141,9 @@ class Environment {
         run_instant();
         plan_wake_up();
     }
+    // The same for its events: what is due happens, and the event, if it is a message, is delivered.
     void on_event(Context& context, const Event& event);
+    // The same for the end of the run: hook() writes results.
     template <class Hook>
     void on_end(Context& context, Hook&& hook) {
         const InEvent in_event(*this, context);
@@ -215,15 +238,21 @@ class Environment {
 // An LP that is made of processes. Anything that it has as members is shared by its processes.
 class ProcessLp : public LogicalProcess {
   public:
+    // Its processes live here.
     Environment env;
 
-    virtual void start() = 0;  // at time 0: starts the first processes
-    virtual void finish() {}   // the run is over: env.output() works, nothing more will happen
+    // At time 0: starts the first processes.
+    virtual void start() = 0;
+    // The run is over: env.output() works, nothing more will happen.
+    virtual void finish() {}
 
+    // Calls start().
     void on_start(Context& context) final {
         env.on_start(context, [&] { start(); });
     }
+    // Lets its processes go on.
     void on_event(Context& context, const Event& event) final { env.on_event(context, event); }
+    // Calls finish().
     void on_end(Context& context) final {
         env.on_end(context, [&] { finish(); });
     }

@@ -15,20 +15,24 @@
 
 namespace nw {
 
+// A value of type T that will be given once.
 template <class T>
 class Outcome {
   public:
+    // It has not been given.
     explicit Outcome(Environment& env) noexcept : given_(env) {}
 
+    // Whether it has been given.
     bool is_given() const noexcept { return value_.has_value(); }
-    // Requires: once only; a breach is a ModelError.
+    // This is the value; who waits goes on with it. Requires: once only; a breach is a ModelError.
     void give(T value) {
         if (is_given()) throw ModelError("an nw::Outcome is given twice");
         value_.emplace(std::move(value));
         given_.turn_on();
     }
-    // Requires: is_given(). What co_await returns, too.
+    // The value: what co_await returns, too. Requires: is_given().
     const T& value() const noexcept { return *value_; }
+    // That of its LP.
     Environment& env() const noexcept { return given_.env(); }
 
   private:
@@ -42,7 +46,9 @@ class Outcome {
 template <class T>
 class OutcomeWait final : public SignalWait {
   public:
+    // Happens at once if it has been given.
     explicit OutcomeWait(Outcome<T>& outcome) : SignalWait(outcome.given_), outcome_(outcome) {}
+    // What co_await returns: the value, which stays in the Outcome.
     const T& result() const noexcept { return outcome_.value(); }
 
   private:

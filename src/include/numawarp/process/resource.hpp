@@ -21,8 +21,8 @@ class Resource;
 
 // The cause of the interrupt of a process from which a Resource was taken.
 struct Preempted {
-    const Resource* resource;
-    VirtualTime since;  // when it had got it
+    const Resource* resource;  // the one that was taken
+    VirtualTime since;         // when it had got it
 };
 
 // A place in the queue of a Resource, and the use of it. True while it has the resource.
@@ -32,9 +32,11 @@ class [[nodiscard]] Request final : public Awaited {
     Request& operator=(const Request&) = delete;
     ~Request() { release(); }
 
+    // Whether it has the resource now.
     explicit operator bool() const noexcept { return has_resource_; }
     // Gives the resource back, or leaves the queue.
     void release() noexcept;
+    // What co_await returns: nothing.
     void result() noexcept {}
 
   private:
@@ -52,19 +54,27 @@ class [[nodiscard]] Request final : public Awaited {
     bool has_resource_ = false;
 };
 
+// A resource with a queue in front of it.
 class Resource {
   public:
+    // As many as `capacity` may use it at a time.
     explicit Resource(Environment& env, std::uint32_t capacity = 1) noexcept
         : env_(&env), capacity_(capacity) {}
     Resource(const Resource&) = delete;
     Resource& operator=(const Resource&) = delete;
 
-    // The smaller the priority the sooner; with equal ones, first come, first served.
+    // The smaller the priority the sooner; with equal ones, first come, first served. Of one variable:
+    // `auto turn = desk.request();`, then `co_await turn;`.
     Request request(int priority = 0) { return Request(*this, priority, false); }
+    // The same, but where it is not free it is taken from the user with the largest number, if that is larger
+    // than this one.
     Request preempt(int priority = 0) { return Request(*this, priority, true); }
 
+    // How many may use it at a time.
     std::uint32_t capacity() const noexcept { return capacity_; }
+    // How many use it now.
     std::uint32_t in_use() const noexcept { return in_use_; }
+    // How many are in the queue now.
     std::uint32_t waiting() const noexcept { return waiting_; }
 
   private:

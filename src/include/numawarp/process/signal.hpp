@@ -15,8 +15,10 @@ class Signal;
 // One process that waits for a Signal: what `co_await signal` makes.
 class SignalWait : public Awaited {
   public:
+    // Happens at once if the signal is on.
     explicit SignalWait(Signal& signal);
     ~SignalWait() { detail::Queue<SignalWait>::remove(*this); }
+    // What co_await returns: nothing.
     void result() noexcept {}
 
   private:
@@ -27,13 +29,17 @@ class SignalWait : public Awaited {
 // turned on once is an event that several processes may wait for, before and after it happens.
 class Signal {
   public:
+    // It is off.
     explicit Signal(Environment& env) noexcept : env_(&env) {}
 
+    // Whether it is on.
     bool is_on() const noexcept { return is_on_; }
+    // From now on it is on; who waits goes on at this instant.
     void turn_on() noexcept {
         is_on_ = true;
         pulse();
     }
+    // From now on it is off, and processes wait.
     void turn_off() noexcept { is_on_ = false; }
     // Wakes the processes that wait now, as a condition variable does; it is on or off as before.
     void pulse() noexcept {
@@ -43,6 +49,7 @@ class Signal {
             first.happen();
         }
     }
+    // That of its LP.
     Environment& env() const noexcept { return *env_; }
 
   private:
@@ -56,8 +63,10 @@ class Signal {
 // threw.
 class ProcessEnd final : public Awaited {
   public:
+    // Requires: the process was started; a breach is a ModelError.
     explicit ProcessEnd(const Process& process);
     ~ProcessEnd() { detail::Queue<ProcessEnd>::remove(*this); }
+    // What co_await returns: nothing; or throws what the process threw.
     void result() const {
         if (process_.state_->failure != nullptr) std::rethrow_exception(process_.state_->failure);
     }

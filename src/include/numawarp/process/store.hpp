@@ -28,6 +28,7 @@ namespace nw {
 template <class T>
 class [[nodiscard]] Get : public Awaited {
   public:
+    // For Store::get(): any object.
     explicit Get(Store<T>& store) : Get(store, nullptr) { enter(); }
     Get(const Get&) = delete;
     Get& operator=(const Get&) = delete;
@@ -40,11 +41,15 @@ class [[nodiscard]] Get : public Awaited {
         object_.reset();
         return object;
     }
+    // What co_await returns: the object.
     T result() { return value(); }
 
   protected:
+    // Whether this object will do.
     using Wants = bool (*)(const Get&, const T&);
+    // Not in the queue yet.
     Get(Store<T>& store, Wants wants) : Awaited(*store.env_), store_(&store), wants_(wants) {}
+    // Stands in the queue from now on.
     void enter() {
         store_->gets_.push_back(*this);
         store_->serve();
@@ -57,9 +62,11 @@ class [[nodiscard]] Get : public Awaited {
     std::optional<T> object_{};
 };
 
+// The same for an object for which what(object) is true.
 template <class T, class What>
 class [[nodiscard]] FilteredGet final : public Get<T> {
   public:
+    // For Store::get(what).
     FilteredGet(Store<T>& store, What what)
         : Get<T>(store, &FilteredGet::wants), what_(std::move(what)) {
         this->enter();
@@ -72,13 +79,16 @@ class [[nodiscard]] FilteredGet final : public Get<T> {
     What what_;
 };
 
+// One object to be put into a Store; it happens when there is room.
 template <class T>
 class [[nodiscard]] Put final : public Awaited {
   public:
+    // For Store::put().
     Put(Store<T>& store, T object);
     Put(const Put&) = delete;
     Put& operator=(const Put&) = delete;
     ~Put() { detail::Queue<Put>::remove(*this); }
+    // What co_await returns: nothing.
     void result() noexcept {}
 
   private:
@@ -86,29 +96,36 @@ class [[nodiscard]] Put final : public Awaited {
     T object_;
 };
 
+// A queue of objects with room for so many.
 template <class T>
 class Store {
   public:
+    // Empty, with room for as many as `capacity`.
     explicit Store(Environment& env, std::size_t capacity = SIZE_MAX) noexcept
         : env_(&env), capacity_(capacity) {}
     Store(const Store&) = delete;
     Store& operator=(const Store&) = delete;
 
+    // Happens when there is room.
     Put<T> put(T object) { return Put<T>(*this, std::move(object)); }
+    // The first object; co_await returns it.
     Get<T> get() { return Get<T>(*this); }
     // The first for which what(object) is true.
     template <class What>
     FilteredGet<T, std::decay_t<What>> get(What&& what) {
         return FilteredGet<T, std::decay_t<What>>(*this, std::forward<What>(what));
     }
-    // Without waiting, whatever the capacity is.
+    // Puts it in without waiting, whatever the capacity is.
     void add(T object) {
         objects_.push_back(std::move(object));
         serve();
     }
 
+    // Those that are in it now, the next one first.
     const std::deque<T>& objects() const noexcept { return objects_; }
+    // How many are in it now.
     std::size_t size() const noexcept { return objects_.size(); }
+    // For how many there is room.
     std::size_t capacity() const noexcept { return capacity_; }
 
   private:
@@ -169,6 +186,7 @@ Put<T>::Put(Store<T>& store, T object) : Awaited(*store.env_), object_(std::move
 
 // --- Messages --------------------------------------------------------------------------------------
 
+// The messages of one kind.
 template <class Message>
 struct Environment::StoreMailbox final : Mailbox {
     explicit StoreMailbox(Environment& env)

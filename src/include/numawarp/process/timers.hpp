@@ -18,14 +18,16 @@ namespace nw {
 // Happens at a time. Made by Environment::delay() and until().
 class [[nodiscard]] Delay final : public Awaited {
   public:
+    // For Environment::delay(): at that time.
     Delay(Environment& env, VirtualTime time);
     Delay(const Delay&) = delete;
     Delay& operator=(const Delay&) = delete;
     ~Delay() {
         if (slot_ != no_slot) leave();
     }
-    // From now; 0 when it has happened.
+    // How long it takes from now on; 0 when it has happened.
     double left() const noexcept;
+    // What co_await returns: nothing.
     void result() noexcept {}
 
   private:
@@ -37,9 +39,10 @@ class [[nodiscard]] Delay final : public Awaited {
     std::uint32_t slot_ = no_slot;  // set, and not yet come
 };
 
+// All that an environment waits for. Nothing that a model calls.
 class Timers {
   public:
-    // time_infinity if there is none.
+    // The earliest time at which something happens; time_infinity if there is none.
     VirtualTime first_time() noexcept {
         drop_withdrawn();
         return heap_.empty() ? time_infinity : heap_.front().time();
@@ -54,6 +57,7 @@ class Timers {
         return false;
     }
 
+    // The delay will happen at that time.
     void set(Delay& delay, VirtualTime time) {
         delay.slot_ = take_slot(delay);
         const Entry entry(time, sequence_++ << slot_bits | delay.slot_);
@@ -77,6 +81,7 @@ class Timers {
         return first;
     }
 
+    // The delay will not happen. Requires: it was set, and has not happened.
     void withdraw(Delay& delay) noexcept {
         slots_[delay.slot_].delay = nullptr;
         delay.slot_ = Delay::no_slot;

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""What Doxygen reads of a public header: its plain comments as documentation. A filter (FILTER_PATTERNS), called with the
+header, so that nobody who writes one must know of Doxygen.
+
+    // Before a declaration.            becomes   /// Before a declaration.
+    double mean() const;  // 0 if none            double mean() const;  ///< 0 if none
+
+The comment at the top is the file's; the declarations become members of the group that the header belongs to. A
+comment that an empty line follows belongs to nothing and is left as it is. Lines keep their numbers, so that
+Doxygen's warnings are about the header.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+# The groups of the front page, by header; what is not here is refused. front.dox says what they are.
+GROUPS = {
+    "model": ["model", "errors", "ids", "time"],
+    "lp": ["logical_process", "process_factory", "rollback"],
+    "context": ["context"],
+    "events": ["event", "event_types", "handles", "kinds"],
+    "processes": ["process", "process/*"],
+    "measures": ["figures", "measures"],
+    "options": ["options"],
+    "random": ["random"],
+    "mathematics": ["math"],
+    None: ["payload_bytes"],
+}
+# Classes that are in a group of their own, whatever their header is.
+OUTPUT = r"struct (OutputValue|OutputTable) "
+
+COMMENT = re.compile(r"(\s*)//( ?)(.*)")
+RULER = re.compile(r"\s*// -{3,}")
+TRAILING = re.compile(r"""((?:[^"'/]|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|/(?!/)|(?<=\d)')*?\S)(\s+)//\s?(.*)""")
+# What cannot be copied says so itself.
+NO_COPIES = re.compile(r"\s*(\w+)\(const \1&\) = delete;|\s*\w+& operator=\(const \w+&\) = delete;")
+
+
+def group_of(name):
+    for group, members in GROUPS.items():
+        if any(Path(name).match(member + ".hpp") for member in members):
+            return group
+    sys.exit(f"{name}: in no group of {__file__}")
+
+
+def plain(text):
+    """Words in which Doxygen finds no tags or commands; code in backticks and in blocks is code anyway."""
+    if text.startswith("    "):
+        return text
+    parts = re.split(r"(`[^`]*`)", text)
+    parts[::2] = [re.sub(r"([<>&\\@#%]|--)", r"\\\1", part).replace("Requires:", "**Requires:**")
+                  for part in parts[::2]]
+    return "".join(parts)
+
+
+def blocks_of(lines):
+    """The comments that stand on lines of their own: pairs of first line and line behind the last."""
+    begun = None
+    for number, line in enumerate([*lines, ""]):
+        is_comment = COMMENT.fullmatch(line) and not RULER.match(line)
+        if is_comment and begun is None:
+            begun = number
+        elif not is_comment and begun is not None:
+            yield begun, number
+            begun = None
+
+
+def documented(lines, header):
+    """The lines with their comments as documentation."""
+    header_name = str(header).split("include/numawarp/")[-1]
+    group = group_of(header_name)
+    main_class = "".join(word.capitalize() for word in Path(header_name).stem.split("_"))
+    done = list(lines)
+    for first, end in blocks_of(lines):
+        if first > 0 and end < len(lines) and not lines[end].strip():
+            continue
+        marker = "///"
+        before = TRAILING.fullmatch(lines[first - 1]) if first > 0 else None
+        # Under a comment at the end of a line it is that comment which goes on.
+        if before and len(COMMENT.fullmatch(lines[first])[1]) == before.start(3) - 3:
+            marker = "///<"
+        for number in range(first, end):
+            indent, _, text = COMMENT.fullmatch(lines[number]).groups()
+            done[number] = f"{indent}{marker} {plain(text)}".rstrip()
+        if first == 0:
+            done[end] = "/// @file"  # in place of the #pragma once
+    for number, line in enumerate(lines):
+        if COMMENT.fullmatch(line):
+            continue
+        if NO_COPIES.match(line):
+            done[number] = ""
+        elif (found := TRAILING.fullmatch(line)) and found[1] != "}":
+            done[number] = f"{found[1]}{found[2]}///< {plain(found[3])}"
+        elif re.match(OUTPUT, line):
+            done[number - 1] += " @ingroup output"
+        elif re.match(rf"(class|struct) (\[\[nodiscard\]\] )?{main_class}\b[^;]*{{", line):
+            # What its header says is about it.
+            said = number - 1 - lines[number - 1].startswith("template")
+            done[said] += f" @copydoc {header_name}"
+        elif line.startswith("struct std::"):
+            # Doxygen does not understand a class of another namespace: it is left out.
+            end = lines.index("};", number)
+            done[number - 1:end + 1] = [""] * (end + 2 - number)
+    for number, line in enumerate(lines):
+        if group and re.fullmatch(r"namespace nw(::math)? {", line):
+            done[number] += f"  /** @begin{{{group}}} */"  # an alias in the Doxyfile
+        elif group and re.fullmatch(r"}  // namespace nw(::math)?", line):
+            done[number] = f"/** @}} */ {line}"
+    return done
+
+
+if __name__ == "__main__":
+    for header in map(Path, sys.argv[1:]):
+        print("\n".join(documented(header.read_text().splitlines(), header)))
