@@ -1,5 +1,4 @@
-// Banks whose customers have little patience: who is not served in time leaves the queue. With --move a share
-// of those walks to another bank.
+// Banks whose customers lose patience and leave the queue; with --move a share walks to another bank.
 #include <numawarp/process.hpp>
 
 struct Parameters {
@@ -58,11 +57,9 @@ struct Banks final : nw::Model {
     void options(nw::Options& options) override {
         options.add("banks", p.banks, "banks, one LP each", nw::from(1));
         options.add("counters", p.counters, "counters of a bank", nw::from(1));
-        options.add("arrival-mean", p.arrival_mean, "mean time between two customers",
-                    nw::above(0));
+        options.add("arrival-mean", p.arrival_mean, "mean time between customers", nw::above(0));
         options.add("service-mean", p.service_mean, "mean time at the counter", nw::above(0));
-        options.add("move", p.move, "share of those who leave that try another bank",
-                    nw::from(0).to(1));
+        options.add("move", p.move, "share of these that try another bank", nw::from(0).to(1));
     }
     nw::Setup setup() override {
         nw::Setup setup;

@@ -1,5 +1,4 @@
-// Gas stations with some pumps and one tank. When the tank runs low a truck is called, which fills it. With
-// --again a share of the cars comes to some station again, when it has driven on.
+// Gas stations with a tank that trucks fill; with --again some cars come to another station later.
 #include <numawarp/process.hpp>
 
 struct Parameters {
@@ -7,8 +6,7 @@ struct Parameters {
     double tank = 200, again = 0;
 };
 constexpr double least_gap = 30, most_gap = 300, truck_time = 300, threshold = 0.25;
-constexpr double car_tank = 50, speed = 2;  // l, l/s
-constexpr double drive = 1200, check = 10;  // s
+constexpr double car_tank = 50, speed = 2, drive = 1200, check = 10;  // l, l/s, s, s
 struct Car {
     double fuel;
 };
@@ -62,8 +60,7 @@ struct GasStations final : nw::Model {
         options.add("stations", p.stations, "stations, one LP each", nw::from(1));
         options.add("pumps", p.pumps, "pumps of a station", nw::from(1));
         options.add("tank", p.tank, "size of a station's tank, l", nw::from(car_tank));
-        options.add("again", p.again, "share of cars that come to a station again",
-                    nw::from(0).to(1));
+        options.add("again", p.again, "share of cars that come again", nw::from(0).to(1));
     }
     nw::Setup setup() override {
         nw::Setup setup;

@@ -1,27 +1,19 @@
-// Shops with machines that make parts and break down, and one repairman each. He has other jobs, too, which
-// he leaves for a broken machine. With --share a share of these jobs, when done, goes to another shop.
-#include <cmath>
-
+// Shops with machines that break down and a repairman with other jobs, of which --share go to other shops.
 #include <numawarp/process.hpp>
 
-struct Parameters {
-    std::uint32_t shops = 100;
-    double share = 0;
-};
 constexpr std::uint32_t machines = 10;
 constexpr double part_mean = 10, part_deviation = 2, failure_mean = 300, repair_time = 30;
 constexpr double job_time = 30, way = 60, lag = 50;  // of other jobs, from shop to shop
-using Job = double;                                  // how long it still takes
 enum Urgency { broken_machine = 1, other_job = 2 };
 
 struct Shop final : nw::ProcessLp {
-    const Parameters* p;
+    const double share;
     nw::Resource repairman{env};
     bool is_broken[machines] = {};
-    nw::Count parts, failures, jobs_done;
+    nw::Count parts, failures, jobs;
     nw::TimeAverage broken;
 
-    Shop(nw::LpId, const Parameters* parameters) : p(parameters) { env.may_lag(lag); }
+    Shop(nw::LpId, double of_jobs) : share(of_jobs) { env.may_lag(lag); }
     void start() override {
         for (std::uint32_t i = 0; i < machines; ++i) env.start(wear(i, env.start(machine(i))));
         env.start(other_jobs());
@@ -34,14 +26,11 @@ struct Shop final : nw::ProcessLp {
                 const auto failure = co_await nw::interruptible(work);
                 left = work.left();
                 if (!failure) continue;
-                failures.add(env.now());
-                broken.add(env.now(), 1);
-                is_broken[number] = true;
+                failures.add(env.now()), broken.add(env.now(), 1), is_broken[number] = true;
                 auto repair = repairman.preempt(broken_machine);
                 co_await repair;
                 co_await env.delay(repair_time);
-                is_broken[number] = false;
-                broken.add(env.now(), -1);
+                is_broken[number] = false, broken.add(env.now(), -1);
             }
         }
     }
@@ -52,7 +41,7 @@ struct Shop final : nw::ProcessLp {
         }
     }
     nw::Process other_jobs() {
-        for (Job job = job_time;; jobs_done.add(env.now())) {
+        for (double job = job_time;; jobs.add(env.now())) {
             while (job > 0) {
                 auto turn = repairman.request(other_job);
                 co_await turn;
@@ -60,33 +49,32 @@ struct Shop final : nw::ProcessLp {
                 co_await nw::interruptible(work);
                 job = work.left();
             }
-            if (job = job_time; !env.random().chance(p->share)) continue;
+            if (job = job_time; !env.random().chance(share)) continue;
             env.send(env.random().lp(), way, job);
-            job = co_await env.receive<Job>();
+            job = co_await env.receive<double>();
         }
     }
     void finish() override {
-        env.output(0, nw::index(env.self()), parts.count(), failures.count(), jobs_done.count());
+        env.output(0, nw::index(env.self()), parts.count(), failures.count(), jobs.count());
     }
 };
 
 struct MachineShop final : nw::Model {
-    Parameters p;
+    std::uint32_t shops = 100;
+    double share = 0;
     MachineShop() : nw::Model("machine_shop", "machines that break down, and their repairmen") {}
     void options(nw::Options& options) override {
-        options.add("shops", p.shops, "shops, one LP each", nw::from(1));
-        options.add("share", p.share, "share of those that go to any shop", nw::from(0).to(1));
+        options.add("shops", shops, "shops, one LP each", nw::from(1));
+        options.add("share", share, "share of those that go to any shop", nw::from(0).to(1));
     }
     nw::Setup setup() override {
-        return {.lps = p.shops,
-                .until = 5000,
-                .lookahead = way - lag,
-                .payload_bytes_max = sizeof(Job),
-                .process = nw::process<Shop>(&p),
-                .outputs = {{"shops", {"shop", "parts", "failures", "jobs"}}},
-                .measures = {
-                    nw::measure("parts", &Shop::parts), nw::measure("failures", &Shop::failures),
-                    nw::measure("jobs", &Shop::jobs_done), nw::measure("broken", &Shop::broken)}};
+        nw::Setup setup{.lps = shops, .until = 5000, .lookahead = way - lag};
+        setup.payload_bytes_max = sizeof(double), setup.process = nw::process<Shop>(share);
+        setup.outputs = {{"shops", {"shop", "parts", "failures", "jobs"}}};
+        setup.measures = {nw::measure("parts", &Shop::parts),
+                          nw::measure("failures", &Shop::failures),
+                          nw::measure("jobs", &Shop::jobs), nw::measure("broken", &Shop::broken)};
+        return setup;
     }
 };
 

@@ -1,13 +1,6 @@
-// Cinemas that show some films on one evening, with one counter each. When a film is sold out, all who queue
-// for it leave. With --move a share of those walks to another cinema.
-#include <array>
-
+// Cinemas where those who queue for a film leave when it is sold out; with --move some try another one.
 #include <numawarp/process.hpp>
 
-struct Parameters {
-    std::uint32_t cinemas = 100;
-    double arrival_mean = 0.5, move = 0;
-};
 constexpr std::uint32_t films = 3, seats = 50, most_tickets = 6;  // that one person buys
 constexpr double buying = 1, refused = 0.5, walk = 10;
 struct Person {
@@ -16,23 +9,22 @@ struct Person {
 
 struct Cinema final : nw::ProcessLp {
     struct Film {
-        explicit Film(nw::Environment& env) : sold_out(env) {}
         nw::Signal sold_out;
         std::uint32_t available = seats;
-        nw::Count reneged;
+        nw::Count reneged{};
         double closed_at = -1;
     };
-    const Parameters* p;
+    const double arrival_mean, move;
     nw::Resource counter{env};
     nw::Count reneged;
     nw::Tally sold_out_at;
-    std::array<Film, films> programme{Film(env), Film(env), Film(env)};
+    Film programme[films] = {{nw::Signal(env)}, {nw::Signal(env)}, {nw::Signal(env)}};
 
-    Cinema(nw::LpId, const Parameters* parameters) : p(parameters) {}
+    Cinema(nw::LpId, double mean, double share) : arrival_mean(mean), move(share) {}
     void start() override { env.start(arrivals(), street()); }
     nw::Process arrivals() {
         for (;;) {
-            co_await env.delay(env.random().exponential(p->arrival_mean));
+            co_await env.delay(env.random().exponential(arrival_mean));
             const auto film = static_cast<std::uint32_t>(env.random().below(films));
             const auto tickets = static_cast<std::uint32_t>(1 + env.random().below(most_tickets));
             if (programme[film].available > 0) env.start(visit({film, tickets}));
@@ -46,9 +38,8 @@ struct Cinema final : nw::ProcessLp {
         auto turn = counter.request();
         co_await (turn | film.sold_out);
         if (film.sold_out.is_on()) {
-            film.reneged.add(env.now());
-            reneged.add(env.now());
-            if (env.random().chance(p->move)) env.send(env.random().lp(), walk, person);
+            film.reneged.add(env.now()), reneged.add(env.now());
+            if (env.random().chance(move)) env.send(env.random().lp(), walk, person);
             co_return;
         }
         const bool is_enough = person.tickets <= film.available;
@@ -57,10 +48,8 @@ struct Cinema final : nw::ProcessLp {
         co_await env.delay(is_enough ? buying : refused);
     }
     void close(Film& film) {
-        film.available = 0;
-        film.closed_at = env.now();
-        sold_out_at.record(env.now(), env.now());
-        film.sold_out.turn_on();
+        film.available = 0, film.closed_at = env.now();
+        sold_out_at.record(env.now(), env.now()), film.sold_out.turn_on();
     }
     void finish() override {
         for (const Film& film : programme)
@@ -69,19 +58,18 @@ struct Cinema final : nw::ProcessLp {
 };
 
 struct Movies final : nw::Model {
-    Parameters p;
+    std::uint32_t cinemas = 100;
+    double arrival_mean = 0.5, move = 0;
     Movies() : nw::Model("movies", "cinemas whose films are sold out while people queue") {}
     void options(nw::Options& options) override {
-        options.add("cinemas", p.cinemas, "cinemas, one LP each", nw::from(1));
-        options.add("arrival-mean", p.arrival_mean, "mean time between two persons", nw::above(0));
-        options.add("move", p.move, "share of those who get none that try another cinema",
-                    nw::from(0).to(1));
+        options.add("cinemas", cinemas, "cinemas, one LP each", nw::from(1));
+        options.add("arrival-mean", arrival_mean, "mean time between two persons", nw::above(0));
+        options.add("move", move, "share of these that try another one", nw::from(0).to(1));
     }
     nw::Setup setup() override {
-        nw::Setup setup;
-        setup.lps = p.cinemas, setup.until = 120, setup.lookahead = walk;
+        nw::Setup setup{.lps = cinemas, .until = 120, .lookahead = walk};
         setup.payload_bytes_max = sizeof(Person);
-        setup.process = nw::process<Cinema>(&p);
+        setup.process = nw::process<Cinema>(arrival_mean, move);
         setup.outputs = {{"films", {"cinema", "sold_out_at", "reneged"}}};
         setup.measures = {nw::measure("sold_out_at", &Cinema::sold_out_at),
                           nw::measure("reneged", &Cinema::reneged)};
