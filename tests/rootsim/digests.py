@@ -36,5 +36,8 @@ for model, options in MODELS.items():
                         f"{model} {' '.join(map(str, variant))}: {run['digest']}, {len(said)} lines")
     programs.expect(rolled_back > 0, f"{model}: {rolled_back} events were rolled back")
     programs.expect(forced > 0, f"{model}: {forced} were taken back at once")
+    done = programs.run(model, *options, "--check-model=2000")
+    programs.expect(done.returncode == 0 and not done.stderr and "BROKEN" not in done.stdout,
+                    f"{model}: --check-model is silent: {done.stdout.splitlines()[-1:]}{done.stderr}")
 
 programs.leave()

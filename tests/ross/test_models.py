@@ -29,6 +29,14 @@ class RossModels(Refusals):
         self.check_ranks()
         self.check_refusals()
         self.check_rules()
+        self.check_models()
+
+    def check_models(self):
+        """--check-model finds nothing in models that keep the rules, and nothing of ours."""
+        for program in ("ross_bank", "ross_pinger"):
+            done = self.run(program, "--end=20", "--check-model=2000")
+            self.expect(done.returncode == 0 and not done.stderr and "BROKEN" not in done.stdout,
+                        f"{program}: --check-model is silent: {done.stdout.splitlines()[-1:]}{done.stderr}")
 
     def outcome(self, program, *words, launcher=()):
         """Digest and last line of a run to time 100."""
