@@ -15,7 +15,7 @@ import time
 
 from checkout import Checkout, mute_srun
 from hosts import SHARED_CORES, HostRanks
-from programs import CHECKOUT
+from programs import CHECKOUT, python_with
 from slurm import Slurm, need_slurm
 
 from ranks import MODELS, skip
@@ -73,6 +73,28 @@ def check_sweep():
     ranks.expect((checkout.folder / f"results/sweep-{number}.html").exists(), collect)
 
 
+def check_replicate():
+    """An array whose tasks share the runs of a series: with the tables of one that a single machine made."""
+    words = ["bank", "--runs", 13, "--banks", 20, "--until", 300, "--vary", "counters=1,2"]
+    number = checkout.sbatch("--array=1-3", "jobs/slurm/replicate.sbatch", *words)
+    for task in (1, 2, 3):
+        job = slurm.wait_for_job(f"{number}_{task}")
+        expect_completed(f"runs of task {task}", job, checkout.log(f"replicate-{number}-{task}"))
+    series = checkout.folder / "results/replicate-bank"
+    made = {file.name: file.read_bytes() for file in (series / "runs").iterdir()}
+    ranks.expect(len(made) == 2 * 13 and not (series / "intervals.csv").exists(),
+                 f"three tasks have made {len(made)} runs, and no tables")
+    for folder in ([], ["--output", "results/alone"]):
+        slurm.run(checkout.folder, python_with("matplotlib, scipy"), "jobs/replicate", *map(str, words), *folder)
+    ranks.expect({file.name: file.read_bytes() for file in (series / "runs").iterdir()} == made,
+                 "who makes the tables makes no runs anew")
+    alone = checkout.folder / "results/alone"
+    tables = sorted(path.name for path in alone.glob("*.csv"))
+    ranks.expect(tables == ["differences.csv", "intervals.csv", "runs.csv"]
+                 and all((series / name).read_bytes() == (alone / name).read_bytes() for name in tables),
+                 f"and these are those of one machine alone: {tables}")
+
+
 def check_own_line():
     """As ./jobs/run makes it in a job."""
     stats = ranks.work / "own.json"
@@ -125,6 +147,7 @@ with ranks.hosts as hosts, Slurm(hosts) as slurm:
     checkout = Checkout(ranks, slurm)
     check_scripts()
     check_sweep()
+    check_replicate()
     check_own_line()
     check_wrong_jobs()
     check_failing_ranks()
