@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Instructions of a committed event of PHOLD, of the sequential engine and of the loop without an engine: what
 cachegrind counts in a longer run beyond a shorter one. The machine does not matter, compiler and libraries do.
+And what events as structs cost beside events as bytes, with one type and with four.
 
 usage: tests/bench/instructions.py FOLDER-OF-PROGRAMS"""
 
@@ -17,6 +18,7 @@ PHOLD = ("phold --lps 1024 --events-per-lp 16 --remote 0.1 --state 16 --engine s
          "--until {} --stats stats.json")
 LIMIT = "limit_bench 1024 16 0.1 {}"
 LENGTHS = {PHOLD: (4, 36), LIMIT: (64_000, 588_000)}
+TYPED = "typed_bench --events {} --engine sequential --watchdog off --quiet --until {{}} --stats stats.json"
 
 
 def instructions(programs, folder, command):
@@ -26,9 +28,9 @@ def instructions(programs, folder, command):
     return read_summary(folder / "counts")["Ir"]
 
 
-def an_event(programs, folder, command):
+def an_event(programs, folder, command, lengths):
     counts, events = [], []
-    for length in LENGTHS[command]:
+    for length in lengths:
         counts.append(instructions(programs, folder, command.format(length)))
         events.append(length if command == LIMIT
                       else json.loads((folder / "stats.json").read_text())["committed_events"])
@@ -39,8 +41,13 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
-        for command in LENGTHS:
-            print(f"{command.split()[0]}: {an_event(Path(sys.argv[1]).resolve(), Path(folder), command):.0f}")
+        programs, folder = Path(sys.argv[1]).resolve(), Path(folder)
+        for command, lengths in LENGTHS.items():
+            print(f"{command.split()[0]}: {an_event(programs, folder, command, lengths):.0f}")
+        counts = {events: an_event(programs, folder, TYPED.format(events), (2, 14))
+                  for events in ("untyped", "one", "four")}
+        for events, count in counts.items():
+            print(f"typed_bench, {events}: {count:.0f}, {count / counts['untyped'] - 1:+.2%}")
 
 
 if __name__ == "__main__":
