@@ -154,14 +154,14 @@ def few_lps(run):
         return None
     named, total = [], 0
     for spot in run.rows("most_rolled_back_lps", "lp", "rolled_back_events")[:NAMED_MAX]:
-        named.append(spot["lp"])
+        named.append(str(spot.get("name", "")).removeprefix("LP ") or plain(spot["lp"]))
         total += spot["rolled_back_events"]
         if total >= 0.5 * undone_events:
             break
     share = total / undone_events
     if share < 0.3 or share < 10 * len(named) / lps:
         return None
-    words = listed([plain(lp) for lp in named])
+    words = listed(named)
     return Advice(f"{percent(share)} of what was undone was undone in rollbacks of "
                   f"{'one LP' if len(named) == 1 else f'{len(named)} LPs'} of {plain(lps)}: {words}.",
                   "Split them if they have much to do; let others schedule for them further ahead; "

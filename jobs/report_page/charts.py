@@ -3,7 +3,7 @@ dark; every mark says its value when the mouse rests on it."""
 
 import math
 
-from lib.number_text import power, seconds, short, time_unit
+from lib.number_text import plain, power, seconds, short, time_unit
 
 from .words import escape
 
@@ -70,13 +70,14 @@ def rectangle(x, y, width, height, style, title=""):
             f'class="{style}">{hint}</rect>')
 
 
-def lines(series, label, x_max, value=short, y_max=None, log=False, base=10):
-    """Curves over seconds from 0 to x_max. `series`: (class, name, points); some point is there."""
+def lines(series, label, x_max, value=short, y_max=None, log=False, base=10, virtual=False):
+    """Curves over seconds, or virtual time, from 0 to x_max. `series`: (class, name, points); some point is
+    there."""
     values = [y for _, _, points in series for _, y in points]
-    low = min(values) if log else 0
+    low = min(values) if log else min(0, *values)
     y = Scale(low, max(values) if y_max is None else y_max, HEIGHT - BOTTOM, TOP, log,
               base=base)
-    unit, unit_seconds = time_unit(x_max)
+    unit, unit_seconds = ("", 1) if virtual else time_unit(x_max)
     scale = Scale(0, x_max / unit_seconds, LEFT, WIDTH - RIGHT, about=6)
     # The run ends where it ends, not at a round number.
     scale.high = x_max / unit_seconds if x_max > 0 else scale.high
@@ -87,7 +88,7 @@ def lines(series, label, x_max, value=short, y_max=None, log=False, base=10):
     body = "".join(
         f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y(t):.1f}" y2="{y(t):.1f}"/>'
         + text(LEFT - 6, y(t) + 4, power(t) if log else value(t), "end") for t in y.ticks)
-    body += "".join(text(scale(t), HEIGHT - BOTTOM + 17, f"{t:.4g} {unit}" if t else "0",
+    body += "".join(text(scale(t), HEIGHT - BOTTOM + 17, f"{t:.4g} {unit}".rstrip() if t else "0",
                          "middle") for t in scale.ticks if scale(t) <= WIDTH - RIGHT)
     for style, _, points in series:
         path = " ".join(f"{x(t):.1f},{y(v):.1f}" for t, v in points)
@@ -95,11 +96,11 @@ def lines(series, label, x_max, value=short, y_max=None, log=False, base=10):
         if len(points) == 1:
             body += f'<circle class="dot {style}" r="3" cx="{x(points[0][0]):.1f}" ' \
                     f'cy="{y(points[0][1]):.1f}"/>'
-    body += hover_strips(series, x, value)
+    body += hover_strips(series, x, value, plain if virtual else seconds)
     return svg(WIDTH, HEIGHT, body, label)
 
 
-def hover_strips(series, x, value):
+def hover_strips(series, x, value, time):
     longest = max((points for _, _, points in series), key=len)
     step = -(-len(longest) // HOVER_STRIPS_MAX)
     chosen = longest[::step]
@@ -107,7 +108,7 @@ def hover_strips(series, x, value):
     for i, (t, _) in enumerate(chosen):
         left = x((chosen[i - 1][0] + t) / 2) if i else LEFT
         right = x((chosen[i + 1][0] + t) / 2) if i + 1 < len(chosen) else WIDTH - RIGHT
-        said = [seconds(t)]
+        said = [time(t)]
         for _, name, points in series:
             near = min(points, key=lambda point: abs(point[0] - t))
             said.append(f"{name}: {value(near[1])}")

@@ -33,8 +33,8 @@ def tiles(*pairs):
 
 
 def run_parts(run):
-    parts = [advice_part, time_part, rollback_part, worker_part, memory_part, node_part,
-             communication_part, figure_part, option_part]
+    parts = [advice_part, measure_part, time_part, kind_part, rollback_part, worker_part, memory_part,
+             node_part, communication_part, figure_part, option_part]
     return "".join(part(run) for part in parts)
 
 
@@ -80,6 +80,96 @@ def time_part(run):
         for title, points, how in drawn)))
 
 
+# --- what the model measures, its kinds and events ----------------------------------------------------
+
+MEASURES_DRAWN = 24
+
+
+def table(columns, rows):
+    """`columns`: names; a first column of words, and numbers behind it."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f'<div class="wide"><table class="rows"><tr>{head}</tr>{body}</table></div>'
+
+
+def figure_text(value):
+    number = as_number(value)
+    return NONE if number is None else f"{number:,.6g}".replace(",", "\u202f")
+
+
+def measure_part(run):
+    heading = "Measures"
+    measures = {name: one for name, one in run.object("measures").items() if isinstance(one, dict)}
+    if not measures:
+        return section("measures", heading, absent(
+            "The run was interrupted." if not run.finished() else "The model has no measures (nw::measure)."))
+    quantiles = ("p50", "p95", "p99")
+    rows = []
+    for name, one in measures.items():
+        of = one.get("quantiles") if isinstance(one.get("quantiles"), dict) else {}
+        rows.append([name, one.get("kind") or NONE, plain(as_number(one.get("count"))),
+                     *(figure_text(one.get(column)) for column in ("mean", "deviation", "min")),
+                     *(figure_text(of.get(share)) for share in quantiles), figure_text(one.get("max"))])
+    body = table(["measure", "of", "count", "mean", "deviation", "min", *quantiles, "max"], rows)
+    drawn = [(name, points) for name, one in measures.items() if (points := means_at_intervals(one))]
+    curves = grid(*(charts.figure(f"{name}: mean of each interval", charts.lines(
+        [("s0", "mean", points)], name, points[-1][0], figure_text, virtual=True))
+        for name, points in drawn[:MEASURES_DRAWN]))
+    note = ("" if drawn else '<p class="note">--measure-interval shows them over virtual time.</p>')
+    return section("measures", heading, body, curves if drawn else "", note)
+
+
+def means_at_intervals(measure):
+    """(virtual time, mean) as steps: what an interval was holds from its beginning to its end."""
+    points = []
+    intervals = measure.get("intervals") if isinstance(measure.get("intervals"), list) else []
+    for row in intervals:
+        cells = [as_number(row.get(key)) for key in ("from", "to", "mean")] if isinstance(row, dict) else [None]
+        if None in cells or not 0 <= cells[0] <= cells[1] or (points and cells[0] < points[-1][0]):
+            continue
+        points += [(cells[0], cells[2]), (cells[1], cells[2])]
+    return points
+
+
+def kind_part(run):
+    """Which event is dear?"""
+    heading = "Kinds of LPs, types of events"
+    kinds = run.rows("kinds", "lps", "committed_events", "rolled_back_events", "state_bytes")
+    events = run.rows("event_types", "committed_events", "rolled_back_events")
+    if not events:
+        return section("kinds", heading, absent(
+            "The model neither has kinds of LPs nor declares its events (nw::kinds, nw::Handles)."))
+    parts = []
+    if kinds:
+        parts.append(table(
+            ["kind", "LPs", "rollback by", "committed", "rolled back", "state", "a LP"],
+            [[row.get("kind") or NONE, plain(row["lps"]), row.get("rollback") or NONE,
+              plain(row["committed_events"]), plain(row["rolled_back_events"]), size(row["state_bytes"]),
+              size(row["state_bytes"] / row["lps"]) if row["lps"] > 0 else NONE] for row in kinds]))
+
+    def named(row):
+        return f"{row.get('kind')} {row.get('event')}" if kinds else str(row.get("event"))
+
+    def cost(row):
+        """Seconds of all its executions, those that were undone with the others."""
+        return 1e-9 * max(0, as_number(row.get("mean_ns")) or 0) * max(
+            0, row["committed_events"] + row["rolled_back_events"])
+
+    whole = sum(cost(row) for row in events)
+    dearest = sorted(events, key=cost, reverse=True)
+    if whole > 0:
+        title = "Time in handlers, by type of event: mean time and number of executions"
+        parts.append(grid(charts.figure(title, charts.rows(
+            [(named(row), [("s2", "handlers", cost(row))]) for row in dearest[:ROWS_SHOWN]], title,
+            lambda number: f"{seconds(number)} ({percent(number / whole)})"))))
+    parts.append(table(
+        ["event", "mean time", "committed", "rolled back", "of executions rolled back"],
+        [[named(row), NONE if as_number(row.get("mean_ns")) is None else seconds(1e-9 * row["mean_ns"]),
+          plain(row["committed_events"]), plain(row["rolled_back_events"]),
+          percent(as_number(row.get("rolled_back_share")))] for row in dearest]))
+    return section("kinds", heading, *parts)
+
+
 # --- rollbacks, workers ----------------------------------------------------------------------------
 
 def rollback_part(run):
@@ -123,7 +213,7 @@ def spots(run):
     ranks = run.count("ranks")
     title = f"Events undone, by LP: the {len(worst)} with most"
     return f'<p class="caption">{escape(title)}</p>' + charts.rows(
-        [(f"LP {plain(row['lp'])} (worker {worker_number(row, row['worker'], ranks)})",
+        [(f"{row.get('name') or 'LP ' + plain(row['lp'])} (worker {worker_number(row, row['worker'], ranks)})",
           [("s1", "undone", row["rolled_back_events"])]) for row in worst], title,
         lambda number: f"{short(number)} ({percent(number / undone)})")
 

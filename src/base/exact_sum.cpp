@@ -40,10 +40,10 @@ void ExactSum::add_product(double a, double b) noexcept {
     add(std::fma(a, b, -product));
 }
 
-ExactSum& ExactSum::operator+=(const ExactSum& other) noexcept {
+ExactSum& ExactSum::combine(const ExactSum& other, std::int64_t sign) noexcept {
     ExactSum carried = other;
     carried.carry();
-    for (std::size_t i = 0; i < digits; ++i) digit_[i] += carried.digit_[i];
+    for (std::size_t i = 0; i < digits; ++i) digit_[i] += sign * carried.digit_[i];
     if (++adds_ >= adds_max) carry();
     return *this;
 }

@@ -15,7 +15,8 @@ class ExactSum {
     void add(double value) noexcept;
     // The product as it is, without rounding. Requires: neither overflow nor underflow.
     void add_product(double a, double b) noexcept;
-    ExactSum& operator+=(const ExactSum& other) noexcept;
+    ExactSum& operator+=(const ExactSum& other) noexcept { return combine(other, 1); }
+    ExactSum& operator-=(const ExactSum& other) noexcept { return combine(other, -1); }
 
     // The nearest double (of a subnormal one, perhaps its neighbour).
     double value() const noexcept;
@@ -26,6 +27,7 @@ class ExactSum {
     // 2,098 bits of doubles, and 46 bits for carries of as many sums.
     static constexpr std::size_t digits = 67;
 
+    ExactSum& combine(const ExactSum& other, std::int64_t sign) noexcept;
     void carry() noexcept;
 
     // Sum of digit_[i] * 2^(32 i - 1074). A digit is within 2^32 times (adds_ + 1); after carry() it is

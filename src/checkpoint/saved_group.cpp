@@ -55,9 +55,9 @@ StrayPointers find_strays(const Group& group, const AddressMap& map,
                 ++strays.to_module[*module];
                 return;
             }
-            if (++strays.elsewhere == 1)
-                strays.example = fmt::format("LP {} has {:#x} at {}", lp.id, *word,
-                                             static_cast<const void*>(word));
+            if (++strays.elsewhere > 1) return;
+            strays.example = fmt::format("has {:#x} at {}", *word, static_cast<const void*>(word));
+            strays.example_lp = lp.id;
         });
     }
     return strays;

@@ -19,6 +19,7 @@
 #include "event/event_key.hpp"
 #include "file/section_file.hpp"
 #include "lp/group.hpp"
+#include "measures/interval_sums.hpp"
 #include "numa/image/group_image.hpp"
 #include "numa/image/outside_pointers.hpp"
 
@@ -30,6 +31,7 @@ struct SavedPart {
     StrayPointers stray;
     std::vector<std::uint64_t> modules_at;  // where this rank has its libraries
     std::vector<SavedGroup> groups;
+    IntervalSums intervals;  // since this process began
 };
 
 // Requires: the LPs were built and nothing has happened since.

@@ -29,6 +29,7 @@ void visit_parts(Part& part, Run& run) {
     part(run.stray.to_module);
     part(run.stray.elsewhere);
     part(run.stray.example);
+    part(run.stray.example_lp);
     std::size_t modules = run.modules.size();
     part(modules);
     if constexpr (!std::is_const_v<Run>) run.modules.resize(modules);
@@ -40,6 +41,7 @@ void visit_parts(Part& part, Run& run) {
     }
     part(run.files);
     part(run.groups);
+    IntervalSums::pack(part, run.intervals);
 }
 
 }  // namespace
@@ -57,7 +59,9 @@ void StrayPointers::combine(const StrayPointers& other) {
     to_module.resize(std::max(to_module.size(), other.to_module.size()));
     for (std::size_t i = 0; i < other.to_module.size(); ++i) to_module[i] += other.to_module[i];
     elsewhere += other.elsewhere;
-    if (example.empty()) example = other.example;
+    if (!example.empty()) return;
+    example = other.example;
+    example_lp = other.example_lp;
 }
 
 std::string pack(const SavedRun& run) {

@@ -12,6 +12,7 @@
 #include "base/counters.hpp"
 #include "event/event_key.hpp"
 #include "file/section_file.hpp"
+#include "measures/interval_sums.hpp"
 #include "numa/os/modules.hpp"
 #include "output/csv_tables.hpp"
 #include "plan/partition.hpp"
@@ -43,7 +44,8 @@ struct StrayPointers {
     std::uint64_t to_program = 0;
     std::vector<std::uint64_t> to_module;  // into each library, by its place in SavedRun::modules
     std::uint64_t elsewhere = 0;
-    std::string example;  // of those that lead elsewhere: where it was found
+    std::string example;  // of those that lead elsewhere: what was found, and in which LP
+    std::uint32_t example_lp = 0;
 
     void combine(const StrayPointers& other);
 };
@@ -64,6 +66,7 @@ struct SavedRun {
     std::vector<LoadedModule> modules;
     std::vector<std::string> files;  // in the saved run's folder
     std::vector<SavedGroup> groups;  // by number
+    IntervalSums intervals;
 
     // Not written: where it was found, the checksum of all that stands above, and where the run has ended, if it
     // has since.

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "engine/handler_call.hpp"
-#include "stats/measure_sums.hpp"
+#include "measures/measure_sums.hpp"
 
 namespace nw {
 namespace {
@@ -66,6 +66,22 @@ template <class Hook>
     call.lp->random_counter = context.random().counter();
 }
 
+[[gnu::noinline]] void look_guarded(const RunningCall& call, const RunPlan& plan, FaultGuard& guard,
+                                    IntervalSums& intervals, std::uint32_t first,
+                                    std::uint32_t end) {
+    std::string failure;
+    if (!call_handler_of(*call.lp, guard, failure,
+                         [&] { intervals.look(*call.lp->process, first, end); }))
+        fail(call, plan, failure);
+    intervals.add(intervals.last_look());
+}
+
+void look_at_lp(const RunningCall& call, const RunPlan& plan, FaultGuard& guard,
+                IntervalSums& intervals, std::uint32_t first, std::uint32_t end) {
+    if (sigsetjmp(guard.env(), 0) != 0) fail(call, plan, leave_crashed_handler(guard));
+    look_guarded(call, plan, guard, intervals, first, end);
+}
+
 }  // namespace
 
 void build_lps(Group& group, const RunPlan& plan, MemoryBudget* budget, RunningCall& call,
@@ -85,6 +101,7 @@ void build_lps(Group& group, const RunPlan& plan, MemoryBudget* budget, RunningC
         ++group.count;
         if (budget != nullptr) budget->note_built();
     }
+    if (plan.measure_times.on()) group.intervals_seen.assign(group.count, 0);
     call = {};
 }
 
@@ -97,11 +114,31 @@ void call_on_start(const RunningCall& call, const RunPlan& plan, Context& contex
     });
 }
 
+void look_at_intervals(const std::vector<Group*>& groups, const RunPlan& plan, VirtualTime now,
+                       RunningCall& call, FaultGuard& guard, IntervalSums& intervals) {
+    if (!plan.measure_times.on()) return;
+    const std::uint32_t ended = plan.measure_times.ended_by(now);
+    for (Group* group : groups) {
+        for (std::uint32_t i = 0; i < group->count; ++i) {
+            std::uint32_t& seen = group->intervals_seen[i];
+            if (seen >= ended) continue;
+            call = {
+                .group = group, .lp = &group->lps[i], .key = {.time = now}, .hook = "a measure"};
+            look_at_lp(call, plan, guard, intervals, seen, ended);
+            seen = ended;
+        }
+    }
+    call = {};
+}
+
 void call_on_end(const RunningCall& call, const RunPlan& plan, Context& context, FaultGuard& guard,
                  MeasureSums& measures) {
     const std::uint32_t sequence = call.lp->sequence;
     if (sigsetjmp(guard.env(), 0) != 0) fail(call, plan, leave_crashed_handler(guard));
+    const std::uint32_t seen =
+        plan.measure_times.on() ? call.group->intervals_seen_of(*call.lp) : 0;
     call_hook(call, plan, context, guard, [&] {
+        measures.look_before_end(*call.lp->process, seen, context.now());
         call.lp->process->on_end(context);
         measures.look(*call.lp->process, context.now());
     });

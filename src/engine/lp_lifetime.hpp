@@ -18,6 +18,7 @@
 
 namespace nw {
 
+class IntervalSums;
 class MeasureSums;
 
 // Throws SetupError when a constructor of the model throws or crashes, and MachineError when the LPs exceed
@@ -44,6 +45,11 @@ void start_lps(const std::vector<Group*>& groups, MemoryBudget& budget, Start&& 
         }
     }
 }
+
+// While nothing runs, and all before `now` is final: the groups' LPs are looked at for all intervals of measures
+// that have ended. Throws ModelError.
+void look_at_intervals(const std::vector<Group*>& groups, const RunPlan& plan, VirtualTime now,
+                       RunningCall& call, FaultGuard& guard, IntervalSums& intervals);
 
 // on_end(), which may not schedule anything; the LP's figures are added to `measures`. Throws ModelError.
 void call_on_end(const RunningCall& call, const RunPlan& plan, Context& context, FaultGuard& guard,

@@ -26,8 +26,10 @@ void visit_part(Part& part, Saved& saved) {
     part(saved.stray.to_module);
     part(saved.stray.elsewhere);
     part(saved.stray.example);
+    part(saved.stray.example_lp);
     part(saved.modules_at);
     part(saved.groups);
+    IntervalSums::pack(part, saved.intervals);
 }
 
 // What a rank tells the first when its files are written, and the first all when that is done.
@@ -223,11 +225,13 @@ void RunSaver::complete(std::vector<SavedPart> parts) {
     if (plan.config.restart_from) {
         saved.progress.totals = plan.config.restart_from->progress.totals;
         saved.progress.wall_seconds = plan.config.restart_from->progress.wall_seconds;
+        saved.intervals = plan.config.restart_from->intervals;
     }
     saved.progress.wall_seconds += loop_.wall_seconds();
     for (SavedPart& part : parts) {
         saved.progress.combine(part.progress);
         saved.stray.combine(part.stray);
+        saved.intervals += part.intervals;
         // Only where addresses are random, or on machines that are not alike.
         for (std::size_t i = 0; i < part.stray.to_module.size(); ++i)
             if (part.stray.to_module[i] > 0 && part.modules_at[i] != saved.modules[i].begin)
@@ -253,8 +257,9 @@ void RunSaver::say_strays(const SavedRun& saved) {
     if (stray.elsewhere > 0)
         run_.progress.warn(fmt::format(
             "--checkpoint: {} words in LPs look like pointers out of them, made in handlers: a run "
-            "that goes on from here could not follow them (first: {}); docs/how-to/checkpoints.md",
-            stray.elsewhere, stray.example));
+            "that goes on from here could not follow them (first: {} {}); "
+            "docs/how-to/checkpoints.md",
+            stray.elsewhere, run_.plan.kinds.name(stray.example_lp), stray.example));
     const auto pointed_to = std::find_if(stray.to_module.begin(), stray.to_module.end(),
                                          [](std::uint64_t pointers) { return pointers > 0; });
     const std::string& why = run_.plan.config.save.why_addresses_differ;

@@ -181,6 +181,8 @@ class ConservativeRun final : private SavedRank {
     }
 
     void run_on_end() {
+        for (const auto& worker : workers_)
+            run_.result.measures.intervals() += worker->executor().intervals();
         AdoptedThread<InOrderExecutor> thread;
         for (std::uint32_t lp = 0; lp < run_.plan.rules.lps; ++lp) {
             const std::uint32_t group = run_.plan.partition.position(lp).group;

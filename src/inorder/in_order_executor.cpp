@@ -44,6 +44,7 @@ InOrderExecutor::InOrderExecutor(InOrderWorld& world, std::uint32_t self)
     : EventSink(world.plan.rules, world.plan.config.seed),
       world_(world),
       self_{static_cast<std::uint16_t>(world.rank), static_cast<std::uint16_t>(self)},
+      intervals_(world.plan.setup.measures, world.plan.measure_times),
       to_ranks_(world.plan.ranks),
       until_timed_(world.plan.kinds.counts_events() ? events_between_timed : 0) {
     figures_.events.resize(world.plan.kinds.slots().size());
@@ -87,7 +88,9 @@ void InOrderExecutor::run_on_start(Group& group, LpRecord& lp) {
 }
 
 void InOrderExecutor::run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measures) {
-    call_ = {.lp = &lp, .key = {.time = end_time, .sender = lp.id}, .hook = "on_end()"};
+    Group& group = *world_.groups[world_.plan.partition.position(lp.id).group];
+    call_ = {
+        .group = &group, .lp = &lp, .key = {.time = end_time, .sender = lp.id}, .hook = "on_end()"};
     Context context = make_context(end_time, lp.id, lp.random_counter);
     call_on_end(call_, world_.plan, context, guard_, measures);
     for (OutputRow& row : rows_) {
@@ -167,10 +170,17 @@ void InOrderExecutor::execute(Group& group, LpRecord& lp, EventRecord& event) {
     CheckedRun* const checked = world_.plan.config.checked;
     if (checked != nullptr) [[unlikely]]
         checked->before_call(call_, kinds);
-    const bool well = call_handler_of(
-        lp, guard_, failure_, [&] { run_on_event(lp, event, context, kinds.has_end_condition()); });
+    const bool ends_interval =
+        intervals_.times().on() && intervals_.is_due(group.intervals_seen_of(lp), event.time);
+    const bool well = call_handler_of(lp, guard_, failure_, [&] {
+        if (ends_interval) [[unlikely]]
+            look_at_intervals(group, lp, event.time);
+        run_on_event(lp, event, context, kinds.has_end_condition());
+    });
     if (!well) [[unlikely]]
         handler_failed(failure_);
+    if (ends_interval) [[unlikely]]
+        intervals_.add(intervals_.last_look());
     lp.random_counter = context.random().counter();
     release_sends();
     lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
@@ -191,6 +201,13 @@ void InOrderExecutor::execute(Group& group, LpRecord& lp, EventRecord& event) {
         --lps_not_ended_;
     }
     group.heap.free(&event, event.bytes());
+}
+
+void InOrderExecutor::look_at_intervals(Group& group, const LpRecord& lp, VirtualTime now) {
+    std::uint32_t& seen = group.intervals_seen_of(lp);
+    const std::uint32_t ended = intervals_.times().ended_by(now);
+    intervals_.look(*lp.process, seen, ended);
+    seen = ended;
 }
 
 void InOrderExecutor::handler_failed(std::string_view what) {

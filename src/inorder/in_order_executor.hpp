@@ -17,6 +17,7 @@
 #include "event/pending_set.hpp"
 #include "lp/event_sink.hpp"
 #include "lp/group.hpp"
+#include "measures/interval_sums.hpp"
 #include "numa/handler/fault_guard.hpp"
 #include "numa/os/os.hpp"
 #include "output/output_writer.hpp"
@@ -104,13 +105,14 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     // Writes the groups and what is known of them (in_order_executor_saving.cpp). Requires: no mail is under way,
     // all output is handed over, everything before `gvt` is executed.
     SavedPart save(SectionWriter& file, std::uint32_t file_number, const AddressMap& map,
-                   VirtualTime gvt) const;
+                   VirtualTime gvt);
 
     void run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measures);
     // Calls the model's destructors. Throws ModelError.
     void destroy_lps();
     Counters& counters() noexcept { return counters_; }
     const WorkerFigures& figures() const noexcept { return figures_; }
+    const IntervalSums& intervals() const noexcept { return intervals_; }
     const EventKey& at() const noexcept { return call_.key; }  // of the event executed last
     const std::vector<Group*>& groups() const noexcept { return groups_; }
     VirtualTime last_time() const noexcept { return last_time_; }
@@ -123,6 +125,7 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     void read_group_of(SavedGroups& saved, Group& group);
     void run_on_start(Group& group, LpRecord& lp);
     void execute(Group& group, LpRecord& lp, EventRecord& event);
+    void look_at_intervals(Group& group, const LpRecord& lp, VirtualTime now);
     void execute_timed(Group& group, LpRecord& lp, EventRecord& event);
     void schedule(Context& context, LpId target, detail::ScheduledTime when, EventType type,
                   std::span<const std::byte> payload) override;
@@ -151,6 +154,7 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     std::string failure_;  // of the handler that failed
     Counters counters_;
     WorkerFigures figures_;
+    IntervalSums intervals_;
     std::vector<Group*> groups_;
     std::vector<OutputRow> rows_;
     MailBuffer outbox_;

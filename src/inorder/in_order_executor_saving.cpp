@@ -34,13 +34,18 @@ void InOrderExecutor::read_group_of(SavedGroups& saved, Group& group) {
         pending_.push(event->entry());
     }
     lps_not_ended_ += not_ended(group);
+    const RunPlan& plan = world_.plan;
+    if (plan.measure_times.on())
+        group.intervals_seen.assign(
+            group.count, plan.measure_times.ended_by(plan.config.restart_from->progress.gvt));
     for (std::uint32_t i = 0; i < group.count; ++i) world_.budget.note_started();
 }
 
 // Who goes on has no need of the key of the last event after which an LP let the run end: all of them have not,
 // and the one that does later is later.
 SavedPart InOrderExecutor::save(SectionWriter& file, std::uint32_t file_number,
-                                const AddressMap& map, VirtualTime gvt) const {
+                                const AddressMap& map, VirtualTime gvt) {
+    nw::look_at_intervals(groups_, world_.plan, gvt, call_, guard_, intervals_);
     PendingChains pending(world_.plan.partition.groups());
     pending_.for_each([&](const PendingEntry& entry) {
         pending.add(world_.plan.partition.position(entry.target).group, *entry.event);
@@ -50,6 +55,7 @@ SavedPart InOrderExecutor::save(SectionWriter& file, std::uint32_t file_number,
     part.progress.gvt = gvt;
     part.progress.last_committed_time = last_time_;
     part.progress.totals = counters_;
+    part.intervals = intervals_;
     return part;
 }
 

@@ -59,6 +59,7 @@ class SequentialRun final : private SavedWorker, private SavedRank {
         executor_.hand_over_output(time_infinity);
         run_.output.finish();
         if (run_.result.reason != EndReason::interrupted) {
+            run_.result.measures.intervals() += executor_.intervals();
             for (std::uint32_t lp = 0; lp < run_.plan.rules.lps; ++lp)
                 executor_.run_on_end(world_.lp(lp), run_.result.end_time, run_.result.measures);
         }

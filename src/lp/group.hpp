@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <unordered_set>
 #include <vector>
@@ -27,6 +28,11 @@ struct Group {
     std::unordered_set<std::uint64_t> unmatched_anti_messages;
     // With --checkpoint: pointers out of the LPs' heaps that the LPs' constructors made.
     std::vector<OutsideWord> constructed;
+    // With --measure-interval, by LP: for how many intervals its figures have been looked at.
+    std::vector<std::uint32_t> intervals_seen;
+    std::uint32_t& intervals_seen_of(const LpRecord& lp) noexcept {
+        return intervals_seen[static_cast<std::size_t>(&lp - lps)];
+    }
     bool stays = false;  // handlers made pointers that mean nothing on another rank
     LoadMeter load;
     BottomHalf mail;

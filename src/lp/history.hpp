@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/prefetch.hpp"
 #include "event/event_record.hpp"
@@ -17,11 +18,12 @@
 namespace nw {
 
 // A side effect of an executed event, kept until that is committed or undone: what it sent to another
-// worker, a row of output, or the words of its failure. `bytes` bytes of content follow.
+// worker, a row of output, figures that were looked at before it, or the words of its failure. `bytes` bytes of
+// content follow.
 struct SideEffect {
     static constexpr std::size_t tables_max = 65'536;
 
-    enum class Kind : std::uint8_t { remote_send, output_row, failure };
+    enum class Kind : std::uint8_t { remote_send, output_row, figures, failure };
     SideEffect* next;
     std::uint32_t bytes;
     Kind kind;
@@ -31,6 +33,7 @@ struct SideEffect {
     const std::byte* content() const noexcept {
         return reinterpret_cast<const std::byte*>(this + 1);
     }
+    std::span<const std::byte> bytes_of() const noexcept { return {content(), bytes}; }
     std::size_t total_bytes() const noexcept { return sizeof(SideEffect) + bytes; }
 };
 

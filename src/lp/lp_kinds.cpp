@@ -62,11 +62,22 @@ std::uint8_t LpKinds::number_of(std::uint32_t lp) const noexcept {
     return kind;
 }
 
-std::string LpKinds::event_name(std::uint32_t lp, EventType type) const {
+// Null: the kind does not declare it.
+const EventTypeInfo* LpKinds::find(std::uint32_t lp, EventType type) const {
     if (lp < kinds_.count())
         for (const EventTypeInfo& event : kinds_.kind_of(LpId{lp}).process.events)
-            if (event.type == type) return "event " + event.name;
-    return fmt::format("event of type {}", type);
+            if (event.type == type) return &event;
+    return nullptr;
+}
+
+std::string LpKinds::event_name(std::uint32_t lp, EventType type) const {
+    const EventTypeInfo* const event = find(lp, type);
+    return event != nullptr ? "event " + event->name : fmt::format("event of type {}", type);
+}
+
+std::string LpKinds::type_name(std::uint32_t lp, EventType type) const {
+    const EventTypeInfo* const event = find(lp, type);
+    return event != nullptr ? event->name : fmt::format("type {}", type);
 }
 
 }  // namespace nw

@@ -34,6 +34,8 @@ class LpKinds {
     std::string name(std::uint32_t lp) const { return kinds_.name(LpId{lp}); }
     // "event Arrival"; "event of type 3" where `lp`, its target, declares none of that number.
     std::string event_name(std::uint32_t lp, EventType type) const;
+    // "Arrival", "type 3".
+    std::string type_name(std::uint32_t lp, EventType type) const;
 
     // Where events are counted by kind and type: each kind has a slot for events that it does not declare,
     // then one for each that it does. There are none where a model has neither kinds nor declared events.
@@ -55,6 +57,7 @@ class LpKinds {
         std::vector<std::uint32_t> by_type;
     };
 
+    const EventTypeInfo* find(std::uint32_t lp, EventType type) const;
     void check_numbers() const;
     void make_slots();
 

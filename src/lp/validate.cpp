@@ -85,6 +85,7 @@ void validate_sends(const LpRecord& lp, const HistoryEntry& entry, std::uint32_t
                 break;
             }
             case SideEffect::Kind::output_row:
+            case SideEffect::Kind::figures:
                 break;
             case SideEffect::Kind::failure:
                 NW_CHECK(!has_words);

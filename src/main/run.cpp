@@ -81,6 +81,14 @@ std::string text_of(const nlohmann::json& value) {
                              : value.dump();
 }
 
+// "64 router, 1024 host"
+std::string kinds_text(const Setup& setup) {
+    std::string text;
+    for (const Kind& kind : setup.lps.all())
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", kind.count, as_utf8(kind.name));
+    return text;
+}
+
 // What must be alike on all ranks. Where files lie and what is printed may differ, but not whether there
 // is output that ranks gather.
 SetupFacts facts_of(const Model& model, const Setup& setup, const OptionTable& table,
@@ -92,7 +100,7 @@ SetupFacts facts_of(const Model& model, const Setup& setup, const OptionTable& t
     facts.emplace_back("program", program_fingerprint());
     facts.emplace_back("version", std::string(version) + " " + std::string(built_commit));
     facts.emplace_back("model", as_utf8(model.name()));
-    facts.emplace_back("LPs", std::to_string(setup.lps.count()));
+    facts.emplace_back("LPs", kinds_text(setup));
     const SavedRun* const saved = settings.config.restart_from.get();
     facts.emplace_back("the checkpoint", saved != nullptr ? saved->checksum : "none");
     facts.emplace_back("--output", yes_or_no(!settings.config.output_directory.empty()));
@@ -121,6 +129,7 @@ RunIdentity identity_of(const Model& model, const Setup& setup, const OptionTabl
                          {"the program", program_fingerprint()},
                          {"--seed", std::to_string(config.seed)},
                          {"--warm-up", fmt::format("{}", config.warm_up)},
+                         {"--measure-interval", fmt::format("{}", config.measure_interval)},
                          {"--output", config.output_directory.empty() ? "off" : "on"},
                          {"--check-heap", config.check_heap ? "on" : "off"}};
     for (const OptionSpec& spec : table.model_specs()) {
@@ -134,6 +143,7 @@ RunIdentity identity_of(const Model& model, const Setup& setup, const OptionTabl
                                   file_fingerprint(value.get<std::string>()));
     }
     identity.emplace_back("the number of LPs", std::to_string(setup.lps.count()));
+    identity.emplace_back("the division into kinds", kinds_text(setup));
     return identity;
 }
 
@@ -335,7 +345,8 @@ class RankRun {
             call_hook(model_, ModelHook::setup, config.handler_timeout_seconds,
                       [&] { setup_ = model_.setup(); });
         }
-        if (!setup_.measures.empty()) setup_.outputs.push_back(measures_table());
+        if (!setup_.measures.empty())
+            add_measure_tables(setup_.outputs, settings_.config.measure_interval > 0);
         check_setup(model_, setup_, settings_, ranks_.ranks());
         check_kernel_pages(settings_.config);
         // Files are read for it, and only these runs need it.
@@ -409,8 +420,10 @@ class RankRun {
         Attempts attempts;
         if (ranks_.is_first()) write_results(result, saved, attempts);
         if (settings_.config.trace)
-            attempts.make(
-                [&] { write_trace(ranks_, trace_file_ ? &*trace_file_ : nullptr, result); });
+            attempts.make([&] {
+                write_trace(ranks_, trace_file_ ? &*trace_file_ : nullptr, result,
+                            LpKinds(Kinds::of(setup_)));
+            });
         if (!saved || !ranks_.is_first()) {
             attempts.rethrow_first_failure();
         } else {

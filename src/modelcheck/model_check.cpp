@@ -145,6 +145,23 @@ int start_and_wait(const std::vector<std::string>& command, json wanted, const S
 
 std::string method_name(int method) { return std::string(word_for(static_cast<Rollback>(method))); }
 
+// As names_of() has written them (model_check_run.cpp).
+Kinds kinds_of(const json& found) {
+    std::vector<Kind> all;
+    for (const json& written : found["kinds"]) {
+        Kind& kind = all.emplace_back(
+            Kind{written["name"].get<std::string>(), written["lps"].get<std::uint32_t>()});
+        for (const json& event : written["events"])
+            kind.process.events.push_back(
+                {event["type"].get<EventType>(), 0, event["name"].get<std::string>()});
+    }
+    if (found["are_named"].get<bool>()) return Kinds(std::move(all));
+    Setup setup;
+    setup.lps = all.front().count;
+    setup.process = all.front().process;
+    return Kinds::of(setup);
+}
+
 class ModelCheck {
   public:
     ModelCheck(const Model& model, const Settings& settings, const std::vector<std::string>& words)
@@ -206,7 +223,7 @@ class ModelCheck {
     // How the run differs from the other; also where it did not end well.
     std::optional<LogDifference> difference(const Ended& run, const Ended& other) const {
         if (!run.well()) return LogDifference{false, run.last_words};
-        return first_difference(other.log, run.log);
+        return first_difference(other.log, run.log, *kinds_);
     }
 
     // All others are compared with it, and are as long.
@@ -220,6 +237,7 @@ class ModelCheck {
             return false;
         }
         until_ = first_.found["end_time"].get<VirtualTime>();
+        kinds_.emplace(kinds_of(first_.found));
         if (first_.log.entries().empty())
             throw SetupError(
                 fmt::format("--check-model: there is no event before virtual time {}, where the "
@@ -356,6 +374,7 @@ class ModelCheck {
     Ended first_;
     Ended guarded_;  // with guards around blocks
     std::optional<VirtualTime> until_;
+    std::optional<LpKinds> kinds_;  // as the first run named them
     bool is_repeatable_ = true;
     bool is_filled_the_same_ = false;
     std::vector<Breach> breaches_;

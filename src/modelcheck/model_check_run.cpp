@@ -95,6 +95,21 @@ void ModelCheckRun::apply_to(Settings& settings, const Model& model,
     settings.quiet = true;
 }
 
+namespace {
+
+nlohmann::json names_of(const Kinds& kinds) {
+    auto names = nlohmann::json::array();
+    for (const Kind& kind : kinds.all()) {
+        auto events = nlohmann::json::array();
+        for (const EventTypeInfo& event : kind.process.events)
+            events.push_back({{"type", event.type}, {"name", event.name}});
+        names.push_back({{"name", kind.name}, {"lps", kind.count}, {"events", events}});
+    }
+    return names;
+}
+
+}  // namespace
+
 void ModelCheckRun::report(const Setup& setup, const RunResult& result) {
     using nlohmann::json;
     json methods = json::array({static_cast<int>(Rollback::snapshot)});
@@ -111,6 +126,8 @@ void ModelCheckRun::report(const Setup& setup, const RunResult& result) {
     for (const Breach& breach : checked_->breaches())
         breaches.push_back({{"rule", breach.rule}, {"words", breach.words}});
     const json found{{"methods", std::move(methods)},
+                     {"kinds", names_of(kinds)},
+                     {"are_named", kinds.are_named()},
                      {"end_time", result.end_time},
                      {"forced_rollbacks", result.totals[Counter::forced_rollbacks]},
                      {"breaches", std::move(breaches)},

@@ -16,25 +16,28 @@ auto place_of(const EventLog::Entry& entry) {
                     entry.event.type);
 }
 
-std::string words_for(const LoggedEvent& event) {
-    return fmt::format("the event of type {} from LP {} to LP {} at time {}", event.type,
-                       event.key.sender, event.target, event.key.time);
+std::string words_for(const LoggedEvent& event, const LpKinds& kinds) {
+    return fmt::format("the {} from {} to {} at time {}",
+                       kinds.event_name(event.target, event.type), kinds.name(event.key.sender),
+                       kinds.name(event.target), event.key.time);
 }
 
 unsigned byte_of(std::string_view payload, std::size_t at) {
     return static_cast<unsigned char>(payload[at]);
 }
 
-LogDifference in_payload(const EventLog::Entry& one, const EventLog::Entry& other) {
+LogDifference in_payload(const EventLog::Entry& one, const EventLog::Entry& other,
+                         const LpKinds& kinds) {
     const std::string_view a = one.payload, b = other.payload;
     if (a.size() != b.size())
         return {false, fmt::format("{} has {} bytes of payload in one run and {} in the other",
-                                   words_for(one.event), a.size(), b.size())};
+                                   words_for(one.event, kinds), a.size(), b.size())};
     const std::size_t at =
         static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin());
-    return {true, fmt::format("byte {} of the payload ({} bytes) of {} is 0x{:02x} in one run and "
-                              "0x{:02x} in the other",
-                              at, a.size(), words_for(one.event), byte_of(a, at), byte_of(b, at))};
+    return {true,
+            fmt::format("byte {} of the payload ({} bytes) of {} is 0x{:02x} in one run and "
+                        "0x{:02x} in the other",
+                        at, a.size(), words_for(one.event, kinds), byte_of(a, at), byte_of(b, at))};
 }
 
 }  // namespace
@@ -53,21 +56,23 @@ EventLog::EventLog(std::vector<char> bytes, VirtualTime until) : bytes_(std::mov
                      [](const Entry& a, const Entry& b) { return place_of(a) < place_of(b); });
 }
 
-std::optional<LogDifference> first_difference(const EventLog& one, const EventLog& other) {
+std::optional<LogDifference> first_difference(const EventLog& one, const EventLog& other,
+                                              const LpKinds& kinds) {
     const auto& a = one.entries();
     const auto& b = other.entries();
     for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
         if (place_of(a[i]) != place_of(b[i]))
-            return LogDifference{false,
-                                 fmt::format("the first event that differs is, in one run, {}, "
-                                             "and in the other {}",
-                                             words_for(a[i].event), words_for(b[i].event))};
-        if (a[i].payload != b[i].payload) return in_payload(a[i], b[i]);
+            return LogDifference{
+                false, fmt::format("the first event that differs is, in one run, {}, "
+                                   "and in the other {}",
+                                   words_for(a[i].event, kinds), words_for(b[i].event, kinds))};
+        if (a[i].payload != b[i].payload) return in_payload(a[i], b[i], kinds);
     }
     if (a.size() == b.size()) return std::nullopt;
     const auto& longer = a.size() > b.size() ? a : b;
-    return LogDifference{false, fmt::format("{} is there in one run only",
-                                            words_for(longer[std::min(a.size(), b.size())].event))};
+    return LogDifference{false,
+                         fmt::format("{} is there in one run only",
+                                     words_for(longer[std::min(a.size(), b.size())].event, kinds))};
 }
 
 }  // namespace nw

@@ -11,6 +11,7 @@
 #include <numawarp/time.hpp>
 
 #include "checked/checked_run.hpp"
+#include "lp/lp_kinds.hpp"
 
 namespace nw {
 
@@ -42,6 +43,7 @@ struct LogDifference {
     bool is_in_payload = false;  // and in nothing else
     std::string words;
 };
-std::optional<LogDifference> first_difference(const EventLog& one, const EventLog& other);
+std::optional<LogDifference> first_difference(const EventLog& one, const EventLog& other,
+                                              const LpKinds& kinds);
 
 }  // namespace nw

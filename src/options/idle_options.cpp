@@ -51,6 +51,7 @@ std::vector<IdleOption> idle_options(const Settings& settings, const RunShape& s
                                                        "workers",
                                                        "pin",
                                                        "net-thread",
+                                                       "measure-interval",
                                                        "watchdog",
                                                        "rollback",
                                                        "state-saving-interval",

@@ -51,6 +51,9 @@ void add_engine(OptionBuilder& table, Config& config) {
     until.value = [&config] { return config.until ? json(*config.until) : json(nullptr); };
     table.add_number("warm-up", "T", config.warm_up, from(0),
                      "measures of the model are of what happens from this time on");
+    table.add_number_or(
+        "measure-interval", "T", "off", config.measure_interval, legal_time,
+        "measures are also written for each such part of the run, from --warm-up on");
     table.add_number("seed", "N", config.seed, {}, "one number that fixes the whole run");
     table.add_words("pin", config.pin, switch_words, "bind workers to cores");
     table.add_words("net-thread", config.net_thread, switch_words,

@@ -12,6 +12,7 @@
 #include "base/utf8.hpp"
 #include "lp/history.hpp"
 #include "options/option_values.hpp"
+#include "plan/measure_times.hpp"
 
 namespace nw {
 
@@ -99,6 +100,10 @@ void check_needs(const Settings& settings) {
         {"restart", settings.restart_directory, goes_on, in_region, "--memory numa"},
         {"checkpoint-period", fmt::format("{}", config.save.period_seconds),
          settings.given.contains("checkpoint-period"), is_saved, "--checkpoint DIR"},
+        {"measure-interval", fmt::format("{}", config.measure_interval),
+         config.measure_interval > 0,
+         !config.output_directory.empty() || !settings.stats_file.empty(),
+         "--output DIR or --stats FILE"},
         {"output-format", std::string(settings.output_format->word),
          settings.output_format != &format_choices().front(), !config.output_directory.empty(),
          "--output DIR"},
@@ -120,6 +125,25 @@ void check_needs(const Settings& settings) {
         if (need.is_used && !need.is_met)
             throw SetupError(fmt::format("--{} {}: needs {}; must be left out here", need.option,
                                          shortened(need.value), need.needed));
+}
+
+void check_measure_interval(const Model& model, const Setup& setup, const Config& config,
+                            VirtualTime until) {
+    const VirtualTime interval = config.measure_interval;
+    if (interval == 0) return;
+    if (setup.measures.empty())
+        throw SetupError(fmt::format(
+            "--measure-interval {}: must be left out with model {}, which has no measures",
+            interval, model.name()));
+    if (std::isinf(until))
+        throw SetupError(
+            fmt::format("--measure-interval {}: needs an end time, --until", interval));
+    const VirtualTime measured = until - config.warm_up;
+    const bool is_lost = !(MeasureTimes{config.warm_up, interval}.end_of(0) > config.warm_up);
+    if (is_lost || measured / interval > MeasureTimes::intervals_max)
+        throw SetupError(fmt::format(
+            "--measure-interval {}: must be at least {}, for at most {} intervals", interval,
+            measured / MeasureTimes::intervals_max, MeasureTimes::intervals_max));
 }
 
 void check_measures(const Model& model, const Rules& rules, const Setup& setup,
@@ -144,6 +168,7 @@ void check_measures(const Model& model, const Rules& rules, const Setup& setup,
         throw SetupError(
             fmt::format("--warm-up {}: must be left out with model {}, which has no measures",
                         config.warm_up, model.name()));
+    check_measure_interval(model, setup, config, until);
 }
 
 // `where` says which kind of LPs it is, if there are several.

@@ -27,6 +27,7 @@ struct Config {
     std::uint32_t workers = 0;         // 0: one a core that this rank may use
     std::optional<VirtualTime> until;  // nullopt: the model's
     VirtualTime warm_up = 0;           // figures of merit begin then
+    VirtualTime measure_interval = 0;  // of figures of merit; 0: there are none
     std::uint64_t seed = 1;
     std::optional<Rollback> rollback;         // nullopt: what the model prefers
     std::uint32_t state_saving_interval = 0;  // events of an LP; 0: adaptive

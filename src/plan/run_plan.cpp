@@ -40,6 +40,7 @@ RunPlan::RunPlan(const Setup& setup_, const Config& config_, std::uint32_t ranks
       ranks(ranks_),
       workers(workers_),
       until(config_.until.value_or(setup_.until)),
+      measure_times{config_.warm_up, config_.measure_interval},
       kinds(Kinds::of(setup_)),
       rules{setup_.lps, std::max(setup_.payload_bytes_max, kinds.event_bytes_max()),
             setup_.lookahead, &kinds},

@@ -11,6 +11,7 @@
 #include "lp/lp_kinds.hpp"
 #include "lp/state_keeping.hpp"
 #include "plan/config.hpp"
+#include "plan/measure_times.hpp"
 #include "plan/partition.hpp"
 
 namespace nw {
@@ -43,6 +44,7 @@ struct RunPlan {
     std::uint32_t ranks;
     std::uint32_t workers;  // in each rank
     VirtualTime until;
+    MeasureTimes measure_times;
     LpKinds kinds;
     ScheduleRules rules;
     std::vector<StateKeepingRules> state_keeping;  // by kind; with one stride

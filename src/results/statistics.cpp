@@ -56,6 +56,15 @@ Json json_of(const std::vector<T>& values) {
     return array;
 }
 
+Json json_of_quantiles(const MeasureFigures& figures) {
+    if (figures.quantiles.empty()) return nullptr;
+    Json json = Json::object();
+    for (const MeasureFigures::Quantile& quantile : figures.quantiles)
+        json[name_of(quantile)] = quantile.value;
+    json["error"] = figures.quantile_error;
+    return json;
+}
+
 Json json_of(const MeasureSums& measures) {
     Json object = Json::object();
     for (std::size_t i = 0; i < measures.size(); ++i) {
@@ -68,14 +77,22 @@ Json json_of(const MeasureSums& measures) {
                 {"deviation", json_of(figures.deviation)},
                 {"min", json_of(figures.least)},
                 {"max", json_of(figures.most)},
-                {"quantiles", nullptr}};
-        for (const MeasureFigures::Quantile& quantile : figures.quantiles)
-            json["quantiles"][name_of(quantile)] = quantile.value;
-        if (!figures.quantiles.empty()) json["quantiles"]["error"] = figures.quantile_error;
-        if (figures.kind != FigureKind::histogram) continue;
-        json["low"] = figures.low;
-        json["high"] = figures.high;
-        json["bins"] = figures.bins;
+                {"quantiles", json_of_quantiles(figures)}};
+        if (figures.kind == FigureKind::histogram) {
+            json["low"] = figures.low;
+            json["high"] = figures.high;
+            json["bins"] = figures.bins;
+        }
+        if (!measures.has_intervals()) continue;
+        json["intervals"] = Json::array();
+        for (const auto& [from, to, of] : measures.intervals_of(i)) {
+            Json& interval = json["intervals"].emplace_back(
+                Json{{"from", from}, {"to", to}, {"count", of.count}});
+            interval["mean"] = json_of(of.mean);
+            interval["deviation"] = json_of(of.deviation);
+            interval["quantiles"] = json_of_quantiles(of);
+            if (of.kind == FigureKind::histogram) interval["bins"] = of.bins;
+        }
     }
     return object;
 }

@@ -7,12 +7,14 @@
 #include <exception>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/check.hpp"
 
@@ -31,6 +33,8 @@ KindWords words_for(TraceKind kind) noexcept {
     switch (kind) {
         case TraceKind::execute:
             return {"execute", "events"};
+        case TraceKind::event:
+            return {"event", "events"};
         case TraceKind::rollback:
             return {"rollback", "events"};
         case TraceKind::mail:
@@ -85,14 +89,19 @@ std::int64_t common_origin_ns(RankGroup& ranks, const RunResult& result) {
     return origin - difference;
 }
 
+std::string json_text(const std::string& text) {
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 // One rank's part of the file, given away in pieces of whole events, each of which ends in ",\n".
 //
 // Processes and threads are numbered from 1: to Perfetto 0 is the kernel's, and it shows none of it.
 template <class Give>
 class RankPart {
   public:
-    RankPart(std::uint32_t rank, const RunResult& result, std::int64_t origin, Give& give)
-        : process_(rank + 1), result_(result), origin_(origin), give_(give) {
+    RankPart(std::uint32_t rank, const RunResult& result, const LpKinds& kinds, std::int64_t origin,
+             Give& give)
+        : process_(rank + 1), result_(result), kinds_(kinds), origin_(origin), give_(give) {
         // Ranks are shown in their order.
         emit(R"({{"ph":"M","pid":{0},"name":"process_name","args":{{"name":"rank {1}"}}}},)"
              "\n"
@@ -134,12 +143,34 @@ class RankPart {
         });
         for (const TraceSpan& span : spans) {
             const KindWords words = words_for(span.kind);
+            const bool is_event = span.kind == TraceKind::event;
             emit(
-                R"({{"ph":"X","pid":{},"tid":{},"name":"{}","ts":{:.3f},"dur":{:.3f},"args":{{"{}":{}}}}},)"
+                R"({{"ph":"X","pid":{},"tid":{},"name":{},"ts":{:.3f},"dur":{:.3f},"args":{{"{}":{}{}}}}},)"
                 "\n",
-                process_, thread, words.name, us(span.start_ns),
-                static_cast<double>(span.end_ns - span.start_ns) / 1000, words.count, span.count);
+                process_, thread, is_event ? name_of(span).type : fmt::format("\"{}\"", words.name),
+                us(span.start_ns), static_cast<double>(span.end_ns - span.start_ns) / 1000,
+                words.count, span.count, whose(span));
         }
+    }
+
+    // Of an event and its LP, as JSON.
+    struct EventName {
+        std::string type, lp;
+    };
+
+    const EventName& name_of(const TraceSpan& span) {
+        const auto [known, is_new] = events_.try_emplace({span.lp, span.type});
+        if (is_new)
+            known->second = {json_text(kinds_.type_name(span.lp, span.type)),
+                             json_text(kinds_.name(span.lp))};
+        return known->second;
+    }
+
+    // Further arguments of spans that are of an event.
+    std::string whose(const TraceSpan& span) {
+        if (span.kind == TraceKind::event) return ",\"lp\":" + name_of(span).lp;
+        if (span.kind != TraceKind::rollback) return {};
+        return fmt::format(R"(,"from":{},"lp":{})", name_of(span).type, name_of(span).lp);
     }
 
     void emit_counter(std::string_view name, double seconds, std::string_view unit, double value) {
@@ -186,19 +217,21 @@ class RankPart {
 
     const std::uint32_t process_;
     const RunResult& result_;
+    const LpKinds& kinds_;
     const std::int64_t origin_;
     const std::int64_t first_ns_ = first_ns(result_);  // the event loop begins with a span
     Give& give_;
+    std::map<std::pair<std::uint32_t, EventType>, EventName> events_;  // by LP and type
     std::string text_;
 };
 
 }  // namespace
 
-void write_trace(RankGroup& ranks, WholeFile* file, const RunResult& result) {
+void write_trace(RankGroup& ranks, WholeFile* file, const RunResult& result, const LpKinds& kinds) {
     const std::int64_t origin = common_origin_ns(ranks, result);
     if (!ranks.is_first()) {
         const auto send = [&](const std::string& text) { ranks.send(RankId{0}, text); };
-        RankPart(index(ranks.rank()), result, origin, send);
+        RankPart(index(ranks.rank()), result, kinds, origin, send);
         send({});  // the end
         return;
     }
@@ -213,7 +246,7 @@ void write_trace(RankGroup& ranks, WholeFile* file, const RunResult& result) {
         }
     };
     write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
-    RankPart(0, result, origin, write);
+    RankPart(0, result, kinds, origin, write);
     for (std::uint32_t r = 1; r < ranks.ranks(); ++r)
         for (std::string text = ranks.receive(RankId{r}); !text.empty();
              text = ranks.receive(RankId{r}))

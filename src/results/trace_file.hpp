@@ -3,6 +3,7 @@
 // what is remote are counters.
 #pragma once
 
+#include "lp/lp_kinds.hpp"
 #include "net/rank_group.hpp"
 #include "results/output_files.hpp"
 #include "stats/run_result.hpp"
@@ -11,6 +12,6 @@ namespace nw {
 
 // Collective, after the run: each rank's part goes to the first, one after the other, which appends it.
 // `file` is used on the first rank only. Throws MachineError.
-void write_trace(RankGroup& ranks, WholeFile* file, const RunResult& result);
+void write_trace(RankGroup& ranks, WholeFile* file, const RunResult& result, const LpKinds& kinds);
 
 }  // namespace nw

@@ -330,17 +330,19 @@ void Simulation::run_events(Model& model, std::uint64_t memory_cap, LiveProgress
                   result,
                   [&] { return output.sync(); },
                   [&] { output.begin(); }};
-    result.measures = MeasureSums(setup_.measures);
+    result.measures = MeasureSums(setup_.measures, plan_->measure_times);
     detail::measured_from = config_.warm_up;
     run_engine(run);
+    if (config_.restart_from && ranks_.is_first())
+        result.measures.intervals() += config_.restart_from->intervals;
     // Ranks are interrupted together.
     const bool is_measured = result.reason != EndReason::interrupted && !setup_.measures.empty();
     if (is_measured)
-        result.measures.gather(ranks_);
+        result.measures.gather(ranks_, result.end_time);
     else
         result.measures = {};
-    output.finish(is_measured ? measure_rows(result.measures, setup_.outputs)
-                              : std::vector<OutputRow>{});
+    output.finish(is_measured && ranks_.is_first() ? measure_rows(result.measures, setup_.outputs)
+                                                   : std::vector<OutputRow>{});
     result.column_kinds = output.column_kinds();
 }
 
@@ -385,6 +387,8 @@ RunResult Simulation::run(Model& model, LiveProgress& progress,
         result.saving.restarted_at = before.gvt;
     }
     report_kinds(plan_->kinds, plan_->state_keeping, result);
+    for (const RolledBackLp& lp : result.most_rolled_back_lps)
+        result.most_rolled_back.push_back({lp, plan_->kinds.name(lp.lp)});
     end_history(result.history, totals_of(result));
     return result;
 }

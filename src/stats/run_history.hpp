@@ -117,6 +117,18 @@ struct RolledBackLp {
     }
 };
 
+// The same, as the statistics have it.
+struct RolledBackReport {
+    RolledBackLp lp;
+    std::string name;  // "host 17"
+
+    template <class Visitor>
+    void visit(Visitor&& member) const {
+        lp.visit(member);
+        member("name", name);
+    }
+};
+
 // Keeps the worst few, worst first.
 void keep_worst(std::vector<RolledBackLp>& lps, const RolledBackLp& lp);
 

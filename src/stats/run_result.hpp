@@ -11,10 +11,10 @@
 
 #include "base/counters.hpp"
 #include "base/digest.hpp"
+#include "measures/measure_sums.hpp"
 #include "output/column_kinds.hpp"
 #include "stats/figure.hpp"
 #include "stats/hardware_figures.hpp"
-#include "stats/measure_sums.hpp"
 #include "stats/numa_report.hpp"
 #include "stats/run_history.hpp"
 #include "stats/trace.hpp"
@@ -146,6 +146,7 @@ struct RunResult {
     std::vector<std::uint64_t> state_bytes_by_kind;
     std::vector<WorkerReport> workers;
     std::vector<RolledBackLp> most_rolled_back_lps;  // the worst LPs, worst first
+    std::vector<RolledBackReport> most_rolled_back;  // the same
     std::vector<NamedTrack> trace;                   // with Config::trace, of this rank
     std::vector<std::string> notices;                // one line each: what fell back and why
 };
@@ -183,7 +184,9 @@ void visit_figures(Visitor&& visit, Result& result) {
                    "they are), count (of values; of a time average, of changes), mean (of a count: "
                    "of LPs), deviation, min, max, quantiles (p50, p90, p95, p99 and their error, "
                    "as a share, at most; null: none), and of a histogram low, high and bins (the "
-                   "first and the last what is below and above). Empty: none, or interrupted"},
+                   "first and the last what is below and above); with --measure-interval also "
+                   "intervals, an array with from, to, count, mean, deviation, quantiles and bins "
+                   "of what was recorded then. Empty: none, or interrupted"},
         First{}, result.measures);
     for (std::size_t i = 0; i < counter_count; ++i)
         visit(counter_table[i], Sum{}, result.totals[Counter{i}]);
@@ -241,10 +244,11 @@ void visit_figures(Visitor&& visit, Result& result) {
                      "and gvt_rounds so far, resident_bytes (of all ranks; 0: not looked) and "
                      "window (beyond gvt; null: none)"},
           First{}, result.history);
+    visit(unlisted, Sum{}, result.most_rolled_back_lps);
     visit(FigureInfo{"most_rolled_back_lps", "array", "",
                      "the 16 LPs with most rolled_back_events, each with lp, rank and worker (at "
-                     "the end) and rolled_back_events; the most first"},
-          Sum{}, result.most_rolled_back_lps);
+                     "the end), rolled_back_events and name (by its kind); the most first"},
+          First{}, result.most_rolled_back);
     visit(unlisted, Sum{}, result.state_bytes_by_kind);
     visit(FigureInfo{"kinds", "array", "",
                      "the kinds of LPs (nw::kinds), each with kind, lps, rollback, "

@@ -11,6 +11,11 @@ constexpr std::size_t spans_max_of_run = std::size_t{1} << 20;
 constexpr std::size_t spans_max_of_track = std::size_t{1} << 18;  // 8 MiB
 constexpr std::size_t spans_min_of_track = std::size_t{1} << 13;
 
+// What says which event it is stays by itself, and lies within others.
+bool is_of_an_event(TraceKind kind) noexcept {
+    return kind == TraceKind::rollback || kind == TraceKind::event;
+}
+
 }  // namespace
 
 std::size_t trace_spans_max(std::size_t ranks, std::size_t workers) noexcept {
@@ -18,12 +23,12 @@ std::size_t trace_spans_max(std::size_t ranks, std::size_t workers) noexcept {
 }
 
 void TraceTrack::add(TraceKind kind, Clock::time_point start, Clock::time_point end,
-                     std::uint64_t count) {
+                     std::uint64_t count, std::uint32_t lp, std::uint16_t type) {
     const auto ns = [](Clock::time_point time) {
         return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch())
             .count();
     };
-    const TraceSpan span{ns(start), ns(end), count, kind};
+    const TraceSpan span{ns(start), ns(end), count, kind, type, lp};
     if (extend_last(span)) return;
     if (spans_.size() < spans_max_) {
         spans_.push_back(span);
@@ -37,7 +42,7 @@ void TraceTrack::add(TraceKind kind, Clock::time_point start, Clock::time_point 
 // Spans within `span` have come before it, and may stand between it and the last of its kind.
 bool TraceTrack::extend_last(const TraceSpan& span) noexcept {
     constexpr std::size_t looked_at = 4;
-    if (span.kind == TraceKind::rollback || span.kind == TraceKind::round) return false;
+    if (is_of_an_event(span.kind) || span.kind == TraceKind::round) return false;
     for (std::size_t back = 1; back <= looked_at; ++back) {
         TraceSpan* last = from_back(back);
         if (last == nullptr || span.start_ns - last->end_ns > close_ns) return false;
@@ -47,7 +52,7 @@ bool TraceTrack::extend_last(const TraceSpan& span) noexcept {
             last->count += span.count;
             return true;
         }
-        if (last->kind != TraceKind::rollback) return false;
+        if (!is_of_an_event(last->kind)) return false;
     }
     return false;
 }

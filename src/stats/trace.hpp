@@ -22,9 +22,10 @@
 namespace nw {
 
 enum class TraceKind : std::uint8_t {
-    execute,   // count: events
-    rollback,  // count: events undone; lies within execute, or within mail
-    mail,      // draining bottom halves
+    execute,  // count: events
+    event,    // one that is timed, of declared types; lies within execute
+    rollback,  // count: events undone, from that of `lp` and `type` on; lies within execute, or within mail
+    mail,  // draining bottom halves
     commit,
     idle,
     cut,       // a worker's part in a GVT round
@@ -42,7 +43,10 @@ struct TraceSpan {
     std::int64_t end_ns;
     std::uint64_t count;
     TraceKind kind;
+    std::uint16_t type = 0;  // of an event, and its LP; where the kind has them
+    std::uint32_t lp = 0;
 };
+static_assert(sizeof(TraceSpan) == 32);
 
 // Spans that each track of a run may have: what a viewer can open is the whole of them.
 std::size_t trace_spans_max(std::size_t ranks, std::size_t workers) noexcept;
@@ -66,7 +70,8 @@ class TraceTrack {
 
     bool on() const noexcept { return spans_max_ > 0; }
     // Spans come in the order of their ends.
-    void add(TraceKind kind, Clock::time_point start, Clock::time_point end, std::uint64_t count);
+    void add(TraceKind kind, Clock::time_point start, Clock::time_point end, std::uint64_t count,
+             std::uint32_t lp = 0, std::uint16_t type = 0);
     NamedTrack named(std::string name) const;
 
   private:
@@ -95,11 +100,11 @@ class TraceTurn {
             last_ = TraceTrack::Clock::now();
     }
     // `count` 0: nothing was done; the time belongs to what comes next.
-    void mark(TraceKind kind, std::uint64_t count) {
+    void mark(TraceKind kind, std::uint64_t count, std::uint32_t lp = 0, std::uint16_t type = 0) {
         if (!track_.on() || count == 0) [[likely]]
             return;
         const auto now = TraceTrack::Clock::now();
-        track_.add(kind, last_, now, count);
+        track_.add(kind, last_, now, count, lp, type);
         last_ = now;
     }
 

@@ -341,6 +341,9 @@ class TimeWarpRun final : private SavedRank {
     }
 
     void run_on_end() {
+        for (const auto& worker : workers_)
+            if (const IntervalSums* const intervals = worker->intervals())
+                run_.result.measures.intervals() += *intervals;
         AdoptedThread<Worker> thread;
         for (std::uint32_t lp = 0; lp < run_.plan.rules.lps; ++lp) {
             const Partition::Owner owner = rank_.owner(run_.plan.partition.position(lp).group);

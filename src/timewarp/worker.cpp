@@ -329,9 +329,9 @@ bool Worker::execute_batch() {
         const EventType type = event.type;  // what runs for good is freed
         const auto start = GvtRounds::Clock::now();
         run_event(group, lp, event);
-        const auto taken = GvtRounds::Clock::now() - start;
-        group.load.sample(std::chrono::duration<double, std::nano>(taken).count());
-        core_.count_time(lp, type, taken);
+        const auto end = GvtRounds::Clock::now();
+        group.load.sample(std::chrono::duration<double, std::nano>(end - start).count());
+        core_.count_time(lp, type, start, end);
     } else {
         run_event(group, lp, event);
     }
@@ -414,6 +414,8 @@ void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
                                                         HistoryEntry& entry) {
     Context context = make_context(event.time, lp.id, lp.random_counter);
     const bool well = call_handler_of(lp, core_.guard, core_.failure, [&] {
+        if (core_.intervals != nullptr) [[unlikely]]
+            look_at_intervals(*core_.running.group, lp, event.time);
         entry.random_used = run_on_event(lp, event, context, core_.plan.kinds.has_end_condition());
     });
     if (!well) [[unlikely]] {
@@ -451,6 +453,7 @@ void Worker::drop_sends() {
         core_.rank.group(position.group)->heap.free(sent, sent->bytes());
     }
     ending_.take_back_beyond_end(beyond_end);
+    take_back_looks(*group, *lp, *entry);
     free_side_effects(*entry, group->heap);
     lp->sequence -= entry->sent_count;
     entry->sent_count = 0;

@@ -41,6 +41,7 @@
 
 namespace nw {
 
+class IntervalSums;
 class MeasureSums;
 class BottomHalf;
 class Handovers;
@@ -131,6 +132,8 @@ class alignas(64) Worker final : private detail::EventSink,
     const std::vector<Group*>& groups() const noexcept { return core_.groups; }
     const Counters& counters() const noexcept { return core_.counters; }
     const WorkerFigures& figures() const noexcept { return core_.figures; }
+    // Null: there are none.
+    const IntervalSums* intervals() const noexcept { return core_.intervals.get(); }
     double asleep_seconds() const noexcept { return asleep_seconds_; }
     Clock::time_point pause_began() const noexcept { return standstill_.pause_began(); }
     // Events and anti-messages to each other rank, added to `sums` by the rank's number.
@@ -181,13 +184,14 @@ class alignas(64) Worker final : private detail::EventSink,
 
     // --- building, starting, ending LPs (worker_lps.cpp) ---
     Group& build_group(std::uint32_t g, MemoryBudget* budget);
-    void go_on_with(Group& group, const std::vector<EventRecord*>& pending);
+    void go_on_with(Group& group, const std::vector<EventRecord*>& pending, VirtualTime now);
     void run_on_start(Group& group, LpRecord& lp);
 
     // --- from schedule() to the outboxes (worker_sends.cpp) ---
     void schedule(Context& context, LpId target, detail::ScheduledTime when, EventType type,
                   std::span<const std::byte> payload) override;
     void output(Context& context, std::size_t table, std::span<const OutputValue> row) override;
+    void look_at_intervals(Group& group, const LpRecord& lp, VirtualTime now);
     void publish_staged();
     void publish(const WireEvent& wire, const std::byte* payload);
 
@@ -198,6 +202,7 @@ class alignas(64) Worker final : private detail::EventSink,
     void roll_back_before(Group& group, LpRecord& lp, const EventKey& key);
     void roll_back(Group& group, LpRecord& lp, History::Ordinal position);
     void roll_back_to(const EventRecord& event);
+    void take_back_looks(Group& group, const LpRecord& lp, const HistoryEntry& entry) noexcept;
     void undo_sends(Group& group, LpRecord& lp, History::Ordinal position);
     void restore_state(Group& group, LpRecord& lp, History::Ordinal position);
     void coast(LpRecord& lp, History::Ordinal from, History::Ordinal to);
@@ -227,6 +232,7 @@ class alignas(64) Worker final : private detail::EventSink,
     void pause_on_gvt(const GvtResult& result);
     PendingChains settle_pending();
     void drop_cancelled();
+    void look_at_all_intervals();
     void forget_past(Group& group);
 
     // --- in the paranoid preset (worker_validate.cpp; base/paranoid.hpp) ---

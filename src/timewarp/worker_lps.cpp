@@ -73,7 +73,9 @@ void Worker::run_on_start(Group& group, LpRecord& lp) {
 }
 
 // With what stood in a saved run, or comes from another rank.
-void Worker::go_on_with(Group& group, const std::vector<EventRecord*>& pending) {
+void Worker::go_on_with(Group& group, const std::vector<EventRecord*>& pending, VirtualTime now) {
+    if (core_.plan.measure_times.on())
+        group.intervals_seen.assign(group.count, core_.plan.measure_times.ended_by(now));
     for (EventRecord* event : pending) pending_.push(event->entry());
     ending_.add(group);
     for (std::uint32_t i = 0; i < group.count; ++i) {
@@ -90,7 +92,7 @@ void Worker::read_groups(const SavedRun& saved) {
         const std::vector<EventRecord*> pending = groups.read(group);
         for (const EventRecord* event : pending)
             if (event->time >= core_.plan.until) ending_.note_beyond_end();
-        go_on_with(group, pending);
+        go_on_with(group, pending, saved.progress.gvt);
         for (std::uint32_t i = 0; i < group.count; ++i) core_.rank.memory_budget().note_started();
     }
     core_.gvt = core_.lead = saved.progress.gvt;
@@ -109,7 +111,10 @@ void Worker::finalize() {
         core_.counters[Counter::mail_spilled_bytes] += group->memory.mail().spilled_bytes();
         for (std::uint32_t i = 0; i < group->count; ++i) {
             LpRecord& lp = group->lps[i];
-            if (lp.committed != lp.history.tail()) restore_state(*group, lp, lp.committed);
+            if (lp.committed == lp.history.tail()) continue;
+            restore_state(*group, lp, lp.committed);
+            for (History::Ordinal p = lp.history.tail(); p != lp.committed;)
+                take_back_looks(*group, lp, core_.entry_at(lp, --p));
         }
     }
     core_.counters[Counter::saved_states] = core_.keeper.saved_states();

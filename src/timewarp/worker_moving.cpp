@@ -14,6 +14,7 @@ std::vector<std::optional<std::string>> Worker::give_groups(
     const std::vector<std::uint32_t>& leaving, const std::vector<LoadedModule>& modules,
     const AddressMap& map, const std::function<bool(const StrayPointers&)>& may_leave) {
     NW_CHECK(committer_.all_is_final());
+    look_at_all_intervals();
     const PendingChains pending = settle_pending();
     std::vector<bool> leaves(core_.plan.partition.groups());
     std::vector<std::optional<std::string>> parcels;
@@ -45,11 +46,14 @@ std::vector<std::optional<std::string>> Worker::give_groups(
 
 void Worker::take_group(std::uint32_t g, std::string_view bytes) {
     Group& group = build_group(g, nullptr);
-    go_on_with(group, read_group(group, [&](void* to, std::size_t size) {
-                   NW_CHECK(size <= bytes.size());
-                   std::copy_n(bytes.data(), size, static_cast<char*>(to));
-                   bytes.remove_prefix(size);
-               }));
+    go_on_with(group,
+               read_group(group,
+                          [&](void* to, std::size_t size) {
+                              NW_CHECK(size <= bytes.size());
+                              std::copy_n(bytes.data(), size, static_cast<char*>(to));
+                              bytes.remove_prefix(size);
+                          }),
+               standstill_.bound().time);
     NW_CHECK(bytes.empty());
 }
 

@@ -16,6 +16,7 @@
 #include "lp/make_context.hpp"
 #include "lp/side_effects.hpp"
 #include "lp/state_difference.hpp"
+#include "measures/interval_sums.hpp"
 #include "timewarp/worker.hpp"
 #include "worker/worker_core_inline.hpp"
 
@@ -104,6 +105,7 @@ void Worker::roll_back(Group& group, LpRecord& lp, History::Ordinal position) {
     const MeterScope<MeterPhase::roll_back> phase;
     TraceTurn trace(core_.trace);
     trace.begin();
+    const EventType first = core_.entry_at(lp, position).event->type;
     undo_sends(group, lp, position);
     restore_state(group, lp, position);
     for (History::Ordinal p = tail; p != position;) {
@@ -121,7 +123,7 @@ void Worker::roll_back(Group& group, LpRecord& lp, History::Ordinal position) {
             pending_.push(event.entry());
         }
     }
-    trace.mark(TraceKind::rollback, tail - position);
+    trace.mark(TraceKind::rollback, tail - position, lp.id, first);
     if constexpr (paranoid) check_change(lp);
 }
 
@@ -138,6 +140,13 @@ void Worker::roll_back_to(const EventRecord& event) {
     roll_back(group, lp, position);
 }
 
+void Worker::take_back_looks(Group& group, const LpRecord& lp, const HistoryEntry& entry) noexcept {
+    if (core_.intervals == nullptr) return;
+    for (const SideEffect* effect = entry.side_effects; effect != nullptr; effect = effect->next)
+        if (effect->kind == SideEffect::Kind::figures)
+            group.intervals_seen_of(lp) = IntervalSums::first_of(effect->bytes_of());
+}
+
 void Worker::undo_sends(Group& group, LpRecord& lp, History::Ordinal position) {
     for (History::Ordinal p = lp.history.tail(); p != position;) {
         HistoryEntry& entry = core_.entry_at(lp, --p);
@@ -151,6 +160,7 @@ void Worker::undo_sends(Group& group, LpRecord& lp, History::Ordinal position) {
             publish(anti, nullptr);
             ++core_.counters[Counter::anti_messages];
         });
+        take_back_looks(group, lp, entry);
         free_side_effects(entry, group.heap);
     }
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "checkpoint/saved_group.hpp"
+#include "engine/lp_lifetime.hpp"
 #include "timewarp/worker.hpp"
 #include "worker/worker_core_inline.hpp"
 
@@ -96,6 +97,13 @@ void Worker::drop_cancelled() {
         core_.group_of(core_.lp(entry.target)).heap.free(entry.event, entry.event->bytes());
 }
 
+// Who goes on with a group knows of no LP for how many intervals it was looked at.
+void Worker::look_at_all_intervals() {
+    if (core_.intervals == nullptr) return;
+    nw::look_at_intervals(core_.groups, core_.plan, standstill_.bound().time, core_.running,
+                          core_.guard, *core_.intervals);
+}
+
 // What was learnt of its LPs stays.
 void Worker::forget_past(Group& group) {
     for (std::uint32_t i = 0; i < group.count; ++i) {
@@ -108,6 +116,7 @@ SavedPart Worker::save(SectionWriter& file, std::uint32_t file_number, const Add
     NW_CHECK(committer_.all_is_final());
     TraceTurn trace(core_.trace);
     trace.begin();
+    look_at_all_intervals();
     const PendingChains pending = settle_pending();
     for (Group* group : core_.groups) forget_past(*group);
     SavedPart part =
@@ -117,6 +126,7 @@ SavedPart Worker::save(SectionWriter& file, std::uint32_t file_number, const Add
     part.progress.last_committed_time = committer_.last_committed_time();
     part.progress.totals = core_.counters;
     part.progress.totals[Counter::saved_states] = core_.keeper.saved_states();
+    if (core_.intervals != nullptr) part.intervals = *core_.intervals;
     trace.mark(TraceKind::save, core_.groups.size());
     return part;
 }

@@ -1,8 +1,11 @@
 // A worker's sends: what a handler schedules becomes an event record here or a wire event for another
 // worker, and leaves when the handler has returned.
 
+#include <cstring>
+
 #include "engine/event_flow.hpp"
 #include "lp/side_effects.hpp"
+#include "measures/interval_sums.hpp"
 #include "numa/handler/heap_scope.hpp"
 #include "output/output_row.hpp"
 #include "timewarp/worker.hpp"
@@ -42,6 +45,21 @@ void Worker::output(Context&, std::size_t table, std::span<const OutputValue> ro
                                          core_.running.group->heap);
     effect.table = static_cast<std::uint16_t>(table);
     encode_row(row, effect.content());
+}
+
+// What they show becomes final with the event that comes next.
+[[gnu::noinline]] void Worker::look_at_intervals(Group& group, const LpRecord& lp,
+                                                 VirtualTime now) {
+    std::uint32_t& seen = group.intervals_seen_of(lp);
+    if (!core_.intervals->is_due(seen, now)) return;
+    const std::uint32_t ended = core_.intervals->times().ended_by(now);
+    core_.intervals->look(*lp.process, seen, ended);
+    const PlatformScope platform;
+    const std::span<const std::byte> look = core_.intervals->last_look();
+    SideEffect& effect =
+        add_side_effect(*core_.running.entry, SideEffect::Kind::figures, look.size(), group.heap);
+    std::memcpy(effect.content(), look.data(), look.size());
+    seen = ended;
 }
 
 void Worker::publish_staged() {

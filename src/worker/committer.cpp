@@ -5,6 +5,7 @@
 #include "checked/checked_run.hpp"
 #include "engine/handler_call.hpp"
 #include "lp/side_effects.hpp"
+#include "measures/interval_sums.hpp"
 #include "output/output_writer.hpp"
 #include "worker/worker_core_inline.hpp"
 
@@ -87,6 +88,8 @@ inline void Committer::append_to_digest(LpRecord& lp, const EventRecord& event) 
 inline void Committer::release_side_effects(Group& group, HistoryEntry& entry) {
     if (entry.side_effects == nullptr) return;
     if (!core_.plan.setup.outputs.empty()) take_rows(entry, entry.event->key());
+    if (core_.intervals != nullptr) [[unlikely]]
+        take_figures(entry);
     free_side_effects(entry, group.heap);
 }
 
@@ -175,6 +178,11 @@ void Committer::take_rows(const HistoryEntry& entry, const EventKey& key) {
                 {key, effect->table, {effect->content(), effect->content() + effect->bytes}});
     }
     std::reverse(rows_.begin() + first, rows_.end());  // side effects are chained newest first
+}
+
+void Committer::take_figures(const HistoryEntry& entry) {
+    for (const SideEffect* effect = entry.side_effects; effect != nullptr; effect = effect->next)
+        if (effect->kind == SideEffect::Kind::figures) core_.intervals->add(effect->bytes_of());
 }
 
 void Committer::write_rows() {

@@ -83,6 +83,7 @@ class Committer {
     bool commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry);
     void append_to_digest(LpRecord& lp, const EventRecord& event);
     void release_side_effects(Group& group, HistoryEntry& entry);
+    void take_figures(const HistoryEntry& entry);
     bool call_on_commit(Group& group, LpRecord& lp, HistoryEntry& entry);
     void report_failure(const EventRecord& event, const HistoryEntry& entry);
     void fail_in_on_commit(const std::string& what);

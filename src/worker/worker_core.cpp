@@ -2,6 +2,7 @@
 
 #include "base/check.hpp"
 #include "lp/validate.hpp"
+#include "measures/interval_sums.hpp"
 #include "numa/handler/heap_scope.hpp"
 #include "worker/worker_core_inline.hpp"
 
@@ -15,7 +16,11 @@ WorkerCore::WorkerCore(Rank& shared, WorkerId id)
       keeper(plan.state_keeping),
       trace(shared.trace_spans_max()) {
     figures.events.resize(plan.kinds.slots().size());
+    if (plan.measure_times.on())
+        intervals = std::make_unique<IntervalSums>(plan.setup.measures, plan.measure_times);
 }
+
+WorkerCore::~WorkerCore() = default;
 
 void WorkerCore::forget(Group& group, LpRecord& lp) {
     drop_history(group, lp);

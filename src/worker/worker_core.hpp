@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@
 
 namespace nw {
 
+class IntervalSums;
 class Rank;
 struct Group;
 struct LpExpectations;
@@ -31,6 +33,7 @@ struct WorkerCore {
     using Clock = std::chrono::steady_clock;
 
     WorkerCore(Rank& rank, WorkerId id);
+    ~WorkerCore();
 
     // Its place is among its group's LPs: worker_core_inline.hpp.
     inline LpRecord& lp(std::uint32_t id) const noexcept;
@@ -52,7 +55,8 @@ struct WorkerCore {
     // Events by kind of LP and type. figures_of() requires counts_events(). worker_core_inline.hpp
     bool counts_events() const noexcept { return !figures.events.empty(); }
     inline EventFigures& figures_of(const LpRecord& lp, EventType type) noexcept;
-    inline void count_time(const LpRecord& lp, EventType type, Clock::duration taken) noexcept;
+    inline void count_time(const LpRecord& lp, EventType type, Clock::time_point start,
+                           Clock::time_point end);
 
     // For the paranoid preset (base/paranoid.hpp): the LP has changed. `final_before`: the bound of the
     // last commit.
@@ -74,6 +78,7 @@ struct WorkerCore {
     EpochCounts epochs;
     Counters counters;
     WorkerFigures figures;
+    std::unique_ptr<IntervalSums> intervals;  // of what is final; null: there are none
     TraceTrack trace;
 
     RunningCall running;

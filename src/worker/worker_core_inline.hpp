@@ -35,9 +35,12 @@ inline EventFigures& WorkerCore::figures_of(const LpRecord& lp, EventType type) 
     return figures.events[plan.kinds.slot(lp.kind, type)];
 }
 
-inline void WorkerCore::count_time(const LpRecord& lp, EventType type,
-                                   Clock::duration taken) noexcept {
-    if (counts_events()) figures_of(lp, type).count_time(taken);
+inline void WorkerCore::count_time(const LpRecord& lp, EventType type, Clock::time_point start,
+                                   Clock::time_point end) {
+    if (!counts_events()) return;
+    figures_of(lp, type).count_time(end - start);
+    if (trace.on()) [[unlikely]]
+        trace.add(TraceKind::event, start, end, 1, lp.id, type);
 }
 
 inline void WorkerCore::drop_past(Group& group, LpRecord& lp) noexcept {

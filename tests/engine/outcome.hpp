@@ -20,16 +20,25 @@ struct Outcome {
     VirtualTime end_time = 0;
     std::string events_file;  // rows of on_event, of on_end
     std::string states_file;
+    std::string measures_file;  // where the model has some; and at intervals
+    std::string intervals_file;
     std::uint64_t on_commit_events = 0;
     std::uint64_t on_commit_sum = 0;
     Counters counters;
 };
 
+// As nw::run() has it.
+inline Setup setup_of(RandomModel& model, const Config& config) {
+    Setup setup = model.setup();
+    if (!setup.measures.empty()) add_measure_tables(setup.outputs, config.measure_interval > 0);
+    return setup;
+}
+
 inline Outcome run_random_model(const RandomShape& shape, Config config) {
     const TemporaryFolder folder;
     config.output_directory = folder.path();
     RandomModel model(shape);
-    const Setup setup = model.setup();
+    const Setup setup = setup_of(model, config);
     LiveProgress progress;
     const std::atomic<int> stop_signal{0};
     const RunResult result = simulate(model, setup, config, progress, stop_signal);
@@ -39,6 +48,8 @@ inline Outcome run_random_model(const RandomShape& shape, Config config) {
             result.end_time,
             folder.read("events.csv"),
             folder.read("states.csv"),
+            folder.read("measures.csv"),
+            folder.read("measure_intervals.csv"),
             model.log().events,
             model.log().sum,
             result.totals};

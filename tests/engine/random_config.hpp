@@ -41,6 +41,9 @@ inline Config draw_config(Dice& dice, const RandomShape& shape) {
     config.check_rebind = shares[dice.below(3)];
     config.keep_safe_events = dice.chance(0.3);
     if (!conservative && dice.chance(0.3)) config.check_interrupt = dice.chance(0.5) ? 0.02 : 0.3;
+    const VirtualTime measured[] = {0, 0.5, 2.75, 30};
+    if (shape.state == StateKind::containers) config.measure_interval = measured[dice.below(4)];
+    if (config.measure_interval > 0 && dice.chance(0.3)) config.warm_up = 1.5;
     return config;
 }
 
@@ -49,13 +52,15 @@ inline std::string describe(const Config& config) {
         "engine {}, workers {}, seed {}, LPs a group {}, rollback {}, states saved every {}, GVT "
         "every {} ms or {} events, window mode {} of {}, memory {}, pin {}, check rollback {}, "
         "rebinding of {} "
-        "every {} s, check interrupt {}, net thread {}, safe events kept {}",
+        "every {} s, check interrupt {}, net thread {}, safe events kept {}, measures every {} "
+        "from "
+        "{}",
         static_cast<int>(config.engine), config.workers, config.seed, config.lps_per_group,
         config.rollback ? static_cast<int>(*config.rollback) : -1, config.state_saving_interval,
         config.gvt_interval_ms, config.gvt_interval_events, static_cast<int>(config.window_mode),
         config.window, static_cast<int>(config.memory), config.pin, config.check_rollback,
         config.check_rebind, config.rebind_seconds, config.check_interrupt, config.net_thread,
-        config.keep_safe_events);
+        config.keep_safe_events, config.measure_interval, config.warm_up);
 }
 
 }  // namespace nw::test

@@ -179,6 +179,7 @@ class ContainerProcess final : public LogicalProcess {
         for (std::uint64_t changes = context.random().below(4); changes > 0; --changes)
             change(context.random());
         look(context.random());
+        measure(context);
         dawdle(shape_, context.self());
         if (context.random().chance(shape_.rows)) write_row(context, event, word_);
         spreader_.spread(context, cargo.fuel - 1, word_);
@@ -192,6 +193,13 @@ class ContainerProcess final : public LogicalProcess {
     }
 
   private:
+    void measure(Context& context) {
+        words.record(context.now(), static_cast<double>(word_ % 1000) - 100);
+        size.set(context.now(), static_cast<double>(numbers_.size()));
+        fuels.record(context.now(), static_cast<double>(word_ % 300) / 100);
+        if (word_ % 16 == 0) rare.add(context.now());
+    }
+
     struct Node {
         Node* below;
         std::uint32_t bytes;
@@ -303,6 +311,12 @@ class ContainerProcess final : public LogicalProcess {
     unsigned char* buffer_ = nullptr;
     std::uint32_t buffer_bytes_ = 0;
     std::vector<std::uint64_t> large_;
+
+  public:
+    BasicTally<16> words;
+    TimeAverage size;
+    Histogram<3> fuels{0, 2};
+    Count rare;
 };
 
 // --- Plain state -----------------------------------------------------------------------------------
@@ -383,6 +397,10 @@ class RandomModel final : public Model {
         switch (shape_.state) {
             case StateKind::containers:
                 setup.process = process<ContainerProcess>(shape, &log_);
+                setup.measures = {measure("words", &ContainerProcess::words),
+                                  measure("size", &ContainerProcess::size),
+                                  measure("fuels", &ContainerProcess::fuels),
+                                  measure("rare", &ContainerProcess::rare)};
                 break;
             case StateKind::small_plain:
                 setup.process = process<PlainProcess<4>>(shape, &log_);

@@ -230,7 +230,7 @@ class SteppedRun {
     // After run(), as a Simulation does it. on_end's output goes to the LP's rank.
     void end() {
         for (const auto& output : outputs_) output->finish();
-        MeasureSums measures(plan_.setup.measures);
+        MeasureSums measures(plan_.setup.measures, plan_.measure_times);
         for (std::uint32_t lp = 0; lp < plan_.setup.lps; ++lp) {
             Worker& worker = worker_of(owner_of(plan_.partition.position(lp).group));
             worker.run_on_end(worker.lp(lp), end_time(), measures);

@@ -40,6 +40,8 @@ Counters compare_with_sequential(std::uint64_t seed) {
     CHECK(outcome.on_commit_sum == reference.on_commit_sum);
     CHECK((outcome.events_file == reference.events_file));
     CHECK((outcome.states_file == reference.states_file));
+    CHECK((outcome.measures_file == reference.measures_file));
+    CHECK((outcome.intervals_file == reference.intervals_file));
     // All fuel is burnt unless the end came first.
     if (reference.reason == EndReason::no_events)
         CHECK(reference.committed_events == std::uint64_t{shape.fuel} * shape.lps);

@@ -34,6 +34,8 @@ struct Receipt {
     std::uint64_t sum;
 };
 
+constexpr VirtualTime lookahead = 0.1;  // of all that goes to other LPs
+
 struct Counts {
     std::uint64_t parcels = 0;  // committed ones
 };
@@ -52,7 +54,7 @@ class Source final : public PlainStateProcess<SourceState, Handles<Source, Tick,
     void on(Context& context, const Tick&) {
         const auto weight = static_cast<std::uint32_t>(state.sum % 1000);
         send(context, relays_[static_cast<std::uint32_t>(context.random().below(relays_.size()))],
-             context.random().exponential(1.0), Parcel{weight, 3});
+             lookahead + context.random().exponential(1.0), Parcel{weight, 3});
         send(context, context.self(), context.random().exponential(0.5), Tick{});
     }
     void undo(Context&, const Tick&) {}
@@ -79,7 +81,7 @@ class Relay final : public PlainStateProcess<RelayState, Handles<Relay, Parcel>>
         const LpRange sinks = context.kinds().range("sink");
         ++state.passed;
         const auto sink = static_cast<std::uint32_t>((parcel.weight + state.passed) % sinks.size());
-        send(context, sinks[sink], context.random().exponential(0.3),
+        send(context, sinks[sink], lookahead + context.random().exponential(0.3),
              Parcel{parcel.weight + index(event.sender()), parcel.mark});
     }
     void undo(Context&, const Parcel&) { --state.passed; }
@@ -98,7 +100,8 @@ class Sink final : public Handles<Sink, Parcel> {
     void on(Context& context, const Parcel& parcel) {
         ++seen_[parcel.weight];
         const LpRange sources = context.kinds().range("source");
-        send(context, sources[parcel.weight % sources.size()], context.random().exponential(1.0),
+        send(context, sources[parcel.weight % sources.size()],
+             lookahead + context.random().exponential(1.0),
              Receipt{seen_.size() * 31 + parcel.mark});
     }
 
@@ -115,6 +118,7 @@ class PostModel final : public Model {
                               {"relay", 5, process<Relay>(&counts), relays_},
                               {"sink", 7, process<Sink>()}}),
                 .until = 200,
+                .lookahead = lookahead,
                 .process = {}};
     }
     Counts counts;
@@ -166,9 +170,27 @@ TEST_CASE("kinds: one digest on every engine, each kind with its own rollback") 
     }
 }
 
+TEST_CASE("kinds: conservative runs count and commit as the sequential one") {
+    PostModel model;
+    const RunResult expected = run_model(model, wild_config(EngineKind::sequential));
+    for (const std::uint32_t workers : {1, 2, 3}) {
+        PostModel tried;
+        Config config = wild_config(EngineKind::conservative);
+        config.workers = workers;
+        const RunResult result = run_model(tried, config);
+        CHECK(result.digest.hex() == expected.digest.hex());
+        CHECK(tried.counts.parcels == model.counts.parcels);
+        for (std::size_t k = 0; k < 3; ++k)
+            CHECK(result.kinds[k].committed == expected.kinds[k].committed);
+        for (std::size_t e = 0; e < expected.event_types.size(); ++e)
+            CHECK(result.event_types[e].figures.committed ==
+                  expected.event_types[e].figures.committed);
+    }
+}
+
 TEST_CASE("kinds: events are counted by type, and timed now and then") {
     PostModel model;
-    for (const EngineKind engine : {EngineKind::sequential, EngineKind::timewarp}) {
+    for (const EngineKind engine : all_engines) {
         const RunResult result = run_model(model, wild_config(engine));
         REQUIRE(result.event_types.size() == 4);
         CHECK(row(result, "source", "proof of delivery").type == Receipt::type);
@@ -214,6 +236,7 @@ class WrongModel final : public Model {
                               {"wrong", 2, process<Wrong>(how_)},
                               {"sink", 1, process<Sink>()}}),
                 .until = 10,
+                .lookahead = lookahead,
                 .process = {}};
     }
 
@@ -237,7 +260,7 @@ TEST_CASE("kinds: errors say which LP of which kind, and which event") {
         "that the LP handles; legal: Parcel (type 40, 8 bytes)"};
     for (int how = 0; how < 5; ++how) {
         WrongModel model(how);
-        for (const EngineKind engine : {EngineKind::sequential, EngineKind::timewarp})
+        for (const EngineKind engine : all_engines)
             CHECK(model_error_of(model, wild_config(engine)) == words[how]);
     }
 }
@@ -278,7 +301,8 @@ class Buyer final : public Handles<Buyer, Order> {
     void buy(Context& context) {
         const LpRange clerks = context.kinds().range("clerk");
         send(context, clerks[static_cast<std::uint32_t>(context.random().below(clerks.size()))],
-             context.random().exponential(1.0), Order{static_cast<std::uint32_t>(got_.size())});
+             lookahead + context.random().exponential(1.0),
+             Order{static_cast<std::uint32_t>(got_.size())});
     }
     std::vector<std::uint32_t> got_;
 };
@@ -288,6 +312,7 @@ class ShopModel final : public Model {
     Setup setup() override {
         return {.lps = kinds({{"clerk", 4, process<Clerk>()}, {"buyer", 4, process<Buyer>()}}),
                 .until = 300,
+                .lookahead = lookahead,
                 .process = {}};
     }
 };
@@ -302,6 +327,8 @@ TEST_CASE("kinds: processes and handlers send each other the same structs") {
     const RunResult result = run_model(model, wild_config(EngineKind::timewarp));
     CHECK(result.digest.hex() == expected.digest.hex());
     REQUIRE(result.totals[Counter::rollbacks] > 0);
+    CHECK(run_model(model, wild_config(EngineKind::conservative)).digest.hex() ==
+          expected.digest.hex());
 }
 
 TEST_CASE("kinds: sets of kinds that cannot be are refused") {

@@ -59,7 +59,9 @@ class Chain {
   public:
     // The next part, until the signal at `stop_at` (infinite: to the end).
     RunResult resume(Model& model, Config config, VirtualTime stop_at) {
-        const Setup setup = model.setup();
+        return resume(model, model.setup(), std::move(config), stop_at);
+    }
+    RunResult resume(Model& model, const Setup& setup, Config config, VirtualTime stop_at) {
         LiveProgress progress;
         progress.warn = [&](const std::string& line) { warnings.push_back(line); };
         config.save.directory = folder_.path();
@@ -131,6 +133,8 @@ Config draw_part(Dice& dice, const RandomShape& shape, const Config& first, Engi
     config.memory = MemoryMode::numa;
     config.seed = first.seed;
     config.output_directory = first.output_directory;
+    config.measure_interval = first.measure_interval;
+    config.warm_up = first.warm_up;
     config.net_thread = is_timewarp && dice.chance(0.1);
     const double intervals[] = {600, 0.1, 0.02};
     config.save.period_seconds = intervals[dice.below(3)];
@@ -188,7 +192,7 @@ void compare_with_sequential(std::uint64_t seed, Met& met,
         const VirtualTime stop = part == parts_max
                                      ? time_infinity
                                      : draw_stop(dice, chain.saved_at(), reference.end_time);
-        result = chain.resume(*models.back(), config, stop);
+        result = chain.resume(*models.back(), setup_of(*models.back(), config), config, stop);
         on_commit_events += models.back()->log().events;
         on_commit_sum += models.back()->log().sum;
         add(met, result, chain);
@@ -205,6 +209,8 @@ void compare_with_sequential(std::uint64_t seed, Met& met,
     CHECK(on_commit_sum == reference.on_commit_sum);
     CHECK((output.read("events.csv") == reference.events_file));
     CHECK((output.read("states.csv") == reference.states_file));
+    CHECK((output.read("measures.csv") == reference.measures_file));
+    CHECK((output.read("measure_intervals.csv") == reference.intervals_file));
     CHECK(result.totals[Counter::output_rows] == reference.counters[Counter::output_rows]);
     met.rollbacks += result.totals[Counter::rollbacks];
     met.groups_moved += result.totals[Counter::groups_moved];

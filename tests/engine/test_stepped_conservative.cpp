@@ -19,9 +19,9 @@
 #include "event/wire_event.hpp"
 #include "inorder/window_rank.hpp"
 #include "inorder/window_worker.hpp"
+#include "measures/measure_sums.hpp"
 #include "net/single_rank.hpp"
 #include "numa/region/memory_source.hpp"
-#include "stats/measure_sums.hpp"
 #include "tests/engine/stepped_case.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/effort.hpp"
@@ -80,7 +80,7 @@ class SteppedWindows {
     // After run(). on_end's output goes to the LP's rank.
     void end(VirtualTime end_time) {
         for (const auto& output : outputs_) output->finish();
-        MeasureSums measures(plan_.setup.measures);
+        MeasureSums measures(plan_.setup.measures, plan_.measure_times);
         for (std::uint32_t lp = 0; lp < plan_.setup.lps; ++lp) {
             const Partition::Owner owner =
                 plan_.partition.first_owner(plan_.partition.position(lp).group);

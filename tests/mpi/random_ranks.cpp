@@ -71,7 +71,7 @@ Outcome run_on_ranks(const Case& drawn, RankGroup& ranks) {
     Config config = drawn.config;
     config.output_directory = ranks.share(folder ? folder->path() : "").front();
     RandomModel model(drawn.shape);
-    const Setup setup = model.setup();
+    const Setup setup = setup_of(model, config);
     LiveProgress progress;
     const std::atomic<int> stop_signal{0};
     Simulation simulation(setup, config, ranks);
@@ -83,6 +83,8 @@ Outcome run_on_ranks(const Case& drawn, RankGroup& ranks) {
                     .end_time = result.end_time,
                     .events_file = folder ? folder->read("events.csv") : "",
                     .states_file = folder ? folder->read("states.csv") : "",
+                    .measures_file = folder ? folder->read("measures.csv") : "",
+                    .intervals_file = folder ? folder->read("measure_intervals.csv") : "",
                     .on_commit_events = model.log().events,
                     .on_commit_sum = model.log().sum,
                     .counters = result.totals};
@@ -104,6 +106,9 @@ std::string differences(const Outcome& outcome, const Outcome& reference) {
     compare("sum of on_commit", outcome.on_commit_sum, reference.on_commit_sum);
     if (outcome.events_file != reference.events_file) text += "  events.csv differs\n";
     if (outcome.states_file != reference.states_file) text += "  states.csv differs\n";
+    if (outcome.measures_file != reference.measures_file) text += "  measures.csv differs\n";
+    if (outcome.intervals_file != reference.intervals_file)
+        text += "  measure_intervals.csv differs\n";
     return text;
 }
 

@@ -218,6 +218,18 @@ class BadModel final : public nw::Model {
              [&] {
                  s.links = {{nw::LpId{1}, nw::LpId{1}}};
              }},
+            {"kinds-1-3",
+             [&] {
+                 s.process = {};
+                 s.lps = nw::kinds(
+                     {{"few", 1, nw::process<Process>()}, {"many", 3, nw::process<Process>()}});
+             }},
+            {"kinds-2-2",
+             [&] {
+                 s.process = {};
+                 s.lps = nw::kinds(
+                     {{"few", 2, nw::process<Process>()}, {"many", 2, nw::process<Process>()}});
+             }},
             {"parts-huge", [&] { s.parts.assign(4, UINT32_MAX); }},
         };
         if (const auto found = spoils.find(kind_); found != spoils.end()) found->second();

@@ -20,8 +20,8 @@ from report_page import advice, load, page  # noqa: E402
 
 programs = Programs()
 
-PARTS = ["What stands out", "Over time", "Rollback lengths", "Load by worker", "Memory by kind",
-         "Pages by node", "Communication", "Every figure", "Options"]
+PARTS = ["What stands out", "Measures", "Over time", "Kinds of LPs, types of events", "Rollback lengths",
+         "Load by worker", "Memory by kind", "Pages by node", "Communication", "Every figure", "Options"]
 VOID = {"meta", "br"}
 
 
@@ -165,6 +165,19 @@ if mpirun:
 
 for name in ["sequential", "timewarp", "hot", "conservative"]:
     check_page(name, [f"{name}.json"], 1)
+shops = stats_file("shops.json", "print_shops", "--workers", 2, "--window", "off", "--measure-interval", 50)
+text = check_page("shops", ["shops.json"], 1)
+programs.expect(all(f"{name}: mean of each interval" in text for name in shops["measures"]),
+                "each measure is drawn over virtual time")
+costs = {f"{row['kind']} {row['event']}": row["mean_ns"] * (row["committed_events"] + row["rolled_back_events"])
+         for row in shops["event_types"] if row["mean_ns"]}
+places = [text.index(f"<td>{name}</td>") for name in sorted(costs, key=costs.get, reverse=True)]
+programs.expect(len(places) > 3 and places == sorted(places) and "<td>dispatcher</td><td>3</td><td>copy</td>" in text,
+                "events are there by what they cost, the dearest first, and kinds with their rollback")
+programs.expect(f">{shops['most_rolled_back_lps'][0]['name']} (worker" in text, "LPs have the names of their kinds")
+programs.expect("The model has no measures" in (programs.work / "timewarp.html").read_text()
+                and "neither has kinds" in (programs.work / "timewarp.html").read_text(),
+                "a model without measures and kinds is said to have none")
 programs.expect("No rollbacks." in (programs.work / "sequential.html").read_text(),
                 "a sequential run is said to have no rollbacks")
 text = check_page("compared", ["sequential.json", "conservative.json", "timewarp.json", "hot.json"], 4)

@@ -94,7 +94,8 @@ class Trace:
         self.sums = defaultdict(int)
         for span in self.spans:
             for count, value in span["args"].items():
-                self.sums[span["name"], count] += value
+                if not isinstance(value, str):  # what event it was of
+                    self.sums[span["name"], count] += value
 
 
 def traced(name, *arguments):

@@ -1,17 +1,16 @@
-// The figures of all LPs as the figures of a run: sums that do not depend on the order in which LPs, workers
-// and ranks are added, since nothing is rounded before the end (base/exact_sum.hpp).
+// The figures of several LPs as one figure: a sum that does not depend on the order in which LPs, workers and
+// ranks are added, since nothing is rounded before the end (base/exact_sum.hpp).
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include <numawarp/measures.hpp>
 
 #include "base/exact_sum.hpp"
-#include "net/rank_group.hpp"
-#include "output/output_row.hpp"
 
 namespace nw {
 
@@ -21,6 +20,9 @@ struct MeasureFigures {
         double share = 0;
         double value = 0;
     };
+
+    static constexpr double shares[] = {0.5, 0.9, 0.95, 0.99};
+    static constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
     FigureKind kind = FigureKind::tally;
     std::uint64_t lps = 0;
@@ -45,6 +47,11 @@ class MeasureSum {
     MeasureSum& operator+=(const MeasureSum& other);
 
     MeasureFigures figures() const;
+    // Of what came after `earlier`, which is of the same LPs: without extremes, which are of all; of a count,
+    // without deviation.
+    MeasureFigures figures_since(const MeasureSum& earlier) const;
+
+    std::uint64_t lps() const noexcept { return lps_; }
 
     // As bytes, for another rank.
     template <class Part>
@@ -59,53 +66,23 @@ class MeasureSum {
   private:
     void widen(unsigned level);
     std::uint64_t& bucket(std::int32_t key);
+    void add_bucket(std::int32_t key, unsigned level, std::uint64_t count);
     double quantile(double share) const;
 
     FigureKind kind_ = FigureKind::tally;
     std::uint64_t lps_ = 0;
     std::uint64_t count_ = 0;
     ExactSum weight_;
-    ExactSum first_;               // of weight * value
-    ExactSum second_;              // of weight * value²
-    double least_ = 0, most_ = 0;  // mean nothing where there was no weight
+    ExactSum first_;                                          // of weight * value
+    ExactSum second_;                                         // of weight * value²
+    double least_ = std::numeric_limits<double>::infinity();  // such where there was no weight
+    double most_ = -std::numeric_limits<double>::infinity();
     std::uint32_t level_ = 0;
     std::int32_t lowest_key_ = 0;
     std::vector<std::uint64_t> buckets_;  // of lowest_key_ and the keys that follow it
     double low_ = 0, high_ = 0;
     std::vector<std::uint64_t> bins_;
 };
-
-// Of a run, in the order of Setup::measures.
-class MeasureSums {
-  public:
-    MeasureSums() = default;
-    // `measures` outlive this.
-    explicit MeasureSums(const std::vector<Measure>& measures)
-        : measures_(&measures), sums_(measures.size()), views_(measures.size()) {}
-
-    // Looks at the figures of an LP: the model's code, in its LP's heap. Adds nothing yet, and allocates
-    // nothing.
-    void look(const LogicalProcess& lp, VirtualTime end);
-    // Adds what was looked at last. Throws ModelError.
-    void add_looked();
-
-    // Collective: the first rank has those of all.
-    void gather(RankGroup& ranks);
-
-    std::size_t size() const noexcept { return sums_.size(); }
-    const std::string& name(std::size_t measure) const { return (*measures_)[measure].name; }
-    MeasureFigures figures(std::size_t measure) const { return sums_[measure].figures(); }
-
-  private:
-    const std::vector<Measure>* measures_ = nullptr;
-    std::vector<MeasureSum> sums_;
-    std::vector<std::pair<bool, detail::FigureView>> views_;  // of the LP that was looked at last
-};
-
-// The table of measures in --output; its rows.
-OutputTable measures_table();
-std::vector<OutputRow> measure_rows(const MeasureSums& sums,
-                                    const std::vector<OutputTable>& tables);
 
 std::string_view word_for(FigureKind kind) noexcept;
 
