@@ -2,6 +2,7 @@
 //
 // usage: meter_walks CPU NODE WALK COUNT ROUNDS     the last as often as wanted, from CPU on
 //   WALK  chase: from line to line, in an order that no line repeats; pages: one word of each page;
+//         wide: as chase, by loads of 32 bytes;
 //         rewrite:OTHER: as chase, and each line is stored to as soon as it is loaded, in each round on CPU and
 //         then on the CPU OTHER
 //   On CPU, through COUNT lines or pages on NODE, ROUNDS times. Each walk is a phase of its own, in the
@@ -65,6 +66,16 @@ void load(Place* at, std::size_t steps) {
 }
 
 template <nw::MeterPhase phase>
+void load_wide([[maybe_unused]] Place* at, [[maybe_unused]] std::size_t steps) {
+#if defined(__x86_64__)
+    nw::meter_phase<phase>();
+    for (; steps > 0; --steps)
+        asm volatile("vmovdqa (%0), %%ymm0; vmovq %%xmm0, %0" : "+r"(at)::"xmm0", "memory");
+    nw::meter_phase<nw::MeterPhase::none>();
+#endif
+}
+
+template <nw::MeterPhase phase>
 void rewrite(Place* at, std::size_t steps) {
     nw::meter_phase<phase>();
     for (; steps > 0; --steps) {
@@ -85,6 +96,7 @@ void walk(const char* const* words) {
     const auto rounds = std::strtoull(words[4], nullptr, 10);
     run_on(cpu);
     Place* const ring = make_ring(std::atoi(words[1]), count, kind == "pages" ? 4096 : 64);
+    if (kind == "wide") return load_wide<phase>(ring, count * rounds);
     if (kind.substr(0, rewriting.size()) != rewriting) return load<phase>(ring, count * rounds);
     for (auto round = rounds; round > 0; --round) {
         for (const char* const on : {cpu, words[2] + rewriting.size()}) {

@@ -58,11 +58,21 @@ struct Thread {
     bool has(std::uint64_t address) const { return address - stack < stack_end - stack; }
 };
 
+// What an instruction has accessed so far that may access more than QEMU does at once: 8 bytes on QEMU 7, 16 on
+// later ones.
+struct Part {
+    std::uint64_t end = 0;  // 0: nothing
+    bool is_store = false;
+};
+// What the plug-in knows of an instruction when its accesses come.
+enum class Insn : std::uintptr_t { plain, stack_pointer, wide };
+
 struct Cpu {
     unsigned number = 0;
     std::vector<std::unique_ptr<Counts>> periods;
     Counts* counts = nullptr;  // of the present period
     std::uint64_t instructions_since_look = 0;
+    Part part;
     Thread own;
     Thread* thread = &own;
     std::optional<Tlb> tlb;
@@ -84,7 +94,7 @@ class Meter {
     bool configure(int argc, char** argv);
     std::size_t cpu_count() const { return cpus_.size(); }
     Cpu& cpu(unsigned number) { return *cpus_[number]; }
-    void access(Cpu& cpu, qemu_plugin_meminfo_t info, std::uint64_t address, bool is_stack_pointer);
+    void access(Cpu& cpu, qemu_plugin_meminfo_t info, std::uint64_t address, Insn insn);
     void mark(Cpu& cpu, MeterMark mark, std::uint8_t value, std::uint64_t rdi, std::uint64_t rsi);
     bool is_counting() const { return counting_.load(std::memory_order_relaxed); }
     void look_at_clock(Cpu& cpu);
@@ -238,16 +248,14 @@ Thread* Meter::thread_at(std::uint64_t address) {
     return nullptr;
 }
 
-// is_stack_pointer: where the thread's own stack is.
-void Meter::access(Cpu& cpu, qemu_plugin_meminfo_t info, std::uint64_t address,
-                   bool is_stack_pointer) {
+void Meter::access(Cpu& cpu, qemu_plugin_meminfo_t info, std::uint64_t address, Insn insn) {
     const qemu_plugin_hwaddr* where = qemu_plugin_get_hwaddr(info, address);
     if (where == nullptr || qemu_plugin_hwaddr_is_io(where)) return;
     const std::uint64_t offset = offset_of(qemu_plugin_hwaddr_phys_addr(where));
     if (offset >= memory_end_.back()) return;
     MeterKind kind = kinds_->at(address);
     if (kind == MeterKind::stack && !cpu.thread->has(address)) {
-        Thread* const other = is_stack_pointer ? thread_at(address) : nullptr;
+        Thread* const other = insn == Insn::stack_pointer ? thread_at(address) : nullptr;
         if (other != nullptr)
             cpu.thread = other;
         else
@@ -256,19 +264,22 @@ void Meter::access(Cpu& cpu, qemu_plugin_meminfo_t info, std::uint64_t address,
     const std::uint8_t phase = cpu.thread->phase;
     const auto k = static_cast<std::size_t>(kind);
     const bool is_store = qemu_plugin_mem_is_store(info);
+    const std::uint64_t last = (std::uint64_t{1} << qemu_plugin_mem_size_shift(info)) - 1;
+    const bool is_first =
+        insn != Insn::wide || cpu.part.end != address || cpu.part.is_store != is_store;
+    cpu.part = {.end = address + last + 1, .is_store = is_store};
     Counts& counts = *cpu.counts;
     Cell& cell = counts.cells[phase][k][node_of(offset)][is_store];
-    ++cell.accesses;
+    cell.accesses += is_first;
 
     // A mapping of 2 MiB is the only one that leaves these bits as they are, but for one page in 512.
     const bool is_huge = ((address ^ offset) & ((1 << 21) - (1 << 12))) == 0;
-    counts.huge_accesses[phase][k] += is_huge;
+    counts.huge_accesses[phase][k] += is_huge && is_first;
     const TlbMisses missed = cpu.tlb->look_up(address, is_huge);
     counts.tlb_misses[phase][k][0] += missed.first;
     counts.tlb_misses[phase][k][1] += missed.walk;
 
     // An access that reaches into the next line looks up both, if they are in one page.
-    const std::uint64_t last = (std::uint64_t{1} << qemu_plugin_mem_size_shift(info)) - 1;
     bool misses[levels] = {}, passed = false;
     for (std::uint64_t step = 0; step <= last;) {
         const std::uint64_t at = offset + step;
@@ -410,12 +421,14 @@ void Meter::write() const {
 
 // --- Callbacks ---------------------------------------------------------------------------------------
 
-void on_access(unsigned number, qemu_plugin_meminfo_t info, std::uint64_t address,
-               void* is_stack_pointer) {
+void on_access(unsigned number, qemu_plugin_meminfo_t info, std::uint64_t address, void* insn) {
     Meter& meter = *Meter::the_one;
     if (meter.is_counting() && address < kernel_half)
-        meter.access(meter.cpu(number), info, address, is_stack_pointer != nullptr);
+        meter.access(meter.cpu(number), info, address,
+                     static_cast<Insn>(reinterpret_cast<std::uintptr_t>(insn)));
 }
+
+void on_wide(unsigned number, void*) { Meter::the_one->cpu(number).part = {}; }
 
 void on_block(unsigned number, void* instructions) {
     Meter& meter = *Meter::the_one;
@@ -476,6 +489,18 @@ bool is_push_or_pop(const Code& code) {
     return (first & 0xf0) == 0x50 || first == 0xe8 || first == 0xc3;
 }
 
+// Of SSE or AVX, with registers of 16 or 32 bytes.
+bool is_wide(const Code& code) {
+    std::size_t at = 0;
+    while (at + 2 < code.size() &&
+           (code[at] == 0x66 || code[at] == 0xf2 || code[at] == 0xf3 || (code[at] & 0xf0) == 0x40))
+        ++at;
+    const unsigned char next = code[at + 1];
+    return code[at] == 0xc4 || code[at] == 0xc5 ||
+           (code[at] == 0x0f && (next < 0x18 || (next >= 0x28 && next < 0x40) ||
+                                 (next >= 0x50 && next < 0x80) || next >= 0xd0));
+}
+
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
     const std::size_t count = qemu_plugin_tb_n_insns(block);
     if (qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(block, 0)) >= kernel_half) return;
@@ -487,9 +512,15 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
         if (const std::uint32_t mark = mark_of(code); mark != 0)
             qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_mark, QEMU_PLUGIN_CB_R_REGS,
                                                    reinterpret_cast<void*>(std::uintptr_t{mark}));
-        qemu_plugin_register_vcpu_mem_cb(instruction, on_access, QEMU_PLUGIN_CB_NO_REGS,
-                                         QEMU_PLUGIN_MEM_RW,
-                                         is_push_or_pop(code) ? instruction : nullptr);
+        const Insn insn = is_push_or_pop(code) ? Insn::stack_pointer
+                          : is_wide(code)      ? Insn::wide
+                                               : Insn::plain;
+        if (insn == Insn::wide)
+            qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_wide, QEMU_PLUGIN_CB_NO_REGS,
+                                                   nullptr);
+        qemu_plugin_register_vcpu_mem_cb(
+            instruction, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+            reinterpret_cast<void*>(static_cast<std::uintptr_t>(insn)));
     }
 }
 
