@@ -10,6 +10,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/check.hpp"
+
 namespace nw {
 
 constinit thread_local HandlerCall handler_call;
@@ -34,7 +36,7 @@ constexpr std::array<Fault, 8> faults{{{SIGSEGV, "SIGSEGV"},
                                        {SIGSYS, "SIGSYS"},
                                        {SIGPIPE, "SIGPIPE"}}};
 
-std::atomic<FaultGuard::DescribeAddress> describe_address{nullptr};
+std::array<std::atomic<FaultGuard::DescribeAddress>, 4> describers{};
 
 // What was done about each of `faults` before us. Written under a mutex while no handler runs yet.
 std::array<struct sigaction, faults.size()> former_actions{};
@@ -170,7 +172,11 @@ FaultGuard::~FaultGuard() {
 }
 
 void FaultGuard::describe_addresses_by(DescribeAddress describe) noexcept {
-    describe_address.store(describe, std::memory_order_relaxed);
+    for (auto& one : describers) {
+        DescribeAddress there = nullptr;
+        if (one.compare_exchange_strong(there, describe) || there == describe) return;
+    }
+    NW_CHECK(!"room for one more who describes addresses");
 }
 
 void FaultGuard::recover() const noexcept {
@@ -210,9 +216,10 @@ void FaultGuard::note(int signal, const siginfo_t& info) noexcept {
         return;
     }
     std::array<char, 224> words{};
-    const auto describe = describe_address.load(std::memory_order_relaxed);
-    if ((signal == SIGSEGV || signal == SIGBUS) && describe != nullptr &&
-        describe(info.si_addr, words.data(), words.size())) {
+    for (const auto& one : describers) {
+        const DescribeAddress describe = one.load(std::memory_order_relaxed);
+        if ((signal != SIGSEGV && signal != SIGBUS) || describe == nullptr) break;
+        if (!describe(info.si_addr, words.data(), words.size())) continue;
         std::snprintf(description_, sizeof description_, "%s: %s", name, words.data());
         return;
     }

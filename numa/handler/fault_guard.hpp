@@ -72,7 +72,7 @@ class FaultGuard {
     // Writes one line without an end about an address that was touched and must not be, as what follows
     // "SIGSEGV: "; false: it knows nothing of it. Safe in a signal handler.
     using DescribeAddress = bool (*)(const void* address, char* line, std::size_t bytes) noexcept;
-    // For all guards; who lays memory out says it before the first handler. Null: nobody knows any.
+    // For all guards, and each asked once; who lays memory out says it before the first handler.
     static void describe_addresses_by(DescribeAddress describe) noexcept;
 
     // Use as `if (sigsetjmp(guard.env(), 0) != 0) { …a fault happened… }`; the frame that called

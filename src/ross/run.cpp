@@ -1,16 +1,16 @@
 // tw_run(): the model as an nw::Model, its LPs as one class of LogicalProcess, and events.
 //
-// An event's payload is the message as it was sent, and behind it, where a reverse or a commit handler
-// will ask for it, room for a tw_bf and for the message as the handler leaves it. A handler writes
-// into that copy: what was sent stays as it was, so that the event can be executed again after a rollback
-// by snapshot, and what a handler left is there for its reverse and its commit handler. It is also part
-// of the digest, which so tells more than which events there were.
+// A handler writes into a copy of its message: what was sent stays as it was, so that the event can be executed
+// again after a rollback by snapshot. Where a reverse or a commit handler will ask for it the copy is put into the
+// payload when the handler has returned (messages.hpp). So it is part of the digest, which tells more than
+// which events there were.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <new>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -18,6 +18,7 @@
 #include <numawarp/model.hpp>
 
 #include "door.hpp"
+#include "messages.hpp"
 
 __thread tw_stime numawarp_ross_now = 0;
 
@@ -33,78 +34,55 @@ constexpr std::size_t rounded(std::size_t bytes, std::size_t to) {
     return (bytes + to - 1) / to * to;
 }
 
-// Where things lie in a payload.
-struct Layout {
-    std::size_t message = 0;  // the message's bytes, a multiple of 8
-    bool keeps = false;       // the tw_bf and the copy are in the payload
-    std::size_t bits() const { return message; }
-    std::size_t copy() const { return message + 8; }
-    std::size_t bytes() const { return keeps ? copy() + message : message; }
-};
-static_assert(sizeof(tw_bf) <= 8);
-
 LpTable table;
-Layout layout;
 
-// Events that a handler has made and not yet sent, on this thread. Made in the handler's own order, and mostly
-// sent at once.
-constexpr std::size_t unsent_max = 256;
+tw_bf* bits_of(std::byte* message) { return reinterpret_cast<tw_bf*>(message - bits_bytes); }
 
-struct Unsent {
-    std::vector<std::byte> memory;  // unsent_max events
-    std::vector<std::byte> copy;    // where the payload has none: a tw_bf and a message
-    std::size_t count = 0;          // in use, from the first on
-};
-thread_local Unsent unsent;
-__thread Unsent* this_thread = nullptr;
-
-// What tw_lp_suspend() asked for in the handler that this thread is in.
+// What tw_lp_suspend() asked for in the handler that this thread is in. No LP: nothing.
 struct Suspension {
-    bool is_asked;
+    tw_lp* lp;
     bool reverses;
     int error;
 };
 __thread Suspension suspension = {};
 
-std::size_t slot_bytes() { return rounded(sizeof(tw_event) + layout.bytes(), alignment); }
-
-void set_up_thread() {
-    unsent.memory.resize(unsent_max * slot_bytes());
-    unsent.copy.resize(layout.copy() + layout.message);
-    this_thread = &unsent;
+// An LP that suspends itself has met what cannot be: the event has failed, and the LP rests until it is taken
+// back. What the handler changed before is undone by its reverse handler, if it asked for that.
+[[noreturn, gnu::cold, gnu::noinline]] void suspend() {
+    tw_lp* const lp = suspension.lp;
+    std::byte* const message = messages->handled();
+    if (suspension.reverses && lp->type->revent != nullptr)
+        lp->type->revent(lp->cur_state, bits_of(message), message, lp);
+    throw ModelError(fmt::format("the LP suspended itself with error {}", suspension.error));
 }
 
-// What the model's functions are called within. Nothing of it is left behind: --check-model looks.
-class Call {
-  public:
-    Call(Context* context, VirtualTime now) {
-        current_context = context;
-        numawarp_ross_now = now;
-        this_thread->count = 0;
-        suspension.is_asked = false;
-    }
-    ~Call() {
-        current_context = nullptr;
-        numawarp_ross_now = 0;
-        this_thread->count = 0;
-    }
-    Call(const Call&) = delete;
-    Call& operator=(const Call&) = delete;
-};
+// Nothing of a call is left behind: --check-model looks. After a failure nobody asks before the next call begins.
+void begin_call(Context* context, VirtualTime now) {
+    current_context = context;
+    numawarp_ross_now = now;
+    messages->begin();
+    suspension.lp = nullptr;
+}
+void end_call() {
+    current_context = nullptr;
+    numawarp_ross_now = 0;
+}
 
-// The tw_bf and the message that a handler gets.
-struct Handled {
-    tw_bf* bits;
-    std::byte* message;
-};
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_message() {
+    throw ModelError(larger_than_declared());
+}
+
+void demand_within(const std::byte* message, std::size_t bytes) {
+    if (!layout.is_within(message, bytes)) [[unlikely]]
+        refuse_message();
+}
 
 // A payload is const for who only reads events. Its bytes are the event's own memory.
-Handled handled(const Event& event) {
-    std::byte* const payload =
-        layout.keeps ? const_cast<std::byte*>(event.bytes().data()) : this_thread->copy.data();
-    return {reinterpret_cast<tw_bf*>(payload + layout.bits()), payload + layout.copy()};
-}
+std::byte* payload_of(const Event& event) { return const_cast<std::byte*>(event.bytes().data()); }
 
+// Messages of `Message` bytes, which are kept; 0: of any size, kept or not. Most are short, and of a size that is known
+// here a copy takes two instructions.
+template <std::size_t Message>
 class Lp final : public LogicalProcess {
   public:
     explicit Lp(LpId id) {
@@ -135,38 +113,43 @@ class Lp final : public LogicalProcess {
     static std::size_t bytes_of(const tw_lptype& type) { return state_offset() + type.state_sz; }
 
     void on_start(Context& context) override {
-        const Call call(&context, 0);
+        begin_call(&context, 0);
         if (lp_.type->init != nullptr) lp_.type->init(lp_.cur_state, &lp_);
         if (lp_.type->pre_run != nullptr) lp_.type->pre_run(lp_.cur_state, &lp_);
+        end_call();
     }
 
     void on_event(Context& context, const Event& event) override {
-        const Call call(&context, event.time());
-        const Handled to = handled(event);
-        std::memset(to.bits, 0, 8);
-        std::memcpy(to.message, event.bytes().data(), layout.message);
-        lp_.type->event(lp_.cur_state, to.bits, to.message, &lp_);
-        if (suspension.is_asked) [[unlikely]]
-            suspend(to);
+        begin_call(&context, event.time());
+        std::byte* message = messages->handled();
+        std::memset(message - bits_bytes, 0, bits_bytes);
+        std::memcpy(message, event.bytes().data() + kept_bytes(), message_bytes());
+        lp_.type->event(lp_.cur_state, bits_of(message), message, &lp_);
+        if (suspension.lp != nullptr) [[unlikely]]
+            suspend();
+        message = messages->handled();  // not held in a register during the call
+        demand_within(message, message_bytes());
+        if (kept_bytes() != 0) std::memcpy(payload_of(event), message - bits_bytes, kept_bytes());
+        end_call();
     }
 
     void on_reverse(Context& context, const Event& event) override {
-        const Call call(&context, event.time());
-        const Handled to = handled(event);
-        lp_.type->revent(lp_.cur_state, to.bits, to.message, &lp_);
+        begin_call(&context, event.time());
+        call_again(lp_.type->revent, event);
+        end_call();
     }
 
     void on_commit(const Event& event) override {
         if (lp_.type->commit == nullptr) return;
-        numawarp_ross_now = event.time();
-        const Handled to = handled(event);
-        lp_.type->commit(lp_.cur_state, to.bits, to.message, &lp_);
-        numawarp_ross_now = 0;
+        begin_call(nullptr, event.time());
+        call_again(lp_.type->commit, event);
+        end_call();
     }
 
     void on_end(Context& context) override {
-        const Call call(&context, context.now());
+        begin_call(&context, context.now());
         if (lp_.type->final != nullptr) lp_.type->final(lp_.cur_state, &lp_);
+        end_call();
     }
 
   private:
@@ -179,16 +162,28 @@ class Lp final : public LogicalProcess {
                                                 streams_offset());
     }
 
-    // An LP that suspends itself has met what cannot be: the event has failed, and the LP rests until it is taken
-    // back. What the handler changed before is undone by its reverse handler, if it asked for that.
-    [[noreturn, gnu::cold]] void suspend(const Handled& to) {
-        if (suspension.reverses && lp_.type->revent != nullptr)
-            lp_.type->revent(lp_.cur_state, to.bits, to.message, &lp_);
-        throw ModelError(fmt::format("the LP suspended itself with error {}", suspension.error));
+    static std::size_t message_bytes() { return Message != 0 ? Message : layout.message; }
+    static std::size_t kept_bytes() { return Message != 0 ? bits_bytes + Message : layout.kept; }
+
+    // With what the event handler left.
+    void call_again(event_f handler, const Event& event) {
+        std::byte* const message = messages->handled();
+        std::memcpy(message - bits_bytes, event.bytes().data(), kept_bytes());
+        handler(lp_.cur_state, bits_of(message), message, &lp_);
+        demand_within(messages->handled(), message_bytes());
     }
 
     tw_lp lp_{};
 };
+
+// Message sizes from 0 on in words.
+template <std::size_t... Words>
+LogicalProcess* build(LpId id, std::index_sequence<Words...>) {
+    using Build = LogicalProcess* (*)(LpId);
+    constexpr Build of_size[] = {Lp<8 * Words>::build...};
+    const std::size_t words = layout.kept != 0 ? layout.message / 8 : 0;
+    return of_size[words < sizeof...(Words) ? words : 0](id);
+}
 
 bool all_have(auto member) {
     return std::all_of(table.types.begin(), table.types.end(),
@@ -203,7 +198,7 @@ class RossModel final : public Model {
   public:
     explicit RossModel(std::string name) : Model(std::move(name), "a model written for ROSS") {}
 
-    void on_worker_start() override { set_up_thread(); }
+    void on_worker_start() override { MessagePages::reserve(); }
 
     Setup setup() override {
         Setup setup;
@@ -211,10 +206,11 @@ class RossModel final : public Model {
         setup.until = g_tw_ts_end;
         // ROSS asks for it in conservative runs only.
         if (g_tw_synchronization_protocol == CONSERVATIVE) setup.lookahead = g_tw_lookahead;
-        setup.payload_bytes_max = layout.bytes();
-        setup.process.build = Lp::build;
+        setup.payload_bytes_max = layout.payload();
+        setup.process.build = [](LpId id) { return build(id, std::make_index_sequence<9>()); };
         for (const tw_lptype& type : table.types)
-            setup.process.object_bytes = std::max(setup.process.object_bytes, Lp::bytes_of(type));
+            setup.process.object_bytes =
+                std::max(setup.process.object_bytes, Lp<0>::bytes_of(type));
         setup.process.has_reverse = all_have(&tw_lptype::revent);
         setup.process.has_commit = any_has(&tw_lptype::commit);
         setup.preferred_rollback =
@@ -246,38 +242,72 @@ Context& context_for(const char* function) {
 }  // namespace nw::ross
 
 using nw::ross::layout;
+using nw::ross::messages;
 
-tw_event* tw_event_new(tw_lpid dest_gid, tw_stime offset_ts, tw_lp* sender) {
+namespace {
+
+// tw_event_new() where there is no room, or no handler.
+[[gnu::cold, gnu::noinline]] tw_event* make_ready_and_new(tw_lpid to, tw_stime offset,
+                                                          tw_lp* sender) {
     nw::ross::context_for("tw_event_new()");
-    nw::ross::Unsent& unsent = *nw::ross::this_thread;
-    if (unsent.count == nw::ross::unsent_max) [[unlikely]]
-        nw::ross::break_off(fmt::format(
-            "tw_event_new(): {} events are made and not sent; legal: tw_event_send() before",
-            unsent.count));
-    std::byte* const slot = unsent.memory.data() + unsent.count++ * nw::ross::slot_bytes();
-    auto* const event = reinterpret_cast<tw_event*>(slot);
-    *event = {sender, dest_gid, numawarp_ross_now, numawarp_ross_now + offset_ts, offset_ts};
-    std::memset(event + 1, 0, layout.message);
+    if (messages->make_ready()) return tw_event_new(to, offset, sender);
+    nw::ross::break_off(fmt::format(
+        "tw_event_new(): {} events are made and not sent; legal: tw_event_send() before",
+        nw::ross::MessagePages::events_max));
+}
+
+std::byte* message_of(tw_event* event) { return static_cast<std::byte*>(tw_event_data(event)); }
+
+void schedule(nw::Context& context, const tw_event* event, std::byte* message) {
+    // What the handler will leave in the payload comes first in it: where the event itself stands.
+    context.schedule_bytes(static_cast<nw::LpId>(event->dest_lpid), event->offset_ts, 0,
+                           std::span<const std::byte>(message - layout.kept, layout.payload()));
+}
+
+// tw_event_send() where something is wrong, or the event is not the one that was made last.
+[[gnu::cold, gnu::noinline]] void send_with_care(tw_event* event) {
+    nw::Context& context = nw::ross::context_for("tw_event_send()");
+    if (!messages->release_last(event) && !messages->holds(event))
+        nw::ross::break_off(
+            "tw_event_send(): the event was sent before, or was not made by this handler; legal: "
+            "what tw_event_new() gave, once");
+    if (event->dest_lpid >= context.lps())
+        nw::ross::break_off(fmt::format("tw_event_send(): there is no LP {}; legal: from 0 to {}",
+                                        event->dest_lpid, context.lps() - 1));
+    std::byte* const message = message_of(event);
+    nw::ross::demand_within(message, layout.message);
+    schedule(context, event, message);
+}
+
+// But for the last word. Apart, so that nothing has to be saved for its call where messages are short.
+[[gnu::noinline]] tw_event* cleared(tw_event* event) {
+    std::memset(message_of(event), 0, layout.message - sizeof layout.last);
     return event;
 }
 
-void tw_event_send(tw_event* event) {
-    nw::Context& context = nw::ross::context_for("tw_event_send()");
-    nw::ross::Unsent& unsent = *nw::ross::this_thread;
-    if (event->dest_lpid >= context.lps()) [[unlikely]]
-        nw::ross::break_off(fmt::format("tw_event_send(): there is no LP {}; legal: from 0 to {}",
-                                        event->dest_lpid, context.lps() - 1));
-    context.schedule_bytes(
-        static_cast<nw::LpId>(event->dest_lpid), event->offset_ts, 0,
-        std::span(reinterpret_cast<const std::byte*>(event + 1), layout.bytes()));
-    const auto* const slot = reinterpret_cast<const std::byte*>(event);
-    if (slot + nw::ross::slot_bytes() ==
-        unsent.memory.data() + unsent.count * nw::ross::slot_bytes())
-        --unsent.count;
+}  // namespace
+
+tw_event* tw_event_new(tw_lpid dest_gid, tw_stime offset_ts, tw_lp* sender) {
+    if (nw::ross::current_context == nullptr || !messages->has_room()) [[unlikely]]
+        return make_ready_and_new(dest_gid, offset_ts, sender);
+    tw_event* const event = messages->make();
+    *event = {sender, dest_gid, numawarp_ross_now + offset_ts, offset_ts};
+    const std::size_t before = layout.message - sizeof layout.last;
+    std::memcpy(message_of(event) + before, &layout.last, sizeof layout.last);
+    return before == 0 ? event : cleared(event);
 }
 
-void tw_lp_suspend(tw_lp*, int do_orig_event_rc, int error_num) {
-    nw::ross::suspension = {true, do_orig_event_rc != 0, error_num};
+void tw_event_send(tw_event* event) {
+    nw::Context* const context = nw::ross::current_context;
+    std::byte* const message = message_of(event);
+    if (context == nullptr || event->dest_lpid >= context->lps() ||
+        !layout.is_within(message, layout.message) || !messages->release_last(event)) [[unlikely]]
+        return send_with_care(event);
+    schedule(*context, event, message);
+}
+
+void tw_lp_suspend(tw_lp* lp, int do_orig_event_rc, int error_num) {
+    nw::ross::suspension = {lp, do_orig_event_rc != 0, error_num};
 }
 
 int tw_output(tw_lp*, const char* format, ...) {
@@ -303,10 +333,10 @@ void tw_run(void) {
     if (program().is_done) refuse("tw_run(): a program has one run");
     program().is_done = true;
     table = lp_table();
-    layout = {rounded(g_tw_msg_sz, 8), any_has(&tw_lptype::revent) || any_has(&tw_lptype::commit)};
-    if (layout.bytes() > 65535)
+    layout = MessageLayout(g_tw_msg_sz, any_has(&tw_lptype::revent) || any_has(&tw_lptype::commit));
+    if (layout.payload() > 65535)
         refuse(fmt::format("tw_define_lps(..., {}): messages must be at most {} bytes", g_tw_msg_sz,
-                           layout.keeps ? (65535 - 8) / 16 * 8 : 65528));
+                           layout.kept > 0 ? (65535 - 8) / 16 * 8 : 65528));
     const std::vector<tw_lp*> defined(g_tw_lp, g_tw_lp + g_tw_nlp);
     const int code = run_model();
     std::copy(defined.begin(), defined.end(), g_tw_lp);

@@ -21,8 +21,9 @@ LENGTHS = {PHOLD: (4, 36), LIMIT: (64_000, 588_000)}
 TYPED = "typed_bench --events {} --engine sequential --watchdog off --quiet --until {{}} --stats stats.json"
 
 
-def instructions(programs, folder, command):
-    program, *options = command.split()
+def instructions(programs, folder, words):
+    """Executed by a program of that folder, whose name comes first."""
+    program, *options = words
     subprocess.run(["valgrind", "-q", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=counts",
                     programs / program, *options], check=True, cwd=folder, stdout=subprocess.DEVNULL)
     return read_summary(folder / "counts")["Ir"]
@@ -31,7 +32,7 @@ def instructions(programs, folder, command):
 def an_event(programs, folder, command, lengths):
     counts, events = [], []
     for length in lengths:
-        counts.append(instructions(programs, folder, command.format(length)))
+        counts.append(instructions(programs, folder, command.format(length).split()))
         events.append(length if command == LIMIT
                       else json.loads((folder / "stats.json").read_text())["committed_events"])
     return (counts[1] - counts[0]) / (events[1] - events[0])

@@ -54,6 +54,7 @@ static void teller_init(teller_state *s, tw_lp *lp) {
 
 static void teller_event(teller_state *s, tw_bf *bf, message *m, tw_lp *lp) {
     make_misuse(misuse, lp);
+    if (misuse == 10 && tw_now(lp) > 5) ((char *)m)[misuse_bytes] = 1;
     if (m->hops > 1000000) tw_error(TW_LOC, "hops: %u", m->hops);
     m->old_largest = s->largest;
     if (m->amount > s->largest) {
@@ -162,7 +163,8 @@ int main(int argc, char **argv) {
     g_tw_custom_lp_global_to_local_map = local_lp;
     g_tw_nRNG_per_lp = 2;
     g_tw_lookahead = 0.125;
-    tw_define_lps((tellers + clerks) / tw_nnodes(), sizeof(message));
+    misuse_bytes = offsetof(message, hops) + sizeof(unsigned int); /* without what pads it */
+    tw_define_lps((tellers + clerks) / tw_nnodes(), misuse_bytes);
     g_tw_lp_types = types;
     g_tw_lp_typemap = type_of;
     tw_lp_setup_types();

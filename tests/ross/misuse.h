@@ -4,6 +4,9 @@
 
 #include <ross.h>
 
+/* As many as tw_define_lps() was told. */
+static size_t misuse_bytes;
+
 static inline void make_misuse(unsigned int kind, tw_lp *lp) {
     switch (tw_now(lp) > 5 ? kind : 0) {
         case 1:
@@ -24,6 +27,21 @@ static inline void make_misuse(unsigned int kind, tw_lp *lp) {
         case 6:
             tw_getlp(g_tw_nlp);
             break;
+        case 7: /* far beyond its message; 8: one byte */
+            ((char *)tw_event_data(tw_event_new(lp->gid, 1.0, lp)))[4096] = 1;
+            break;
+        case 8: {
+            tw_event *event = tw_event_new(lp->gid, 1.0, lp);
+            ((char *)tw_event_data(event))[misuse_bytes] = 1;
+            tw_event_send(event);
+            break;
+        }
+        case 9: {
+            tw_event *event = tw_event_new(lp->gid, 1.0, lp);
+            tw_event_send(event);
+            tw_event_send(event);
+            break;
+        }
         default:
             break;
     }

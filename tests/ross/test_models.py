@@ -86,8 +86,10 @@ class RossModels(Refusals):
     def check_rules(self):
         for kind, fragment in ((1, "delay"), (2, "there is no LP 32"), (3, "the model says so: 42"),
                                (4, "suspended itself with error 7"), (5, "made and not sent"),
-                               (6, "tw_getlp(32)")):
-            for engine in (("--synch=1",), ("--synch=3", *TORN),
+                               (6, "tw_getlp(32)"), (7, "message larger than declared"),
+                               (8, "message larger than declared"), (9, "was sent before"),
+                               (10, "message larger than declared")):
+            for engine in (("--synch=1",), ("--synch=2", "--workers", "2"), ("--synch=3", *TORN),
                            ("--synch=3", *TORN, "--rollback", "snapshot")):
                 self.refused(3, [fragment], "ross_bank", f"--misuse={kind}", *engine, "--quiet")
 

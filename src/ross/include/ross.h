@@ -168,7 +168,6 @@ struct tw_pe {
 struct tw_event {
     tw_lp *src_lp;
     tw_lpid dest_lpid;
-    tw_stime send_ts;
     tw_stime recv_ts;
     tw_stime offset_ts;
 };
