@@ -120,11 +120,13 @@ inline void prefetch_upcoming(const PendingSet& pending, const RunPlan& plan, Lp
         const LpRecord& lp = lp_of(later->target);
         prefetch(&lp);
         prefetch(&lp.history);  // its second line
-        prefetch(later->event, sizeof(EventRecord) + plan.rules.payload_bytes_max);
+        prefetch(later->event, sizeof(EventRecord));
     }
     if (const PendingEntry* soon = pending.upcoming(near)) {
         LpRecord& lp = lp_of(soon->target);
         prefetch(lp.process, plan.kinds.object_bytes(lp.kind));
+        if (const std::uint32_t bytes = soon->event->payload_bytes)
+            prefetch(soon->event->payload(), bytes);
         prefetch_more(lp, *soon);
     }
 }
