@@ -21,7 +21,7 @@ constexpr std::uint64_t batch_events_of_ranks = 256;
 WindowWorker::WindowWorker(WindowRank& rank, std::uint32_t self)
     : rank_(rank),
       self_(self),
-      measures_(is_first() && rank.plan().ranks * rank.plan().workers > 1),
+      measures_(is_first() && !rank.plan().is_alone()),
       executor_(rank.world(), self) {}
 
 // What goes wrong here is told all others before it ends the run.

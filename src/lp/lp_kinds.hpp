@@ -25,8 +25,6 @@ class LpKinds {
 
     bool has_commit() const noexcept { return has_commit_; }
     bool has_end_condition() const noexcept { return has_end_condition_; }
-    // What is committed has to wait for GVT.
-    bool commits_late() const noexcept { return has_commit_ || has_end_condition_; }
     std::size_t event_bytes_max() const noexcept { return event_bytes_max_; }  // of declared ones
     std::size_t object_bytes(std::uint8_t kind) const noexcept { return object_bytes_[kind]; }
 

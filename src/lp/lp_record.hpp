@@ -30,16 +30,16 @@ struct alignas(64) LpRecord {
     alignas(64) [[no_unique_address]] History history;
     // Before this position the next saved state is taken.
     History::Ordinal save_due = History::first;
-    // Entries before these are final (head ≤ committed ≤ tail), were looked at for can_end().
+    // Entries before this are final (head ≤ committed ≤ tail).
     History::Ordinal committed = History::first;
-    History::Ordinal scanned = History::first;
-    SavedStates* saved_states;  // null where undo lies in the history entries
     std::uint32_t id;
-    std::uint8_t kind;     // LpKinds
-    bool has_uncommitted;  // on its worker's list
-    bool failed;           // a handler failed; nothing is executed until that is undone
-    bool ended;            // can_end() was true after a final event
-    Digest digest;         // over committed events
+    SavedStates* saved_states;  // null where undo lies in the history entries
+    std::uint8_t kind;          // LpKinds
+    bool has_uncommitted;       // on its worker's list
+    bool failed;                // a handler failed; nothing is executed until that is undone
+    bool ended;                 // can_end() was true after a final event
+    bool may_have_ended;        // or after one that is not final yet, and perhaps undone
+    Digest digest;              // over committed events
 };
 static_assert(sizeof(LpRecord) == 128, "two cache lines");
 

@@ -137,8 +137,6 @@ void validate_record(const LpRecord& lp, const LpExpectations& expected) {
     history.validate();
     NW_CHECK(lp.committed - history.head() <= history.size());
     NW_CHECK(lp.has_uncommitted || lp.committed == history.tail());
-    if (expected.has_end_condition && !lp.ended)
-        NW_CHECK(lp.scanned - lp.committed <= history.tail() - lp.committed);
     if (history.empty()) {
         NW_CHECK(!lp.failed);
         NW_CHECK(lp.last_key.time == -1 ||
@@ -166,6 +164,7 @@ void validate_entries(const LpRecord& lp, History::Ordinal first, const LpExpect
         validate_event(lp, event, is_final, expected);
         NW_CHECK(!is_final || later == nullptr || before(event.key(), later->key()));
         NW_CHECK(later == nullptr || before(event.key(), later->key()) || are_twins(event, *later));
+        NW_CHECK(!event.lets_end || lp.may_have_ended || lp.ended);
         // An LP that has failed rests.
         NW_CHECK(later == nullptr || !event.failed || later->failed);
         random_used += entry.random_used;

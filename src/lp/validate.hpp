@@ -14,7 +14,6 @@ namespace nw {
 struct LpExpectations {
     const std::vector<StateKeepingRules>& keeping;  // by kind
     std::uint32_t payload_bytes_max = 0;
-    bool has_end_condition = false;
     VirtualTime gvt = 0;
     VirtualTime safe_before = 0;  // events before it may have left no entry
     // The bound of the last commit: what was sent by entries before it may be freed already.

@@ -14,7 +14,7 @@ namespace nw {
 namespace {
 
 WindowControl window_of(const RunPlan& plan) {
-    const bool is_alone = plan.ranks * plan.workers == 1;
+    const bool is_alone = plan.is_alone();
     switch (plan.config.window_mode) {
         case WindowMode::automatic:
             return WindowControl::automatic(is_alone ? 0 : plan.rules.lookahead, plan.rules.lps);

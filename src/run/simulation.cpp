@@ -368,7 +368,7 @@ RunResult Simulation::run(Model& model, LiveProgress& progress,
         result.signal = stop_signal.load();
     result.until = plan_->until;
     result.rollback = plan_->state_keeping.front().method;
-    result.commits_late = plan_->kinds.commits_late();
+    result.commits_late = plan_->commits_late();
     result.ranks = ranks_.ranks();
     result.lps = setup_.lps;
     result.groups = plan_->partition.groups();

@@ -116,7 +116,7 @@ struct RunResult {
     VirtualTime until = 0;     // what was asked for
     VirtualTime end_time = 0;  // final GVT, at most `until`
     Rollback rollback = Rollback::snapshot;
-    bool commits_late = false;  // the model has on_commit() or can_end(): no event is safe
+    bool commits_late = false;  // no event is safe: RunPlan::commits_late()
     std::uint32_t ranks = 1;
     std::uint32_t lps = 0;
     std::uint32_t groups = 0;

@@ -35,8 +35,7 @@ Worker::Worker(Rank& rank, WorkerId id)
       memory_relief_(std::make_unique<MemoryRelief>(core_)),
       handovers_(std::make_unique<Handovers>(core_, pending_, committer_, ending_)),
       relocation_(std::make_unique<Relocation>(core_)),
-      may_interrupt_(!core_.plan.some_roll_back_by(Rollback::reverse) &&
-                     core_.plan.ranks * core_.plan.workers > 1),
+      may_interrupt_(!core_.plan.some_roll_back_by(Rollback::reverse) && !core_.plan.is_alone()),
       draws_interruptions_(may_interrupt_ && core_.plan.config.check_interrupt > 0),
       draws_rollbacks_(core_.plan.config.check_rollback > 0),
       safe_entry_bytes_(std::make_unique<std::byte[]>(core_.stride)),
@@ -290,7 +289,7 @@ bool Worker::execute_batch() {
     const std::uint64_t executed = core_.counters[Counter::executed_events];
     const std::uint32_t allowed = throttle_.allowed(batch_events);
     std::uint32_t left = allowed;
-    for (; left > 0; --left) {
+    for (; left > 0 && !ending_.is_known(); --left) {
         const PendingEntry* top = pending_.top();
         if (top == nullptr || throttle_.holds_back(*top)) break;
         const PendingEntry entry = *top;
@@ -359,6 +358,8 @@ bool Worker::execute_batch() {
         return;
     ++core_.counters[Counter::safe_events];
     committer_.commit_at_once(group, lp, entry);
+    if (event.lets_end) [[unlikely]]
+        ending_.note_end(lp, event.key());
     group.heap.free(&event, event.bytes());
 }
 
@@ -380,6 +381,7 @@ inline void Worker::begin_execution(LpRecord& lp, EventRecord& event, HistoryEnt
     entry.random_used = 0;
     entry.sent_count = 0;
     event.status = EventStatus::processed;
+    event.lets_end = false;
     lp.last_key = event.key();
     core_.lead = event.time;
     ++core_.counters[Counter::executed_events];
@@ -422,6 +424,8 @@ void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
         fail_running(core_.failure);
         return;
     }
+    if (event.lets_end) [[unlikely]]
+        lp.may_have_ended = true;
     lp.random_counter = context.random().counter();
     if (core_.keeper.method(lp) == Rollback::reverse)
         std::memcpy(entry.undo(), &context.control(), sizeof(std::uint64_t));

@@ -17,7 +17,10 @@ EventKey just_after(EventKey key) noexcept {
 
 }  // namespace
 
-Ending::Ending(WorkerCore& core) : core_(core), reason_(EndReason::until) {}
+Ending::Ending(WorkerCore& core)
+    : core_(core),
+      knows_end_(core.plan.kinds.has_end_condition() && core.plan.is_alone()),
+      reason_(EndReason::until) {}
 
 void Ending::end_interrupted(VirtualTime at) noexcept {
     reason_ = EndReason::interrupted;
@@ -32,8 +35,12 @@ bool Ending::on_gvt(const GvtResult& result, const Committer& committer, bool ma
     VirtualTime bound = core_.gvt;
     if (core_.plan.kinds.has_end_condition()) {
         look(committer, start_of(core_.gvt));
-        bound = std::exchange(previous_gvt_, core_.gvt);
-        if (on_gvt_while_pausing(result)) return true;
+        const VirtualTime previous = std::exchange(previous_gvt_, core_.gvt);
+        if (is_known()) return end_at(last_key_);
+        if (!knows_end_) {
+            bound = previous;
+            if (on_gvt_while_pausing(result)) return true;
+        }
     }
     if (bound >= until) {
         const bool ran_dry = result.sums.sent_beyond_end == 0;
@@ -48,8 +55,11 @@ bool Ending::on_gvt(const GvtResult& result, const Committer& committer, bool ma
 
 bool Ending::on_gvt_while_pausing(const GvtResult& result) {
     if (!core_.plan.kinds.has_end_condition() || result.sums.not_ended != 0) return false;
-    return end(EndReason::all_can_end, std::max(0.0, result.sums.end_key.time),
-               just_after(result.sums.end_key));
+    return end_at(result.sums.end_key);
+}
+
+bool Ending::end_at(const EventKey& last) noexcept {
+    return end(EndReason::all_can_end, std::max(0.0, last.time), just_after(last));
 }
 
 bool Ending::end(EndReason reason, VirtualTime time, const EventKey& bound) noexcept {
@@ -70,15 +80,19 @@ void Ending::look(const Committer& committer, const EventKey& bound) {
 
 // For the first event after which the LP would let the run end.
 void Ending::look_at(LpRecord& lp, const EventKey& bound) {
-    while (!lp.ended && lp.scanned != lp.history.tail()) {
-        const EventRecord& event = *core_.entry_at(lp, lp.scanned).event;
-        if (!before(event.key(), bound)) break;
-        ++lp.scanned;
-        if (!event.lets_end) continue;
-        lp.ended = true;
-        --lps_not_ended_;
-        if (before(last_key_, event.key())) last_key_ = event.key();
+    if (!lp.may_have_ended || lp.ended) return;
+    for (History::Ordinal p = lp.committed; p != lp.history.tail(); ++p) {
+        const EventRecord& event = *core_.entry_at(lp, p).event;
+        if (!before(event.key(), bound)) return;
+        if (event.lets_end) return note_end(lp, event.key());
     }
+    lp.may_have_ended = false;
+}
+
+void Ending::note_end(LpRecord& lp, const EventKey& key) noexcept {
+    lp.ended = true;
+    --lps_not_ended_;
+    if (before(last_key_, key)) last_key_ = key;
 }
 
 }  // namespace nw

@@ -2,7 +2,8 @@
 //
 // With an end condition (can_end()) commit lags one round behind GVT: what is below GVT is first
 // looked at for can_end(), the next round tells everybody whether all LPs have ended and at which
-// latest event K, and only then it is known that nothing beyond K may be committed.
+// latest event K, and only then it is known that nothing beyond K may be committed. A worker that is alone
+// knows it at once.
 //
 // Owner: Worker. Thread: the worker's.
 #pragma once
@@ -28,6 +29,11 @@ class Ending {
     bool on_gvt_while_pausing(const GvtResult& result);
     // Requires: one of the two was called for this round. What is before it may be committed.
     const EventKey& final_bound() const noexcept { return final_bound_; }
+
+    // An event that was executed for good was the first after which the LP would let the run end.
+    void note_end(LpRecord& lp, const EventKey& key) noexcept;
+    // Nothing beyond what this worker has executed belongs to the run: it is alone, and all LPs have ended.
+    bool is_known() const noexcept { return knows_end_ && lps_not_ended_ == 0; }
 
     // All is looked at for can_end() up to `bound`, where a pause begins. Requires: an end condition.
     void look_at_pause(const Committer& committer, const EventKey& bound);
@@ -61,9 +67,11 @@ class Ending {
   private:
     void look(const Committer& committer, const EventKey& bound);
     void look_at(LpRecord& lp, const EventKey& bound);
+    bool end_at(const EventKey& last) noexcept;
     bool end(EndReason reason, VirtualTime time, const EventKey& bound) noexcept;
 
     WorkerCore& core_;
+    const bool knows_end_;  // alone, with an end condition
     VirtualTime previous_gvt_ = 0;
     std::uint64_t lps_not_ended_ = 0;
     EventKey last_key_{-1.0, 0, 0, 0};

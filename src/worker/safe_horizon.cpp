@@ -12,16 +12,13 @@ namespace {
 // What is committed late, or by code of the model's that may fail, has to wait for GVT. And where rollbacks
 // are tried, coasting forward is tried, too.
 bool may_commit_at_once(const RunPlan& plan) noexcept {
-    return !plan.config.keep_safe_events && plan.config.check_rollback == 0 &&
-           !plan.kinds.commits_late();
+    return !plan.config.keep_safe_events && plan.config.check_rollback == 0 && !plan.commits_late();
 }
 
 }  // namespace
 
 SafeHorizon::SafeHorizon(WorkerCore& core)
-    : core_(core),
-      is_on_(may_commit_at_once(core.plan)),
-      is_alone_(core.plan.ranks * core.plan.workers == 1) {
+    : core_(core), is_on_(may_commit_at_once(core.plan)), is_alone_(core.plan.is_alone()) {
     if (is_on_ && is_alone_) core_.safe_before = time_infinity;
 }
 

@@ -38,7 +38,6 @@ LpExpectations WorkerCore::expectations(const EventKey& final_before,
                                         bool is_cancelling) const noexcept {
     return {.keeping = keeper.rules(),
             .payload_bytes_max = static_cast<std::uint32_t>(plan.rules.payload_bytes_max),
-            .has_end_condition = plan.kinds.has_end_condition(),
             .gvt = gvt,
             .safe_before = safe_before,
             .final_before = final_before,

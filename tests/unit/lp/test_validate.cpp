@@ -148,16 +148,8 @@ TEST_CASE("validate: damage to an LP's record is found") {
         {"less committed than kept", [](LpAtWork& a) { a.lp.committed = a.lp.history.head() - 1; }},
         {"executed, not committed, and on no list",
          [](LpAtWork& a) { a.lp.has_uncommitted = false; }},
-        {"looked at for the end before it is committed",
-         [](LpAtWork& a) {
-             a.facts.has_end_condition = true;
-             a.lp.scanned = a.lp.committed - 1;
-         }},
-        {"looked at for the end before it is executed",
-         [](LpAtWork& a) {
-             a.facts.has_end_condition = true;
-             a.lp.scanned = a.lp.history.tail() + 1;
-         }},
+        {"may have let the run end, and nobody would look",
+         [](LpAtWork& a) { a.newest().event->lets_end = true; }},
         {"last key of an older event", [](LpAtWork& a) { a.lp.last_key.time -= 1; }},
         {"rests, though nothing failed", [](LpAtWork& a) { a.lp.failed = true; }},
         {"goes on, though it failed", [](LpAtWork& a) { a.newest().event->failed = true; }},

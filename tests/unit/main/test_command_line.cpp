@@ -386,8 +386,9 @@ TEST_CASE("idle options: what does nothing is named with why, if the user wrote 
           Lines{"--rebind-ranks on: does nothing with --rebind off"});
     CHECK(
         notices({"--keep-safe-events", "on"}, {nw::Rollback::snapshot, 4, 1, true}) ==
-        Lines{"--keep-safe-events on: does nothing with a model that has on_commit() or can_end(), "
-              "which keeps them"});
+        Lines{
+            "--keep-safe-events on: does nothing with a model with on_commit(), or with can_end() "
+            "on several workers, which keeps them"});
     CHECK(notices({"--keep-safe-events", "on"}, four) == Lines{});
     CHECK(notices({"--quiet", "--verbose"}, four) ==
           Lines{"--verbose on: does nothing with --quiet"});
