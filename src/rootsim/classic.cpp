@@ -51,7 +51,9 @@ class ClassicModel final : public Model {
     }
     Setup setup() override {
         lay_out_topology(n_prc_tot);
-        return setup_of(n_prc_tot, &functions, seed_);
+        Setup setup = setup_of(n_prc_tot, &functions, seed_);
+        if (&abm_settings != nullptr) setup.process = agent_process(&functions, seed_);
+        return setup;
     }
 
   private:
@@ -165,7 +167,7 @@ void (*ScheduleNewEvent)(unsigned, simtime_t, unsigned, void*,
     nw::rootsim::schedule(receiver, timestamp, event_type, event_content, event_size);
 };
 
-void SetState(void* new_state) { nw::rootsim::current_call("SetState").lp->state = new_state; }
+void SetState(void* new_state) { nw::rootsim::current_lp("SetState").state = new_state; }
 
 int main(int argc, char** argv) {
     using namespace nw::rootsim;

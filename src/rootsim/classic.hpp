@@ -13,4 +13,7 @@ Generator classic_stream_of(std::uint64_t lp, std::uint64_t seed);
 // Lays out the model's topology over so many LPs, if it has one. Throws SetupError.
 void lay_out_topology(std::uint32_t lps);
 
+// The LPs of a model with agents. Throws SetupError where it has no topology.
+ProcessFactory agent_process(const Functions* functions, std::uint64_t seed);
+
 }  // namespace nw::rootsim

@@ -35,7 +35,7 @@ Generator classic_stream_of(std::uint64_t lp, std::uint64_t seed) {
 }  // namespace nw::rootsim
 
 double Random() {
-    std::uint64_t& both = nw::rootsim::current_call("Random").lp->generator[0];
+    std::uint64_t& both = nw::rootsim::current_lp("Random").generator[0];
     auto first = static_cast<std::uint32_t>(both);
     auto second = static_cast<std::uint32_t>(both >> 32);
     first = 36969 * (first & 0xffff) + (first >> 16);
@@ -61,7 +61,7 @@ double Expent(double mean) {
 
 // Marsaglia's polar method.
 double Normal() {
-    nw::rootsim::Generator& state = nw::rootsim::current_call("Normal").lp->generator;
+    nw::rootsim::Generator& state = nw::rootsim::current_lp("Normal").generator;
     if (state[2] != 0) {
         state[2] = 0;
         return std::bit_cast<double>(state[1]);

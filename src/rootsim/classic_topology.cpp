@@ -1,8 +1,11 @@
 // Classic ROOT-Sim's topology, without obstacles: who a neighbour is, and how many random numbers it takes to
 // find one, is as there.
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -91,6 +94,26 @@ void demand_region(const char* function, unsigned region) {
                                      region, layout.regions));
 }
 
+// The regions of a shortest way, without its beginning; empty where there is none.
+std::vector<unsigned> shortest_way(unsigned from, unsigned to) {
+    std::vector<unsigned> before(layout.regions, unsigned{DIRECTION_INVALID});
+    std::vector<unsigned> reached{from};
+    for (std::size_t i = 0; i < reached.size() && before[to] == DIRECTION_INVALID; ++i) {
+        for (unsigned direction = 0; direction < layout.directions; ++direction) {
+            const unsigned next = neighbour(reached[i], direction);
+            if (next == DIRECTION_INVALID || next == from || before[next] != DIRECTION_INVALID)
+                continue;
+            before[next] = reached[i];
+            reached.push_back(next);
+        }
+    }
+    std::vector<unsigned> way;
+    if (before[to] == DIRECTION_INVALID) return way;
+    for (unsigned at = to; at != from; at = before[at]) way.push_back(at);
+    std::reverse(way.begin(), way.end());
+    return way;
+}
+
 }  // namespace
 
 void lay_out_topology(std::uint32_t lps) {
@@ -135,7 +158,7 @@ unsigned GetReceiver(unsigned from, direction_t direction, bool) {
 }
 
 unsigned FindReceiver() {
-    const unsigned self = index(nw::rootsim::current_call("FindReceiver").context->self());
+    const unsigned self = nw::rootsim::current_lp("FindReceiver").self();
     nw::rootsim::demand_region("FindReceiver", self);
     const unsigned regions = layout.regions;
     if (regions == 1) return self;
@@ -152,4 +175,27 @@ unsigned FindReceiver() {
         const unsigned to = nw::rootsim::neighbour(self, direction);
         if (to != DIRECTION_INVALID) return to;
     }
+}
+
+// Without costs the shortest way is the one with the fewest regions.
+double ComputeMinTour(unsigned source, unsigned dest, unsigned* result) {
+    nw::rootsim::demand_region("ComputeMinTour", source);
+    nw::rootsim::demand_region("ComputeMinTour", dest);
+    if (source == dest)
+        throw nw::ModelError("ComputeMinTour(): from a region to itself there is no way");
+    const std::vector<unsigned> way = nw::rootsim::shortest_way(source, dest);
+    std::copy(way.begin(), way.end(), result);
+    return way.empty() ? -1 : static_cast<double>(way.size());
+}
+
+unsigned FindReceiverToward(unsigned to) {
+    const unsigned self = nw::rootsim::current_lp("FindReceiverToward").self();
+    nw::rootsim::demand_region("FindReceiverToward", self);
+    nw::rootsim::demand_region("FindReceiverToward", to);
+    if (to == self) return DIRECTION_INVALID;
+    // Mostly it is a neighbour.
+    for (unsigned direction = 0; direction < layout.directions; ++direction)
+        if (nw::rootsim::neighbour(self, direction) == to) return to;
+    const std::vector<unsigned> way = nw::rootsim::shortest_way(self, to);
+    return way.empty() ? unsigned{DIRECTION_INVALID} : way.front();
 }

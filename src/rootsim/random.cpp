@@ -1,41 +1,17 @@
-// ROOT-Sim's random numbers: xoshiro256** (Blackman, Vigna: "Scrambled linear pseudorandom number
-// generators", 2021), and the same distributions of the same draws. Logarithms are the C library's, as
-// there, for equal numbers on the same machine.
+// ROOT-Sim's random numbers: the same distributions of the same draws. Logarithms are the C library's, as there,
+// for equal numbers on the same machine.
 #include "rootsim/include/rootsim/random.h"
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 
-#include "rootsim/lp.hpp"
+#include "rootsim/stream.hpp"
 
-namespace {
+using nw::rootsim::current_lp;
 
-std::uint64_t next(nw::rootsim::Generator& s) noexcept {
-    const std::uint64_t result = std::rotl(s[1] * 5, 7) * 9;
-    const std::uint64_t shifted = s[1] << 17;
-    s[2] ^= s[0];
-    s[3] ^= s[1];
-    s[1] ^= s[2];
-    s[0] ^= s[3];
-    s[2] ^= shifted;
-    s[3] = std::rotl(s[3], 45);
-    return result;
-}
+std::uint64_t RandomU64() { return nw::rootsim::next(current_lp("RandomU64").generator); }
 
-}  // namespace
-
-std::uint64_t RandomU64() { return next(nw::rootsim::current_call("RandomU64").lp->generator); }
-
-// The 52 bits behind the first one that is set are the fraction, and what stands before it is the exponent:
-// small numbers are as dense as doubles are.
-double Random() {
-    const std::uint64_t bits = next(nw::rootsim::current_call("Random").lp->generator);
-    if (bits == 0) return 0;
-    const auto zeros = static_cast<unsigned>(std::countl_zero(bits));
-    const std::uint64_t fraction = bits << zeros << 1 >> 12;
-    return std::bit_cast<double>(fraction | std::uint64_t{1022 - zeros} << 52);
-}
+double Random() { return nw::rootsim::next_uniform(current_lp("Random").generator); }
 
 double Poisson() { return -std::log(1 - Random()); }
 

@@ -127,7 +127,7 @@ void ScheduleNewEvent(lp_id_t receiver, simtime_t timestamp, unsigned event_type
     nw::rootsim::schedule(receiver, timestamp, event_type, event_content, event_size);
 }
 
-void SetState(void* new_state) { nw::rootsim::current_call("SetState").lp->state = new_state; }
+void SetState(void* new_state) { nw::rootsim::current_lp("SetState").state = new_state; }
 
 // All memory of a handler is its LP's, and is rolled back with it.
 void* rs_malloc(size_t req_size) { return std::malloc(req_size); }

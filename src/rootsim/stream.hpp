@@ -1,7 +1,9 @@
-// Where ROOT-Sim's random numbers begin. Apart from the functions that draw them, which a model may have
+// The generator behind ROOT-Sim's random numbers: xoshiro256** (Blackman, Vigna: "Scrambled linear pseudorandom
+// number generators", 2021), and where it begins. Apart from the functions that draw from it, which a model may have
 // its own of.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "rootsim/lp.hpp"
@@ -11,5 +13,27 @@ namespace nw::rootsim {
 // The first state of the generator of an LP: its number and the seed, enciphered by XXTEA (Wheeler,
 // Needham: "Correction to XTEA", 1998) with a key of ROOT-Sim's.
 Generator stream_of(std::uint64_t lp, std::uint64_t seed);
+
+inline std::uint64_t next(Generator& s) noexcept {
+    const std::uint64_t result = std::rotl(s[1] * 5, 7) * 9;
+    const std::uint64_t shifted = s[1] << 17;
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= shifted;
+    s[3] = std::rotl(s[3], 45);
+    return result;
+}
+
+// Uniform in [0, 1). The 52 bits behind the first one that is set are the fraction, and what stands before it is the
+// exponent: small numbers are as dense as doubles are.
+inline double next_uniform(Generator& generator) noexcept {
+    const std::uint64_t bits = next(generator);
+    if (bits == 0) return 0;
+    const auto zeros = static_cast<unsigned>(std::countl_zero(bits));
+    const std::uint64_t fraction = bits << zeros << 1 >> 12;
+    return std::bit_cast<double>(fraction | std::uint64_t{1022 - zeros} << 52);
+}
 
 }  // namespace nw::rootsim

@@ -7,7 +7,7 @@ import json
 from programs import Programs
 
 programs = Programs()
-MODELS = {"rootsim_post": [], "rootsim_queue": ["--lp", 64]}
+MODELS = {"rootsim_post": [], "rootsim_queue": ["--lp", 64], "rootsim_couriers": ["--lp", 64]}
 VARIANTS = [["--workers", workers, "--lps-per-group", group, "--window", "off"]
             for workers in (1, 2, 4) for group in (1, "auto")]
 VARIANTS += [["--workers", 2, "--state-saving-interval", 1, "--check-rollback", 0.1],
@@ -39,5 +39,11 @@ for model, options in MODELS.items():
     done = programs.run(model, *options, "--check-model=2000")
     programs.expect(done.returncode == 0 and "BROKEN" not in done.stdout,
                     f"{model}: --check-model is silent: {done.stdout.splitlines()[-1:]}{done.stderr}")
+
+# What the bench of the door's overhead compares is one model.
+twin = run_of("rootsim_twin", "--lps", 64, "--events-per-lp", 2, "--until", 50)[0]["digest"]
+for options in (["--engine", "sequential"], ["--workers", 2]):
+    digest = run_of("rootsim_phold", 64, 2, 0.1, 50, "--", *options)[0]["digest"]
+    programs.expect(digest == twin, f"rootsim_phold {' '.join(map(str, options))}: {digest}, its twin {twin}")
 
 programs.leave()

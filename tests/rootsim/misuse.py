@@ -23,6 +23,17 @@ refusals.refused(2, ["past: unexpected"], "rootsim_misuse", "past")
 refusals.accepted("rootsim_misuse", "--until", 5)
 refusals.accepted("rootsim_misuse", "nothing", "--", "--until", 5)
 
+for options in (["--engine", "sequential"], ["--workers", 2]):
+    for rule, words in {
+        "unknown": ["agent 10000", "is not in region 5"],
+        "past": ["in the past"],
+        "region": ["EnqueueVisit(): region 64", "legal: a region below 64"],
+        "number": ["no number 7"],
+        "large": ["bytes", "65535"],
+        "tour": ["ComputeMinTour()"],
+    }.items():
+        refusals.refused(3, ["LP 5 at time", *words], "rootsim_couriers", "--lp", 64, "--wrong", rule, *options)
+
 refusals.refused(2, ["--lp 60", "no square"], "rootsim_queue", "--lp", 60)
 refusals.refused(2, ["--lp 0"], "rootsim_queue", "--lp", 0)
 refusals.refused(2, ["--wrong"], "rootsim_queue", "--lp", 64, "--wrong")

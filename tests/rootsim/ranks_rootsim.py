@@ -9,7 +9,7 @@ from ranks import Ranks  # noqa: E402
 
 ranks = Ranks()
 rolled_back = 0
-for model, options in {"rootsim_post": [], "rootsim_queue": ["--lp", 64]}.items():
+for model, options in {"rootsim_post": [], "rootsim_queue": ["--lp", 64], "rootsim_couriers": ["--lp", 64]}.items():
     reference = ranks.statistics_of(model, *options, "--engine", "sequential")
     for count in (2, 3):
         run = ranks.statistics_over(count, model, *options, "--workers", 1, "--window", "off")

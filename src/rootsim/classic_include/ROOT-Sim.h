@@ -86,32 +86,44 @@ unsigned int DirectionsCount(void);
 unsigned int NeighboursCount(unsigned int region);
 unsigned int GetReceiver(unsigned int from, direction_t direction, bool reachable);
 unsigned int FindReceiver(void); /* a neighbour of the running LP, drawn */
+unsigned int FindReceiverToward(unsigned int to); /* the first on a shortest way of the running LP */
+/* The regions of a shortest way, `dest` being the last; returns how many. */
+double ComputeMinTour(unsigned int source, unsigned int dest, unsigned int *result);
 
 #define ROOTSIM_NOT_COVERED \
     __attribute__((error("numawarp does not cover this part of ROOT-Sim (docs/rootsim.md)")))
 
 double GetValueTopology(unsigned from, unsigned to) ROOTSIM_NOT_COVERED;
 void SetValueTopology(unsigned from, unsigned to, double value) ROOTSIM_NOT_COVERED;
-unsigned int FindReceiverToward(unsigned int to) ROOTSIM_NOT_COVERED;
-double ComputeMinTour(unsigned int source, unsigned int dest,
-                      unsigned int *result) ROOTSIM_NOT_COVERED;
 
-/* The agent layer: what a model says of it compiles, what it calls does not. */
-struct _abm_settings_t {
-    const unsigned neighbour_data_size;
-    const unsigned traverse_handler;
-    const bool keep_history;
-};
+/* Agents, if the model has abm_settings: each is in a region, where its key is what handlers are given, and visits
+ * others by its plan. A model is told of a visit by the event that the plan names, and of an agent that only passes
+ * through by traverse_handler. */
 typedef unsigned long long agent_t;
-int GetNeighbourInfo(direction_t i, unsigned int *region_id, void **data_p) ROOTSIM_NOT_COVERED;
-void TrackNeighbourInfo(void *neighbour_data) ROOTSIM_NOT_COVERED;
-bool IterAgents(agent_t *agent_p) ROOTSIM_NOT_COVERED;
-unsigned CountAgents(void) ROOTSIM_NOT_COVERED;
-agent_t SpawnAgent(unsigned user_data_size) ROOTSIM_NOT_COVERED;
-void KillAgent(agent_t agent) ROOTSIM_NOT_COVERED;
-void *DataAgent(agent_t agent, unsigned *data_size_p) ROOTSIM_NOT_COVERED;
-void ScheduleNewLeaveEvent(simtime_t time, unsigned int event_type,
-                           agent_t agent) ROOTSIM_NOT_COVERED;
+
+__attribute__((weak)) extern struct _abm_settings_t {
+    const unsigned neighbour_data_size; /* of what TrackNeighbourInfo() tells the neighbours */
+    const unsigned traverse_handler;
+    const bool keep_history; /* CountPastVisits(), GetPastVisit() */
+} abm_settings;
+
+int GetNeighbourInfo(direction_t i, unsigned int *region_id, void **data_p); /* -1: none there */
+void TrackNeighbourInfo(void *neighbour_data);
+bool IterAgents(agent_t *agent_p); /* false: that was the last one; NULL: begin anew */
+unsigned CountAgents(void);
+agent_t SpawnAgent(unsigned user_data_size);
+void KillAgent(agent_t agent);
+void *DataAgent(agent_t agent, unsigned *data_size_p);
+void ScheduleNewLeaveEvent(simtime_t time, unsigned int event_type, agent_t agent);
+unsigned CountVisits(agent_t agent);
+void GetVisit(agent_t agent, unsigned *region_p, unsigned *event_type_p, unsigned i);
+void SetVisit(agent_t agent, unsigned region, unsigned event_type, unsigned i);
+void EnqueueVisit(agent_t agent, unsigned region, unsigned event_type);
+void AddVisit(agent_t agent, unsigned region, unsigned event_type, unsigned i);
+void RemoveVisit(agent_t agent, unsigned i);
+unsigned CountPastVisits(agent_t agent);
+void GetPastVisit(agent_t agent, unsigned *region_p, unsigned *event_type_p, simtime_t *time_p,
+                  unsigned i); /* 0: the last */
 
 #ifdef __cplusplus
 }

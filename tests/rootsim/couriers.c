@@ -1,0 +1,163 @@
+/* Agents in classic ROOT-Sim's style: couriers walk over a square of offices, deliver where their plan says so, pass
+ * through others, tell each other what they have seen, retire, and are followed by new ones. What an office knows goes
+ * with each courier, and so into the digest. `--wrong RULE` breaks one. */
+#include <ROOT-Sim.h>
+
+#include <stdint.h>
+
+enum { HIRE = 1, DELIVER, PASS, SET_OUT };
+
+struct office {
+    unsigned said[2]; /* to the neighbours: deliveries, visits */
+    unsigned events;
+    uint64_t checksum;
+};
+
+struct courier {
+    uint64_t seen;
+    unsigned delivered;
+    unsigned number;
+};
+
+static const char* wrong = "";
+
+static const struct argp_option model_options[] = {{"wrong", 'w', "RULE", 0, "break a rule", 0},
+                                                   {0}};
+
+static error_t parse(int key, char* arg, struct argp_state* state) {
+    (void)state;
+    if (key != 'w') return ARGP_ERR_UNKNOWN;
+    wrong = arg;
+    return 0;
+}
+
+struct argp model_argp = {model_options, parse, NULL, NULL, NULL, NULL, NULL};
+struct _topology_settings_t topology_settings = {.default_geometry = TOPOLOGY_SQUARE};
+struct _abm_settings_t abm_settings = {
+    .neighbour_data_size = 2 * sizeof(unsigned), .traverse_handler = PASS, .keep_history = true};
+
+static bool broken(const char* rule) { return strcmp(wrong, rule) == 0; }
+
+static uint64_t mix(uint64_t a, uint64_t b) { return (a ^ b) * UINT64_C(1099511628211); }
+
+/* One or two deliveries in one place. */
+static void plan(agent_t agent) {
+    const unsigned there = RandomRange(0, (int)RegionsCount() - 1);
+    unsigned region, event;
+    EnqueueVisit(agent, 0, PASS);
+    SetVisit(agent, there, DELIVER, 0);
+    AddVisit(agent, 1, PASS, 0);
+    GetVisit(agent, &region, &event, 1);
+    if (region != there || event != DELIVER) abort();
+    RemoveVisit(agent, 0);
+    if (Random() < 0.3) EnqueueVisit(agent, there, DELIVER);
+}
+
+/* The office takes in what the courier has seen, and where from. */
+static void look_at(struct office* office, agent_t agent) {
+    unsigned bytes, region, event;
+    simtime_t time;
+    struct courier* courier = DataAgent(agent, &bytes);
+    if (bytes != sizeof(*courier)) abort();
+    GetPastVisit(agent, &region, &event, &time, 0);
+    office->checksum =
+        mix(mix(mix(office->checksum, courier->seen), event), CountPastVisits(agent));
+    courier->seen = mix(office->checksum, region);
+}
+
+static void tell_each_other(struct office* office) {
+    agent_t other;
+    IterAgents(NULL);
+    while (IterAgents(&other)) {
+        const struct courier* courier = DataAgent(other, NULL);
+        office->checksum = mix(office->checksum, courier->seen);
+    }
+}
+
+static unsigned laziest_neighbour(unsigned me) {
+    unsigned best = me, least = UINT_MAX;
+    for (unsigned i = 0; i < DirectionsCount(); ++i) {
+        unsigned region, *said;
+        if (GetNeighbourInfo(i, &region, (void**)&said) == 0 && said[0] < least) {
+            least = said[0];
+            best = region;
+        }
+    }
+    return best;
+}
+
+static void break_rule(unsigned me, simtime_t now, agent_t agent) {
+    if (me != 5 || now < 3) return;
+    if (broken("unknown")) DataAgent(agent + 1000003, NULL);
+    if (broken("past")) ScheduleNewLeaveEvent(now - 1, SET_OUT, agent);
+    if (broken("region")) EnqueueVisit(agent, RegionsCount(), DELIVER);
+    if (broken("number")) RemoveVisit(agent, 7);
+    if (broken("large")) {
+        const agent_t heavy = SpawnAgent(100000);
+        EnqueueVisit(heavy, 0, DELIVER);
+        ScheduleNewLeaveEvent(now + 0.1, SET_OUT, heavy);
+    }
+    if (broken("tour")) {
+        unsigned way[RegionsCount()];
+        ComputeMinTour(me, me, way);
+    }
+}
+
+void ProcessEvent(unsigned int me, simtime_t now, int type, agent_t* content, unsigned int size,
+                  struct office* office) {
+    (void)size;
+    if (type == INIT) {
+        office = calloc(1, sizeof(*office));
+        SetState(office);
+        TrackNeighbourInfo(office->said);
+        if (me % 3 == 0) ScheduleNewEvent(me, Expent(1), HIRE, NULL, 0);
+        ScheduleNewEvent(me, now + 30, HIRE, NULL, 0);
+        return;
+    }
+    ++office->events;
+    switch (type) {
+        case HIRE: {
+            const agent_t agent = SpawnAgent(sizeof(struct courier));
+            struct courier* courier = DataAgent(agent, NULL);
+            courier->number = office->events;
+            plan(agent);
+            ScheduleNewLeaveEvent(now + Expent(0.5), SET_OUT, agent);
+            break;
+        }
+        case DELIVER: {
+            struct courier* courier = DataAgent(*content, NULL);
+            ++office->said[0];
+            tell_each_other(office);
+            look_at(office, *content);
+            break_rule(me, now, *content);
+            if (++courier->delivered > 6 && Random() < 0.2) {
+                KillAgent(*content);
+                ScheduleNewEvent(laziest_neighbour(me), now + Expent(1), HIRE, NULL, 0);
+                break;
+            }
+            if (CountVisits(*content) == 0) plan(*content);
+            ScheduleNewLeaveEvent(now + Expent(0.5), SET_OUT, *content);
+            break;
+        }
+        case PASS: {
+            unsigned way[RegionsCount()];
+            ++office->said[1];
+            look_at(office, *content);
+            if (me != 0)
+                office->checksum = mix(office->checksum, (uint64_t)ComputeMinTour(me, 0, way));
+            ScheduleNewLeaveEvent(now + Expent(0.1), SET_OUT, *content);
+            break;
+        }
+        case SET_OUT:
+            /* A later plan takes the place of the first. */
+            if (Random() < 0.1) ScheduleNewLeaveEvent(now + Expent(0.5), SET_OUT, *content);
+            break;
+        default:
+            abort();
+    }
+}
+
+bool OnGVT(unsigned int me, struct office* snapshot) {
+    (void)me;
+    return snapshot->events + CountAgents() >= 40;
+}
