@@ -6,16 +6,18 @@ they are over: digest and output files are those of a run that nobody has struck
 usage: test_kills.py FOLDER-OF-PROGRAMS [--cases N] [--seed S] [--scale X]
 
 A blow is SIGKILL to one rank or to all of them with mpirun, SIGTERM or SIGUSR1 to one rank or all, or
-SIGSTOP to one and SIGCONT a while later. It comes early, when a new checkpoint is there, or while one is
-being written. Now and then it is `./jobs/run --retries` that starts a killed run again. A case is all drawn from its
+SIGSTOP to one and SIGCONT a while later. It comes early, when a new checkpoint is there or later, or while one
+is being written. Now and then it is `./jobs/run --retries` that starts a killed run again. A case is all drawn from its
 seed, `S` and those that follow: what is done, not to the microsecond when. --scale: of the length of the runs."""
 
 import argparse
 import json
 import os
 import random
+import shlex
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -29,11 +31,11 @@ CASES_DEFAULT = 4
 CASES_MOST = 5  # times as many, until all that is wanted was met
 # (ranks, workers): what crawls on two cores where the machine has other work, too, and what does not.
 LAYOUTS = [(1, 1), (1, 2), (1, 3), (2, 1), (2, 2), (3, 1), (3, 2), (4, 1)]
-FAST_LAYOUTS = [(1, 1), (1, 2), (2, 1)]
+FAST_LAYOUTS = [(1, 1), (1, 1), (1, 2), (2, 1)]
 GROUPS_MIN = max(ranks for ranks, _ in LAYOUTS)
 WANTED = ["restarts beyond time 0", "restarts on other ranks", "conservative", "kills",
           "kills amid a checkpoint", "groups moved between ranks", "kills mended by --retries"]
-SECONDS_MAX = 300
+SECONDS_MAX = 600
 
 options = argparse.ArgumentParser()
 options.add_argument("programs")
@@ -94,9 +96,10 @@ class Case:
         return ["--width", 16, "--height", 16, "--move-mean", 200, "--state", "plain" if plain else "containers",
                 "--until", given.scale * dice.choice([1000, 3000]), "--lps-per-group", dice.choice([4, 16])]
 
-    def piece(self, dice, layouts):
-        """(ranks, options) of a start."""
-        count, workers = dice.choice(layouts)
+    def piece(self, dice, is_to_end):
+        """(ranks, options) of a start. What is to come to the end has no options that make it crawl on a machine
+        with other work."""
+        count, workers = dice.choice(FAST_LAYOUTS if is_to_end else LAYOUTS)
         engines = ["timewarp"] * 3
         if self.has_lookahead:
             engines.append("conservative")
@@ -108,13 +111,16 @@ class Case:
         if engine == "timewarp":
             for share, option, values in [
                     (1, "--rollback", self.rollbacks), (0.5, "--state-saving-interval", [1, 3, 20]),
-                    (0.5, "--gvt-interval", [0.2, 1, 5, "300ev"]), (0.3, "--window", ["off", 1, 5]),
-                    (0.3, "--keep-safe-events", ["on"]), (0.25, "--check-rollback", [0.02, 0.2]),
-                    (0.15, "--check-interrupt", [0.02])]:
+                    (0 if is_to_end else 0.5, "--gvt-interval", [0.2, 1, 5, "300ev"]),
+                    (0 if is_to_end else 0.3, "--window", ["off", 1, 5]),
+                    (0.3, "--keep-safe-events", ["on"]),
+                    (0 if is_to_end else 0.25, "--check-rollback", [0.02, 0.2]),
+                    (0 if is_to_end else 0.15, "--check-interrupt", [0.02])]:
                 if dice.random() < share:
                     words += [option, dice.choice(values)]
             if dice.random() < 0.7:
-                words += ["--rebind", dice.choice([0.01, 0.05]), "--check-rebind", dice.choice([0.2, 0.8])]
+                words += ["--rebind", 0.1 if is_to_end else dice.choice([0.01, 0.05]),
+                          "--check-rebind", dice.choice([0.2, 0.8])]
         if count > 1 and dice.random() < 0.2:
             words += ["--net-thread", "on"]
         return count, words
@@ -141,9 +147,9 @@ class Struck:
         self.stats = self.folder / "stats.json"
         self.ranks = 0
 
-    def start(self, period_seconds, layouts, retried):
+    def start(self, period_seconds, is_to_end, retried):
         before = self.ranks
-        self.ranks, options = self.case.piece(self.dice, layouts)
+        self.ranks, options = self.case.piece(self.dice, is_to_end)
         program, *model = self.case.model
         self.words = [*model, *options, "--quiet", "--stats", self.stats, "--output", self.output,
                       "--checkpoint", self.checkpoint, "--checkpoint-period", period_seconds]
@@ -171,7 +177,7 @@ class Struck:
         pids = self.pids()
         if moment == "being saved":
             self.wait_for(lambda: unfinished(self.checkpoint))
-        time.sleep(self.dice.uniform(0, 0.2 if moment == "saved" else 0.005))
+        time.sleep(self.dice.uniform(0, {"saved": 0.2, "later": 2, "being saved": 0.005}[moment]))
         return pids
 
     def pids(self):
@@ -205,10 +211,10 @@ class Struck:
         """A start and a blow. Whether the run is over."""
         retried = blow == "KILL one, retried"
         # So often that it is nearly always being saved, or so that it gets on.
-        period_seconds = (0.02 if moment == "being saved" and blow != "STOP one"
-                         else self.dice.choice([0.05, 0.3]) if blow else 600)
         is_to_end = retried or blow in (None, "STOP one")
-        with self.start(period_seconds, FAST_LAYOUTS if is_to_end else LAYOUTS, retried) as launch:
+        period_seconds = (0.02 if moment == "being saved" and not is_to_end
+                          else self.dice.choice([0.3, 1] if is_to_end else [0.05, 0.3]) if blow else 600)
+        with self.start(period_seconds, is_to_end, retried) as launch:
             legal = {0}
             if blow:
                 pids = self.wait(moment)
@@ -248,16 +254,20 @@ def run_case(seed):
     run = Struck(f"run-{seed}", case, dice)
     blows = [dice.choice([("saved", "KILL one"), ("being saved", "KILL all"), ("being saved", "KILL one")])]
     while len(blows) < 3 and dice.random() < 0.7:
-        blows.append((dice.choice(["early", "saved", "being saved"]),
+        blows.append((dice.choice(["early", "saved", "later", "being saved"]),
                       dice.choice(["KILL one", "KILL all", "TERM one", "TERM all", "USR1 one",
                                    "USR1 all", "STOP one"])))
     dice.shuffle(blows)
     if seed % 2 == 0:
         blows.append(("saved", "KILL one, retried"))
     is_over = False
-    for moment, blow in [*blows, (None, None), (None, None)]:
-        is_over = is_over or run.resume(moment, blow)
-    expect(is_over, "it is over")
+    try:
+        for moment, blow in [*blows, (None, None), (None, None)]:
+            is_over = is_over or run.resume(moment, blow)
+        expect(is_over, "it is over")
+    except subprocess.TimeoutExpired as error:
+        expect(False, f"nothing after {error.timeout} s, at {gvt(run.checkpoint)}: {shlex.join(map(str, run.words))}: "
+                      f"{run.launch.stderr()}")
     expect(run.stats.exists() and result(run.stats) == reference,
            f"{reference} after {time.monotonic() - began:.1f} s"
            + ("" if not run.stats.exists() or result(run.stats) == reference else f", not {result(run.stats)}"))
