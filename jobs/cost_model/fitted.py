@@ -3,6 +3,7 @@ fitted to, and makes the tables."""
 
 from dataclasses import dataclass
 
+import memory
 import model
 
 REMOTE = 0.1
@@ -93,4 +94,5 @@ def table(measured, fitted):
                          f"{1e6 / model.round_time(ranks, net, engine):.0f} | "
                          f"{near.events_a_batch:.1f} / {far.events_a_batch:.1f} | "
                          f"{near.share:.2f} / {far.share:.2f} |")
+    lines += ["", *memory.lines(memory.by_layout(measured.get("rank_memory", [])))]
     return "\n".join(lines) + "\n"

@@ -8,6 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import memory
 from lib import cores
 from lib.series.machine import cpu_model
 
@@ -65,7 +66,9 @@ def measure(programs, say):
     for ranks in (1, 2, 4):
         say(f"PHOLD on {ranks} ranks, GVT without pause")
         rounds.append(phold(programs, ranks, "--remote", 0.1, "--gvt-interval", 0.001))
+    say("memory of one rank of many")
+    rank_memory = memory.measure(programs)
     return {"schema": "numawarp.cost-model/1", "cpu": cpu_model(),
             "cores": len(cores.this_machine().cores), "commit": alone["commit"],
             "shared_memory": shared, "tcp": tcp, "phold_alone": alone, "phold_two_ranks": apart,
-            "phold_rounds": rounds}
+            "phold_rounds": rounds, "rank_memory": rank_memory}

@@ -6,7 +6,7 @@ and nothing comes after it, so that what is resident is what LPs and events take
 --until 5. All runs of a size must have one digest. Set-up times are the least over the rounds: the first run
 that a machine gives so much memory waits for it.
 
-Then rank_size_bench: 100 million LPs over 1,024 ranks of 2 workers, of which one is there.
+Then one rank of many (rank_size_bench) beside what it takes on paper: 100 million LPs over up to 1,024 ranks.
 
 usage: sizes.py FOLDER-OF-PROGRAMS [ROUNDS] [--sizes LPS...] [--json FILE] [--picture FILE]"""
 
@@ -19,9 +19,11 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path += [str(ROOT / "jobs"), str(ROOT / "jobs/cost_model")]
+import memory  # noqa: E402
+
 ROUNDS_DEFAULT = 3
-SECONDS_MAX = 600
-SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
+SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 # Until 110 nearly all first events have come (their times are 100 and an exponential of mean 0.9), and no second.
 SERIES = {
     "one event each": "--lookahead 100 --until 110",
@@ -96,16 +98,7 @@ def table(found, sizes):
                    f"{phold[lps]['resident_peak_bytes'] / 1e6:,.0f} | {phold[lps]['loop_seconds']:.1f} |")
 
 
-def rank_lines(rank):
-    common = rank["plan"] + rank["tables_of_rank_and_workers"]
-    yield (f"{rank['lps']:,} LPs over {rank['ranks']:,} ranks of {rank['workers']} workers: a rank has "
-           f"{rank['lps_of_rank']:,} LPs, which take {rank['lps_with_events'] / 1e6:.1f} MB with an event each, "
-           f"{rank['bytes_an_lp']:.0f} bytes an LP; plan and tables {common / 1e6:.2f} MB; the program "
-           f"{rank['resident_at_first'] / 1e6:.1f} MB")
-
-
 def draw(file, found, sizes, facts):
-    sys.path.append(str(ROOT / "jobs"))
     from lib.plotting import pyplot
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 4.2))
     for colour, (engine, its) in zip(COLOURS, found["one event each"].items()):
@@ -139,13 +132,13 @@ def main():
     sizes = sorted(given.sizes)
     about = run(given.programs, 10, "--until 1")
     facts = {name: about[name] for name in ("machine", "commit", "date")}
-    rank = json.loads(subprocess.check_output([given.programs / "rank_size_bench"], timeout=SECONDS_MAX))
+    ranks = memory.measure(given.programs)
     found, digests = measure(given.programs, sizes, given.rounds)
-    print("\n".join([*table(found, sizes), "", *rank_lines(rank)]))
+    print("\n".join([*table(found, sizes), "", *memory.lines(memory.by_layout(ranks))]))
     if given.json:
         given.json.write_text(json.dumps(
             {**facts, "rounds": given.rounds, "options": {"series": SERIES, "engines": ENGINES},
-             "digests": digests, "series": found, "one_rank_of_many": rank}, indent=1) + "\n")
+             "digests": digests, "series": found, "one_rank_of_many": ranks}, indent=1) + "\n")
     if given.picture:
         draw(given.picture, found, sizes, facts)
 
