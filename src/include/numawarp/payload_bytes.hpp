@@ -1,18 +1,19 @@
 // The bytes of a payload as they travel: those of its members, with zeros where it has padding. What
 // the stack left in there would make two equal events different ones to the digest.
 //
-// g++ has a builtin that clears padding. For a compiler without it (clang up to 20) the padding is
-// found at compile time: in a constant expression a byte of padding has no value, and reading it is
-// an error that a concept can ask for. That sees through everything but unions, bit-fields and
-// pointers, and classes that no constant expression can hold, which are refused where they are not of
-// the kind that cannot have any padding.
+// g++ has a builtin that clears padding. It goes over an array of more than 64 bytes by a loop, and then
+// loses its place: it clears members of the array instead of what comes behind it (g++ 12 does). So for
+// larger payloads, and for a compiler without the builtin (clang up to 20), the padding is found at
+// compile time: in a constant expression a byte of padding has no value, and reading it is an error that
+// a concept can ask for. That sees through everything but unions, bit-fields and pointers, and classes
+// that no constant expression can hold, which are refused where they are not of the kind that cannot
+// have any padding.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstring>
 #include <type_traits>
-#include <utility>
 
 namespace nw::detail {
 
@@ -25,11 +26,31 @@ concept PaddingCanBeFound = requires {
         __builtin_bit_cast(BytesOf<T>, __builtin_bit_cast(T, BytesOf<T>{})), true)>;
 };
 
-template <class T, std::size_t index>
-concept ByteHasValue = requires {
-    typename std::bool_constant<__builtin_bit_cast(
-                                    BytesOf<T>, __builtin_bit_cast(T, BytesOf<T>{}))[index] == 0>;
+template <std::size_t begin, std::size_t end, std::size_t size>
+constexpr bool read(const std::array<unsigned char, size>& bytes) {
+    unsigned sum = 0;
+    for (std::size_t at = begin; at < end; ++at) sum += bytes[at];
+    return sum == 0;
+}
+
+template <class T, std::size_t begin, std::size_t end>
+concept BytesHaveValues = requires {
+    typename std::bool_constant<read<begin, end>(
+        __builtin_bit_cast(BytesOf<T>, __builtin_bit_cast(T, BytesOf<T>{})))>;
 };
+
+template <class T, std::size_t begin, std::size_t end>
+void clear_found_padding_between(BytesOf<T>& bytes) noexcept {
+    if constexpr (BytesHaveValues<T, begin, end>) {
+        return;
+    } else if constexpr (end - begin == 1) {
+        bytes[begin] = 0;
+    } else {
+        constexpr std::size_t middle = begin + (end - begin) / 2;
+        clear_found_padding_between<T, begin, middle>(bytes);
+        clear_found_padding_between<T, middle, end>(bytes);
+    }
+}
 
 // As the builtin would leave them. Public to the tests, which compare the two.
 template <class T>
@@ -38,23 +59,30 @@ void clear_found_padding(BytesOf<T>& bytes) noexcept {
                   "this compiler cannot find the padding of a payload with a union, a bit-field or "
                   "a pointer in it, or without a constexpr constructor: give the payload plain "
                   "members, with names for all its bytes");
-    [&]<std::size_t... index>(std::index_sequence<index...>) {
-        (..., (ByteHasValue<T, index> ? void() : void(bytes[index] = 0)));
-    }
-    (std::make_index_sequence<sizeof(T)>());
+    clear_found_padding_between<T, 0, sizeof(T)>(bytes);
 }
+
+template <class T>
+inline constexpr bool builtin_clears_padding =
+#if __has_builtin(__builtin_clear_padding)
+    sizeof(T) <= 64;
+#else
+    false;
+#endif
 
 template <class T>
 BytesOf<T> payload_bytes(const T& payload) noexcept {
     BytesOf<T> bytes;
+    if constexpr (builtin_clears_padding<T>) {
+        T clean = payload;
 #if __has_builtin(__builtin_clear_padding)
-    T clean = payload;
-    __builtin_clear_padding(&clean);
-    std::memcpy(bytes.data(), &clean, sizeof(T));
-#else
-    std::memcpy(bytes.data(), &payload, sizeof(T));
-    if constexpr (!std::has_unique_object_representations_v<T>) clear_found_padding<T>(bytes);
+        __builtin_clear_padding(&clean);
 #endif
+        std::memcpy(bytes.data(), &clean, sizeof(T));
+    } else {
+        std::memcpy(bytes.data(), &payload, sizeof(T));
+        if constexpr (!std::has_unique_object_representations_v<T>) clear_found_padding<T>(bytes);
+    }
     return bytes;
 }
 

@@ -60,6 +60,13 @@ struct Full {
     std::uint32_t c;
 };
 
+// An array of more than 64 bytes with padding in it, and padding behind it.
+struct LongArray {
+    std::array<Base, 8> bases;
+    char letter;
+    double number;
+};
+
 // 'v' where a byte travels and '.' where it is cleared, seen from an object full of ones.
 template <class T>
 std::string travelling() {
@@ -85,6 +92,13 @@ TEST_CASE("payload_bytes: the members travel, the padding between them is zero")
     CHECK(travelling<Full>() == std::string(16, 'v'));
     CHECK(travelling<double>() == std::string(8, 'v'));
     CHECK(travelling<std::array<std::uint8_t, 3>>() == "vvv");
+}
+
+TEST_CASE("payload_bytes: padding behind an array with padding is cleared, and no member is") {
+    std::string mask;
+    for (std::size_t i = 0; i < std::tuple_size_v<decltype(LongArray::bases)>; ++i)
+        mask += "vvvvvvvvv.......";
+    CHECK(travelling<LongArray>() == mask + "v.......vvvvvvvv");
 }
 
 TEST_CASE("payload_bytes: the members' bytes are those of the object") {
