@@ -17,16 +17,18 @@ namespace {
 using Chunk = std::vector<std::byte>;
 using Chunks = std::map<const std::byte*, Chunk>;  // by address
 
-bool points_into(const AddressRange& range, const std::byte* place) noexcept {
+bool points_into(std::span<const AddressRange> ranges, const std::byte* place) noexcept {
     std::uint64_t word = 0;
     std::memcpy(&word, place, sizeof word);
-    return word >= range.begin && word < range.end;
+    return std::any_of(ranges.begin(), ranges.end(), [word](const AddressRange& range) {
+        return word >= range.begin && word < range.end;
+    });
 }
 
 // Finds the first byte at which two chunks differ.
 class Comparison {
   public:
-    explicit Comparison(const AddressRange& stack) : stack_(stack) {}
+    explicit Comparison(std::span<const AddressRange> stacks) : stacks_(stacks) {}
 
     // It, or the end. Requires: a chunk of one size never gets another.
     std::size_t first_difference(const Chunk& was, const Chunk& is) {
@@ -38,7 +40,7 @@ class Comparison {
                 was.begin());
             const std::size_t word = at / word_bytes * word_bytes;
             if (word + word_bytes > std::min(was.size(), is.size()) ||
-                !points_into(stack_, &was[word]) || !points_into(stack_, &is[word]))
+                !points_into(stacks_, &was[word]) || !points_into(stacks_, &is[word]))
                 return at;
             has_passed_over_ = true;
             at = word + word_bytes;
@@ -48,8 +50,8 @@ class Comparison {
 
   private:
     static constexpr std::size_t word_bytes = sizeof(std::uint64_t);
-    AddressRange stack_;
-    bool has_passed_over_ = false;  // words that point into the stack
+    std::span<const AddressRange> stacks_;
+    bool has_passed_over_ = false;  // words that point into them
 };
 
 std::string words_for(const std::string& what, std::size_t at, const Chunk& was, const Chunk& is) {
@@ -69,8 +71,8 @@ Chunks::const_iterator holder_of(const Chunks& chunks, const std::byte* address)
 
 std::optional<std::string> describe_difference(const LpHeap& heap, const Snapshot& snapshot,
                                                const void* object, std::size_t object_bytes,
-                                               const AddressRange& stack) {
-    Comparison comparison(stack);
+                                               std::span<const AddressRange> stacks) {
+    Comparison comparison(stacks);
     Chunks before, now;
     heap.for_each_saved_chunk(
         snapshot, [&](const std::byte* address, std::size_t bytes, const std::byte* saved) {

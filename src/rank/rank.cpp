@@ -50,6 +50,7 @@ Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, Outp
                 transport.ranks() > 1 && !plan.config.net_thread ? &transport : nullptr),
       seats_(worker_nodes.empty() ? std::vector<NodeId>(plan.workers) : worker_nodes,
              transport.rank(), shared_seats),
+      stacks_(plan.workers),
       handed_over_(plan.workers),
       rebinding_(plan.config.rebind_seconds, plan.config.check_rebind, plan.config.seed,
                  plan.moves_between_ranks(), seats_),

@@ -41,6 +41,7 @@ class MemorySource;
 class Os;
 class OutputWriter;
 class RunHistory;
+struct AddressRange;
 struct Group;
 struct LiveProgress;
 struct LpRecord;
@@ -75,6 +76,8 @@ class Rank {
     }
     RankId id() const noexcept;
     std::size_t batch_bytes() const noexcept { return batch_bytes_; }
+    // Where the threads of workers have their stacks: each writes its own before a barrier.
+    std::vector<AddressRange>& stacks() noexcept { return stacks_; }
     int stop_signal() const noexcept { return stop_signal_.load(std::memory_order_relaxed); }
 
     // A worker's groups are made in its own thread, so that their pages are born beside it.
@@ -179,6 +182,7 @@ class Rank {
     std::vector<ReadyList> ready_lists_;  // by worker
     Sleepers sleepers_;
     WorkerSeats seats_;
+    std::vector<AddressRange> stacks_;  // by worker
     std::mutex handover_mutex_;
     std::vector<std::vector<Handover>> handed_over_;  // by receiver, under handover_mutex_
 

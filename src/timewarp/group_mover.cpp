@@ -102,9 +102,7 @@ void GroupMover::plan() {
                                   config.seed ^ pauses_, group_bytes_most)
                 : plan_rank_moves(ranks, run_.plan.workers, {ns_per_byte_, group_bytes_most});
     if (planned_.empty()) return;
-    std::vector<AddressRange> stacks;
-    for (const auto& worker : workers_) stacks.push_back(worker->stack());
-    map_.emplace(run_.memory.os(), std::move(stacks));
+    map_.emplace(run_.memory.os(), rank_.stacks());
     let_go_();
     take_batch();
 }

@@ -70,7 +70,7 @@ class alignas(64) Worker final : private detail::EventSink,
     // Makes ready what belongs to the worker's thread. Thread: its own, before anything else there; and
     // leave_thread() after all else.
     void adopt_thread();
-    AddressRange stack() const noexcept override { return stack_; }
+    AddressRange stack() const noexcept override;
     // Builds the worker's groups, with pages on the node of the calling thread. All workers' are there
     // before the first start(). Thread: its own, or one for all (docs/decisions/0016).
     void build_groups();
@@ -276,7 +276,6 @@ class alignas(64) Worker final : private detail::EventSink,
     double asleep_seconds_ = 0;
     TraceTurn trace_turn_{core_.trace};
     std::unique_ptr<MemoryLook> memory_look_;
-    AddressRange stack_;
     std::uint32_t walked_at_round_ = 0;  // paranoid
 };
 

@@ -19,10 +19,14 @@ namespace nw {
 
 void Worker::adopt_thread() {
     warm_up();
-    stack_ = own_stack();
+    core_.rank.stacks()[core_.self.worker] = own_stack();
     core_.guard.adopt_thread();
     undo_guard_.adopt_thread();
     WatchedThread::adopt_thread();
+}
+
+AddressRange Worker::stack() const noexcept {
+    return core_.rank.stacks()[core_.self.worker];
 }
 
 void Worker::build_groups() {
@@ -30,7 +34,7 @@ void Worker::build_groups() {
         if (core_.plan.partition.first_owner(g) == core_.self)
             build_group(g, &core_.rank.memory_budget());
     if (!core_.plan.notes_constructed()) return;
-    const AddressMap map(core_.rank.os(), {stack_});
+    const AddressMap map(core_.rank.os(), {stack()});
     for (Group* group : core_.groups) note_constructed(*group, map);
 }
 

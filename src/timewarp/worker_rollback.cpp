@@ -246,8 +246,9 @@ std::string Worker::difference_after_rollback(const LpRecord& lp, const Snapshot
                                               std::uint64_t random_counter,
                                               std::uint32_t sequence) const {
     if (!lp.heap->equals(before)) {
-        const std::optional<std::string> where = describe_difference(
-            *lp.heap, before, lp.process, core_.plan.kinds.object_bytes(lp.kind), stack_);
+        const std::optional<std::string> where =
+            describe_difference(*lp.heap, before, lp.process,
+                                core_.plan.kinds.object_bytes(lp.kind), core_.rank.stacks());
         if (where) return where->empty() ? "its heap" : *where;
     }
     if (lp.random_counter != random_counter)
