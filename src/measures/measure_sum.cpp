@@ -17,6 +17,19 @@ void detail::refuse_value(double value) {
                                  value, figure_max));
 }
 
+void detail::refuse_time(VirtualTime time, VirtualTime last) {
+    throw ModelError(fmt::format(
+        "a time average was told of time {} after time {}; legal: times that do not fall", time,
+        last));
+}
+
+void detail::refuse_bounds(double low, double high) {
+    throw ModelError(
+        fmt::format("a histogram has the bounds {} and {}; legal: the first is less than the "
+                    "second, by at most {}",
+                    low, high, figure_max));
+}
+
 std::string_view word_for(FigureKind kind) noexcept {
     constexpr std::string_view words[] = {"tally", "time average", "histogram", "count"};
     return words[static_cast<std::size_t>(kind)];
@@ -29,13 +42,12 @@ std::string name_of(const MeasureFigures::Quantile& quantile) {
 void MeasureSum::add(const std::string& name, const detail::FigureView& view) {
     const bool fits = lps_ == 0 || (kind_ == view.kind && bins_.size() == view.bins.size() &&
                                     low_ == view.low && high_ == view.high);
-    if (!fits || (view.kind == FigureKind::histogram && !(view.low < view.high)))
-        throw ModelError(fmt::format(
-            "measure {}: {}", name,
-            fits ? fmt::format("a histogram from {} to {}; legal: to more than from", view.low,
-                               view.high)
-                 : "LPs have figures of different kinds, or histograms of different bins; legal: "
-                   "the same in all LPs"));
+    if (!fits)
+        throw ModelError(
+            fmt::format("measure {}: LPs have figures of different kinds, or histograms of "
+                        "different bins; legal: "
+                        "the same in all LPs",
+                        name));
     if (lps_ == 0) {
         kind_ = view.kind;
         low_ = view.low;

@@ -39,9 +39,11 @@ namespace detail {
 // --warm-up. Written before LPs are built, and not while handlers run.
 inline VirtualTime measured_from = 0;
 
-// Fails the handler. Squares of figures must not overflow.
+// These fail the handler. Squares of figures must not overflow.
 inline constexpr double figure_max = 1e100;
 [[noreturn]] void refuse_value(double value);
+[[noreturn]] void refuse_time(VirtualTime time, VirtualTime last);
+[[noreturn]] void refuse_bounds(double low, double high);
 inline void check_value(double value) {
     if (!(std::abs(value) <= figure_max)) [[unlikely]]
         refuse_value(value);
@@ -240,9 +242,11 @@ class TimeAverage {
     explicit TimeAverage(double level) : level_(level) {}
 
     // The level is this from now on. Requires: times that do not go back, and a level from -1e100 to 1e100; a
-    // breach of the latter is a ModelError.
+    // breach is a ModelError.
     void set(VirtualTime now, double level) {
         detail::check_value(level);
+        if (!(now >= since_)) [[unlikely]]
+            detail::refuse_time(now, since_);
         account(now);
         count_ += now >= detail::measured_from;
         level_ = level;
@@ -285,8 +289,10 @@ class Histogram {
     static_assert(bins > 0, "a histogram has bins");
 
   public:
-    // Requires: low < high. For all LPs the same.
-    Histogram(double low, double high) : low_(low), high_(high) {}
+    // Requires: low < high, both finite; a breach is a ModelError. For all LPs the same.
+    Histogram(double low, double high) : low_(low), high_(high) {
+        if (!(low < high && high - low <= detail::figure_max)) detail::refuse_bounds(low, high);
+    }
 
     // Adds a value. Requires: it is a number from -1e100 to 1e100; a breach is a ModelError.
     void record(VirtualTime now, double value) {
