@@ -1,8 +1,7 @@
 // Processes. Goal: what they wait for happens when and in the order that numawarp/process/ says, what they hold
 // is destroyed once, what they do wrong is the event's failure, and all of it is the same with rollbacks.
 //
-// Method: a scene is an LP whose processes note what they see in a text that lies outside of it, under the
-// sequential engine. What rollbacks do is seen in digests.
+// Method: scenes note what they see; what rollbacks do is seen in digests.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,93 +16,11 @@
 #include <numawarp/process.hpp>
 
 #include "tests/engine/engines.hpp"
+#include "tests/engine/process_scene.hpp"
 #include "tests/support/catch.hpp"
 
 namespace nw::test {
 namespace {
-
-// Allocates nothing in a handler.
-struct Notes {
-    std::array<char, 4096> text;
-    std::size_t size = 0;
-    int alive = 0;  // Guests
-};
-
-class Scene;
-using Play = void (*)(Scene&);
-
-class Scene final : public ProcessLp {
-  public:
-    Scene(LpId, Play play, Notes* notes, double lag) : play_(play), notes_(notes) {
-        if (lag > 0) env.may_lag(lag);
-    }
-    void start() override { play_(*this); }
-    void finish() override { note("end"); }
-    void note(std::string_view word) const {
-        const auto end =
-            fmt::format_to_n(notes_->text.data() + notes_->size, notes_->text.size() - notes_->size,
-                             "{}:{} ", env.now(), word);
-        notes_->size += end.size;
-    }
-    Notes& notes() const { return *notes_; }
-
-    Resource desk{env};
-    Container tank{env, 100, 50};
-    Store<std::unique_ptr<int>> shelf{env, 2};
-    Signal signal{env};
-    std::vector<Process> processes;
-
-  private:
-    Play play_;
-    Notes* notes_;
-};
-
-// Counts those that are alive.
-struct Guest {
-    explicit Guest(const Scene& scene) : notes(scene.notes()) { ++notes.alive; }
-    Guest(const Guest&) = delete;
-    ~Guest() { --notes.alive; }
-    Notes& notes;
-};
-
-class Stage final : public Model {
-  public:
-    Stage(Play play, double lag) : Model("stage", "one scene"), play_(play), lag_(lag) {}
-    Setup setup() override {
-        Setup setup;
-        setup.lps = 1;
-        setup.until = 1000;
-        setup.payload_bytes_max = 16;
-        setup.process = process<Scene>(play_, &notes, lag_);
-        return setup;
-    }
-    Notes notes;
-
-  private:
-    Play play_;
-    double lag_;
-};
-
-Config in_order() {
-    Config config;
-    config.engine = EngineKind::sequential;
-    return config;
-}
-
-std::string told(Play play, double lag = 0) {
-    Stage stage(play, lag);
-    run_model(stage, in_order());
-    std::string text(stage.notes.text.data(), stage.notes.size);
-    return text.substr(0, text.size() - std::string_view("1000:end ").size());
-}
-std::string failure(Play play) {
-    Stage stage(play, 0);
-    return model_error_of(stage, in_order());
-}
-bool says(const std::string& text, std::string_view words) {
-    INFO(text);
-    return text.find(words) != std::string::npos;
-}
 
 // --- Time ------------------------------------------------------------------------------------------
 
@@ -556,7 +473,7 @@ class EarlyModel final : public Model {
 
 TEST_CASE("an environment has no Context outside of events, and says so") {
     EarlyModel model;
-    CHECK(says(model_error_of(model, in_order()), "within events only"));
+    CHECK(says(model_error_of(model, in_order()), "outside of the events of its LP"));
 }
 
 // --- Messages --------------------------------------------------------------------------------------
@@ -681,7 +598,11 @@ TEST_CASE("processes end with one digest on every engine, with rollbacks and wit
             if (forced && engine != EngineKind::timewarp) continue;
             Config config = wild_config(engine);
             config.keep_safe_events = engine == EngineKind::timewarp;
-            if (forced) config.check_rollback = 0.1;
+            if (forced) {
+                config.check_rollback = 0.1;
+                config.rebind_seconds = 0.001;
+                config.check_rebind = 0.5;
+            }
             const RunResult result = run_model(towns, config);
             INFO(name_of(engine) << (forced ? ", forced" : ""));
             CHECK(result.digest.hex() == reference.digest.hex());

@@ -88,10 +88,15 @@ class Awaited : private detail::Link {
     Environment& env() const noexcept { return *env_; }
 
   protected:
-    // For those who make what can be awaited: it has not happened yet.
-    explicit Awaited(Environment& env) noexcept : env_(&env) {}
+    // Requires: an event of the environment's LP; a breach is a ModelError.
+    explicit Awaited(Environment& env);
     ~Awaited() = default;
 
+    // `failure`: what whoever awaits it gets thrown, if it is not null. It must outlive this.
+    void happen(const std::exception_ptr& failure) noexcept {
+        failure_ = failure == nullptr ? nullptr : &failure;
+        happen();
+    }
     // Now it happens: who awaits it goes on at this instant.
     void happen() noexcept;
     // Whether a co_await has returned with it; if not, what it holds goes back.
@@ -105,9 +110,18 @@ class Awaited : private detail::Link {
     template <class Operand, bool returns_interrupt>
     friend class Waiting;
 
+    // Requires: nobody awaits it; and who is to await it, or is, belongs to that environment. A breach is a
+    // ModelError.
+    void check_free(const Environment* env) const;
+    void throw_failure() const {
+        if (failure_ != nullptr) [[unlikely]]
+            std::rethrow_exception(*failure_);
+    }
+
     Environment* env_;
     detail::Condition* part_of_ = nullptr;
     detail::ProcessState* process_ = nullptr;  // who awaits it
+    const std::exception_ptr* failure_ = nullptr;
     bool happened_ = false;
     bool accepted_ = false;
 };

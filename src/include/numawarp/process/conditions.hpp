@@ -29,24 +29,30 @@
 namespace nw {
 namespace detail {
 
-// Happens when so many of its parts have.
+// Happens when so many of its parts have. It fails if the part that decided it has, or one before that.
 class Condition : public Awaited {
   protected:
     Condition(Environment& env, std::size_t missing) noexcept : Awaited(env), missing_(missing) {}
     ~Condition() = default;
 
-    void add(Awaited& part) noexcept {
+    void add(Awaited& part) {
+        if (part.happened()) return hear(part);
+        part.check_free(&env());
         part.part_of_ = this;
-        if (part.happened()) hear(part);
     }
-    static void remove(Awaited& part) noexcept { part.part_of_ = nullptr; }
+    void remove(Awaited& part) noexcept {
+        if (part.part_of_ == this) part.part_of_ = nullptr;
+    }
+    void fail_with(const Awaited& part) noexcept { failure_ = part.failure_; }
 
     const Awaited* decided_by_ = nullptr;
 
   private:
     friend class nw::Awaited;
     void hear(const Awaited& part) noexcept {
-        if (missing_ == 0 || --missing_ > 0) return;
+        if (missing_ == 0) return;
+        if (failure_ == nullptr) fail_with(part);
+        if (--missing_ > 0) return;
         decided_by_ = &part;
         happen();
     }
@@ -86,26 +92,44 @@ template <class T>
 concept Awaitable = std::is_base_of_v<Awaited, T> || std::is_same_v<T, Signal> || is_outcome<T> ||
     std::is_same_v<T, Process>;
 
-// Common to any_of and all_of.
+// Common to any_of and all_of. Operands are references where they have names.
 template <class... Operands>
 class Several : public Condition {
-  public:
-    void accept() noexcept {
-        Condition::accept();
-        std::apply([](auto&... held) { (held.node.accept(), ...); }, held_);
-    }
-
   protected:
     template <class First, class... Others>
     Several(std::size_t missing, First& first, Others&... others)
-        : Condition(first.env(), missing), held_(first, others...) {
+        : Several(NothingAdded{}, missing, first, others...) {
         std::apply([&](auto&... held) { (add(held.node), ...); }, held_);
     }
     ~Several() {
-        std::apply([](auto&... held) { (remove(held.node), ...); }, held_);
+        std::apply([&](auto&... held) { (remove(held.node), ...); }, held_);
     }
 
-    std::tuple<Held<Operands>...> held_;
+    // What has happened, and counts for those who wait, or has a name by which they may ask for it.
+    // Nobody can know of the rest, which goes back.
+    template <class Counts>
+    void accept_each(Counts&& counts) noexcept {
+        Condition::accept();
+        std::apply([&](auto&... held) { (accept<Operands>(held.node, counts(held.node)), ...); },
+                   held_);
+    }
+
+    std::tuple<Held<std::remove_cvref_t<Operands>>...> held_;
+
+  private:
+    // Its destructor takes parts out again if one cannot be added.
+    struct NothingAdded {};
+    template <class First, class... Others>
+    Several(NothingAdded, std::size_t missing, First& first, Others&... others)
+        : Condition(first.env(), missing), held_(first, others...) {}
+
+    template <class Operand, class Node>
+    static void accept(Node& node, bool counts) noexcept {
+        if constexpr (std::is_base_of_v<Condition, Node>)
+            node.accept(counts);
+        else if (counts || std::is_lvalue_reference_v<Operand>)
+            node.accept();
+    }
 };
 
 }  // namespace detail
@@ -117,6 +141,11 @@ class [[nodiscard]] AnyOf final : public detail::Several<Operands...> {
     // Of operands that live until the co_await is over.
     template <class... Given>
     explicit AnyOf(Given&... given) : detail::Several<Operands...>(1, given...) {}
+    // For co_await: it has returned. `counts`: what waits for this goes on because of it.
+    void accept(bool counts = true) noexcept {
+        this->accept_each(
+            [&](const Awaited& part) { return counts && &part == this->decided_by_; });
+    }
     // What co_await returns: the number of the one that happened first, from 0.
     std::size_t result() const noexcept {
         return std::apply(
@@ -138,6 +167,10 @@ class [[nodiscard]] AllOf final : public detail::Several<Operands...> {
     // Of operands that live until the co_await is over.
     template <class... Given>
     explicit AllOf(Given&... given) : detail::Several<Operands...>(sizeof...(Operands), given...) {}
+    // For co_await: it has returned. `counts`: what waits for this goes on because of it.
+    void accept(bool counts = true) noexcept {
+        this->accept_each([&](const Awaited&) { return counts && this->happened(); });
+    }
     // What co_await returns: nothing.
     void result() const noexcept {}
 };
@@ -145,22 +178,26 @@ class [[nodiscard]] AllOf final : public detail::Several<Operands...> {
 // One of several: co_await says which one happened first, from 0.
 template <class... Operands>
     requires(detail::Awaitable<std::remove_cvref_t<Operands>>&&...)
-auto any_of(Operands&&... operands) { return AnyOf<std::remove_cvref_t<Operands>...>(operands...); }
+auto any_of(Operands&&... operands) { return AnyOf<Operands...>(operands...); }
 // All of several.
 template <class... Operands>
     requires(detail::Awaitable<std::remove_cvref_t<Operands>>&&...)
-auto all_of(Operands&&... operands) { return AllOf<std::remove_cvref_t<Operands>...>(operands...); }
+auto all_of(Operands&&... operands) { return AllOf<Operands...>(operands...); }
 
 // As any_of(one, other).
 template <class One, class Other>
     requires(
         detail::Awaitable<std::remove_cvref_t<One>>&& detail::Awaitable<std::remove_cvref_t<Other>>)
-auto operator|(One&& one, Other&& other) { return any_of(one, other); }
+auto operator|(One&& one, Other&& other) {
+    return any_of(std::forward<One>(one), std::forward<Other>(other));
+}
 // As all_of(one, other).
 template <class One, class Other>
     requires(
         detail::Awaitable<std::remove_cvref_t<One>>&& detail::Awaitable<std::remove_cvref_t<Other>>)
-auto operator&(One&& one, Other&& other) { return all_of(one, other); }
+auto operator&(One&& one, Other&& other) {
+    return all_of(std::forward<One>(one), std::forward<Other>(other));
+}
 
 // The ends of as many processes as a list has: of one of them, or of all.
 class [[nodiscard]] EndsOf : public detail::Condition {
@@ -168,11 +205,8 @@ class [[nodiscard]] EndsOf : public detail::Condition {
     ~EndsOf() {
         for (ProcessEnd& end : ends_) remove(end);
     }
-    // For co_await: it has returned.
-    void accept() noexcept {
-        Condition::accept();
-        for (ProcessEnd& end : ends_) end.accept();
-    }
+    // For co_await: it has returned. `counts`: what waits for this goes on because of it.
+    void accept(bool = true) noexcept { Condition::accept(); }
 
   protected:
     // Happens when so many of them have ended.
@@ -194,11 +228,10 @@ class [[nodiscard]] AnyEndOf final : public EndsOf {
   public:
     // Requires: the list is not empty; a breach is a ModelError.
     explicit AnyEndOf(const std::vector<Process>& processes) : EndsOf(processes, 1) {}
-    // What co_await returns: the number of the one that ended first, from 0. Throws what that one threw.
-    std::size_t result() const {
+    // What co_await returns: the number of the one that ended first, from 0. What that one threw is thrown.
+    std::size_t result() const noexcept {
         std::size_t number = 0;
         while (&ends_[number] != decided_by_) ++number;
-        ends_[number].result();
         return number;
     }
 };
@@ -209,10 +242,8 @@ class [[nodiscard]] AllEndsOf final : public EndsOf {
     // Requires: the list is not empty; a breach is a ModelError.
     explicit AllEndsOf(const std::vector<Process>& processes)
         : EndsOf(processes, processes.size()) {}
-    // What co_await returns: nothing. Throws what the first in the list threw that threw anything.
-    void result() const {
-        for (const ProcessEnd& end : ends_) end.result();
-    }
+    // What co_await returns: nothing. What the first of them threw that threw anything is thrown, when all have ended.
+    void result() const noexcept {}
 };
 
 // The end of one of these processes: co_await says which one, from 0. Requires: the list is not empty; a breach
@@ -231,10 +262,14 @@ class [[nodiscard]] Within final : public detail::Condition {
         add(delay_);
     }
     ~Within() { remove(awaited_); }
-    // For co_await: it has returned.
-    void accept() noexcept { awaited_.accept(); }
-    // What co_await returns: whether it happened in time.
-    bool result() const noexcept { return decided_by_ == &awaited_; }
+    // For co_await: it has returned. `counts`: what waits for this goes on because of it.
+    void accept(bool = true) noexcept {
+        awaited_.accept();
+        fail_with(awaited_);
+    }
+    // What co_await returns: whether it happened in time, or at the last instant, when the time was over
+    // already.
+    bool result() const noexcept { return awaited_.happened(); }
 
   private:
     Awaited& awaited_;
@@ -265,8 +300,10 @@ class Waiting {
     Waiting(detail::ProcessState& process, Given& given) : process_(process), held_(given) {}
 
     // It goes on at once.
-    bool await_ready() const noexcept {
-        return held_.node.happened() || process_.interrupts != nullptr;
+    bool await_ready() const {
+        if (held_.node.happened()) return true;
+        held_.node.check_free(process_.env);
+        return process_.interrupts != nullptr;
     }
     // It waits.
     void await_suspend(std::coroutine_handle<>) noexcept {
@@ -277,22 +314,21 @@ class Waiting {
     auto await_resume() {
         process_.waits_for = nullptr;
         awaited().process_ = nullptr;
+        if (process_.interrupts == nullptr) [[likely]]
+            held_.node.accept();
+        // Before an interrupt of the same instant, which the next co_await meets: else nobody would hear of it.
+        awaited().throw_failure();
         if constexpr (returns_interrupt) {
-            return process_.interrupts == nullptr ? accepted() : std::optional(take_interrupt());
+            return process_.interrupts == nullptr ? std::nullopt : std::optional(take_interrupt());
         } else {
             if (process_.interrupts != nullptr) [[unlikely]]
                 throw take_interrupt();
-            held_.node.accept();
             return held_.node.result();
         }
     }
 
   private:
     Awaited& awaited() noexcept { return held_.node; }
-    std::optional<Interrupt> accepted() {
-        held_.node.accept();
-        return std::nullopt;
-    }
     Interrupt take_interrupt() noexcept {
         const auto first = std::move(process_.interrupts);
         process_.interrupts = std::move(first->next);
@@ -302,6 +338,16 @@ class Waiting {
     detail::ProcessState& process_;
     detail::Held<Operand> held_;
 };
+
+inline void Awaited::check_free(const Environment* env) const {
+    if (env_ != env) [[unlikely]]
+        throw ModelError("a process waits for what belongs to another LP; legal: messages");
+    if (process_ != nullptr || part_of_ != nullptr) [[unlikely]]
+        throw ModelError(
+            "two wait for one delay, request, get or put, or it stands twice in a condition; "
+            "legal: "
+            "one for each, or an nw::Signal, an nw::Outcome or the end of a process");
+}
 
 inline void Awaited::happen() noexcept {
     happened_ = true;

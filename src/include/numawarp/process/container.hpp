@@ -49,7 +49,8 @@ class Container {
     Container(const Container&) = delete;
     Container& operator=(const Container&) = delete;
 
-    // Happens when there is so much room. Requires: an amount from 0 to the capacity; a breach is a ModelError.
+    // Happens when there is so much room. Requires: an amount from 0 to the capacity, and finite; a breach is a
+    // ModelError.
     Amount put(double amount) { return Amount(*this, Amount::Way::put, amount); }
     // Happens when there is so much in it. Requires: as for put().
     Amount get(double amount) { return Amount(*this, Amount::Way::get, amount); }
@@ -97,9 +98,10 @@ class Container {
 
 inline Amount::Amount(Container& container, Way way, double amount)
     : Awaited(*container.env_), container_(&container), amount_(amount), way_(way) {
-    if (!(amount >= 0 && amount <= container.capacity_))
+    if (!(amount >= 0 && amount <= container.capacity_ && amount < time_infinity))
         throw ModelError("nw::Container: amount " + std::to_string(amount) +
-                         " must be from 0 to the capacity, " + std::to_string(container.capacity_));
+                         " must be finite and from 0 to the capacity, " +
+                         std::to_string(container.capacity_));
     (way == Way::put ? container.puts_ : container.gets_).push_back(*this);
     container.serve();
 }

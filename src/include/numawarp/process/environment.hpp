@@ -87,6 +87,8 @@ class Environment {
     LpId self() const { return context().self(); }
     // How many LPs the model has.
     std::uint32_t lps() const { return context().lps(); }
+    // The kinds of LPs, and which numbers they have.
+    const Kinds& kinds() const { return context().kinds(); }
     // The LP's random numbers.
     Draws random() noexcept { return Draws(*this); }
     // As Context::output().
@@ -107,7 +109,10 @@ class Environment {
     }
 
     // Happens so much later. Requires: not in the past; a breach is a ModelError.
-    Delay delay(double time) { return Delay(*this, now_ + time); }
+    Delay delay(double time) {
+        // The sum with a small negative one may be now.
+        return Delay(*this, time >= 0 ? now_ + time : -time_infinity);
+    }
     // Happens at that time, under the same condition.
     Delay until(VirtualTime time) { return Delay(*this, time); }
 
@@ -131,7 +136,12 @@ class Environment {
     // included: the LP then lags behind, and works off in one event what was due in the course of this
     // time, all of it at its own now(). Requires: Setup::lookahead is at most the least delay of a
     // message minus this; called in the LP's constructor.
-    void may_lag(double time) noexcept { lag_ = time * (1 - lag_margin); }
+    void may_lag(double time) {
+        if (!(time >= 0 && time < time_infinity))
+            throw ModelError("may_lag(" + std::to_string(time) +
+                             "); legal: a finite time from 0 on");
+        lag_ = time * (1 - lag_margin);
+    }
 
     // For the LP whose environment it is, from its hook of this name: hook() starts processes.
     template <class Hook>
@@ -160,6 +170,7 @@ class Environment {
     friend class Delay;
     friend class Draws;
     friend class Process;
+    friend class ProcessEnd;
     friend class Request;
     friend class Resource;
 
@@ -181,6 +192,7 @@ class Environment {
     struct StoreMailbox;
     // A message of a type of which none was received yet.
     struct Letter {
+        LpId sender;
         EventType type;
         std::vector<std::byte> bytes;
     };
@@ -202,7 +214,8 @@ class Environment {
     Context& context() const {
         if (context_ == nullptr) [[unlikely]]
             throw ModelError(
-                "an nw::Environment is of use within events only, not in constructors");
+                "an nw::Environment, or what belongs to it, is used outside of the events of its "
+                "LP: in a constructor, or by another LP");
         return *context_;
     }
     void make_ready(detail::ProcessState& process) noexcept {
@@ -282,6 +295,8 @@ inline double Draws::normal(double mean, double deviation) const {
     return mean + deviation * detail::ziggurat.draw(env_->context().random());
 }
 
+inline Awaited::Awaited(Environment& env) : env_(&env) { env.context(); }
+
 inline Delay::Delay(Environment& env, VirtualTime time) : Awaited(env), time_(time) {
     if (!(time >= env.now_)) [[unlikely]]
         throw ModelError("a process at time " + std::to_string(env.now_) + " waits for time " +
@@ -306,6 +321,7 @@ inline Process Environment::start(Process process) {
 }
 
 inline void Environment::interrupt(detail::ProcessState& process, std::any cause) {
+    context();
     if (&process == running_) throw ModelError("a process interrupts itself");
     auto* last = &process.interrupts;
     while (*last != nullptr) last = &(*last)->next;
@@ -320,6 +336,10 @@ inline void Environment::on_event(Context& context, const Event& event) {
     const InEvent in_event(*this, context);
     VirtualTime time = context.now();
     if (event.type() == wake_up) {
+        if (event.sender() != self()) [[unlikely]]
+            throw ModelError(
+                "event type " + std::to_string(wake_up) +
+                " is the wake-up of an LP with processes, which only it may send to itself");
         // The event's time is a sum that was rounded.
         if (wake_ups_.back() > time) time = wake_ups_.back();
         wake_ups_.pop_back();

@@ -30,8 +30,11 @@ class Outcome {
         value_.emplace(std::move(value));
         given_.turn_on();
     }
-    // The value: what co_await returns, too. Requires: is_given().
-    const T& value() const noexcept { return *value_; }
+    // The value: what co_await returns, too. Requires: is_given(); a breach is a ModelError.
+    const T& value() const {
+        if (!is_given()) throw ModelError("value() of an nw::Outcome that is not given yet");
+        return *value_;
+    }
     // That of its LP.
     Environment& env() const noexcept { return given_.env(); }
 
@@ -49,7 +52,7 @@ class OutcomeWait final : public SignalWait {
     // Happens at once if it has been given.
     explicit OutcomeWait(Outcome<T>& outcome) : SignalWait(outcome.given_), outcome_(outcome) {}
     // What co_await returns: the value, which stays in the Outcome.
-    const T& result() const noexcept { return outcome_.value(); }
+    const T& result() const { return outcome_.value(); }
 
   private:
     Outcome<T>& outcome_;

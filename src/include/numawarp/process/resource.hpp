@@ -37,7 +37,12 @@ class [[nodiscard]] Request final : public Awaited {
     // Gives the resource back, or leaves the queue.
     void release() noexcept;
     // What co_await returns: nothing.
-    void result() noexcept {}
+    void result() const {
+        if (!has_resource_) [[unlikely]]
+            throw ModelError(
+                "a process waits for an nw::Resource by a request that was released, or lost it; "
+                "legal: a new request");
+    }
 
   private:
     friend class Resource;
@@ -58,8 +63,10 @@ class [[nodiscard]] Request final : public Awaited {
 class Resource {
   public:
     // As many as `capacity` may use it at a time.
-    explicit Resource(Environment& env, std::uint32_t capacity = 1) noexcept
-        : env_(&env), capacity_(capacity) {}
+    explicit Resource(Environment& env, std::uint32_t capacity = 1)
+        : env_(&env), capacity_(capacity) {
+        if (capacity == 0) throw ModelError("nw::Resource: the capacity is 0; legal: 1 or more");
+    }
     Resource(const Resource&) = delete;
     Resource& operator=(const Resource&) = delete;
 
@@ -115,8 +122,7 @@ inline void Request::release() noexcept {
 }
 
 inline void Resource::enter(Request& request, bool preempts) {
-    if (preempts && in_use_ == capacity_ && capacity_ > 0 &&
-        Request::comes_after(users_.back(), request))
+    if (preempts && in_use_ == capacity_ && Request::comes_after(users_.back(), request))
         take_from(users_.back());
     if (in_use_ < capacity_) {
         grant(request);

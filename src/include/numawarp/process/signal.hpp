@@ -66,13 +66,12 @@ class ProcessEnd final : public Awaited {
     // Requires: the process was started; a breach is a ModelError.
     explicit ProcessEnd(const Process& process);
     ~ProcessEnd() { detail::Queue<ProcessEnd>::remove(*this); }
-    // What co_await returns: nothing; or throws what the process threw.
-    void result() const {
-        if (process_.state_->failure != nullptr) std::rethrow_exception(process_.state_->failure);
-    }
+    // What co_await returns: nothing; and what the process threw is thrown.
+    void result() const noexcept {}
 
   private:
     friend class Environment;
+    void happen() noexcept { Awaited::happen(process_.state_->failure); }
     Process process_;
 };
 
@@ -86,6 +85,7 @@ inline SignalWait::SignalWait(Signal& signal) : Awaited(signal.env()) {
 }
 
 inline ProcessEnd::ProcessEnd(const Process& process) : Awaited(process.env()), process_(process) {
+    if (process.state_ == env().running_) throw ModelError("a process waits for its own end");
     if (process.state_->has_ended)
         happen();
     else

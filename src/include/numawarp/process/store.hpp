@@ -101,8 +101,10 @@ template <class T>
 class Store {
   public:
     // Empty, with room for as many as `capacity`.
-    explicit Store(Environment& env, std::size_t capacity = SIZE_MAX) noexcept
-        : env_(&env), capacity_(capacity) {}
+    explicit Store(Environment& env, std::size_t capacity = SIZE_MAX)
+        : env_(&env), capacity_(capacity) {
+        if (capacity == 0) throw ModelError("nw::Store: the capacity is 0; legal: 1 or more");
+    }
     Store(const Store&) = delete;
     Store& operator=(const Store&) = delete;
 
@@ -191,7 +193,9 @@ template <class Message>
 struct Environment::StoreMailbox final : Mailbox {
     explicit StoreMailbox(Environment& env)
         : Mailbox(message_type<Message>(), &typeid(Message)), messages(env) {}
-    void deliver(const Event& event) override { messages.add(event.payload<Message>()); }
+    void deliver(const Event& event) override {
+        EventList<Message>::visit(event, [&](const Message& letter) { messages.add(letter); });
+    }
     Store<Message> messages;
 };
 
@@ -210,7 +214,7 @@ Store<Message>& Environment::mailbox() {
     mailboxes_.push_back(std::move(added));
     for (const Letter& letter : std::exchange(letters_, {})) {
         if (letter.type == type)
-            mailboxes_.back()->deliver(Event(now_, self(), type, letter.bytes));
+            mailboxes_.back()->deliver(Event(now_, letter.sender, type, letter.bytes));
         else
             letters_.push_back(letter);
     }
@@ -221,7 +225,7 @@ inline void Environment::deliver(const Event& event) {
     for (const auto& mailbox : mailboxes_)
         if (mailbox->type == event.type()) return mailbox->deliver(event);
     const auto bytes = event.bytes();
-    letters_.push_back({event.type(), {bytes.begin(), bytes.end()}});
+    letters_.push_back({event.sender(), event.type(), {bytes.begin(), bytes.end()}});
 }
 
 template <class Message>

@@ -1,0 +1,269 @@
+// What is easily lost where processes wait. Goal: an amount, an object or an exception that comes at the instant at
+// which its process goes on for another reason is somebody's; and waits that can never end, or reach into
+// other LPs, are refused.
+//
+// Method: scenes, each the shortest that loses something.
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <numawarp/process.hpp>
+
+#include "tests/engine/process_scene.hpp"
+#include "tests/support/catch.hpp"
+
+namespace nw::test {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+Process fails_at(Scene& scene, double time) {
+    co_await scene.env.delay(time);
+    throw std::runtime_error("broken");
+}
+Process puts_at(Scene& scene, double time, double amount) {
+    co_await scene.env.delay(time);
+    co_await scene.tank.put(amount);
+}
+
+// --- What processes throw --------------------------------------------------------------------------
+
+TEST_CASE("what a process throws goes to who waits for it, in whatever condition") {
+    const auto plays = {
+        +[](Scene& s) -> Process {
+            auto child = s.env.start(fails_at(s, 1));
+            co_await any_of(child, s.env.delay(5));
+        },
+        +[](Scene& s) -> Process {
+            auto child = s.env.start(fails_at(s, 1));
+            co_await all_of(child, s.env.delay(5));
+        },
+        +[](Scene& s) -> Process {
+            auto child = s.env.start(fails_at(s, 1));
+            co_await interruptible(child);
+        },
+        +[](Scene& s) -> Process {
+            const std::vector<Process> children{s.env.start(fails_at(s, 1))};
+            co_await (all_of(children) | s.env.delay(3));
+        },
+        +[](Scene& s) -> Process {
+            const std::vector<Process> children{s.env.start(fails_at(s, 1))};
+            auto ends = any_of(children);
+            co_await ends.within(1);
+        },
+    };
+    for (const auto play : plays) {
+        static Process (*now_playing)(Scene&);
+        now_playing = play;
+        CHECK(says(failure([](Scene& s) { s.env.start(now_playing(s)); }), "broken"));
+    }
+}
+
+TEST_CASE("a process that fails after another part has decided is nobody's failure") {
+    const std::string text = told([](Scene& s) {
+        s.env.start([](Scene& scene) -> Process {
+            auto child = scene.env.start(fails_at(scene, 2));
+            const auto first = co_await any_of(child, scene.env.delay(1));
+            scene.note(first == 1 ? "delay" : "child");
+            try {
+                co_await child;
+            } catch (const std::runtime_error&) {
+                scene.note("caught");
+            }
+        }(s));
+    });
+    CHECK(text == "1:delay 2:caught ");
+}
+
+TEST_CASE("what a process throws comes before an interrupt of the same instant") {
+    const std::string text = told([](Scene& s) {
+        auto waiter = s.env.start([](Scene& scene) -> Process {
+            auto child = scene.env.start(fails_at(scene, 1));
+            try {
+                co_await child;
+            } catch (const std::runtime_error&) {
+                scene.note("failure");
+            }
+            if (co_await interruptible(scene.env.delay(5))) scene.note("interrupt");
+        }(s));
+        s.env.start([](Scene& scene, Process victim) -> Process {
+            co_await scene.env.delay(1);
+            victim.interrupt();
+        }(s, waiter));
+    });
+    CHECK(text == "1:failure 1:interrupt ");
+}
+
+// --- Amounts ---------------------------------------------------------------------------------------
+
+TEST_CASE("an amount that comes when its time is over already is not lost") {
+    const std::string text = told([](Scene& s) {
+        s.env.start([](Scene& scene) -> Process {
+            co_await scene.tank.get(50);
+            scene.env.start(puts_at(scene, 3, 40));
+            co_await scene.env.delay(0);  // the other one stands first at time 3
+            auto fuel = scene.tank.get(40);
+            scene.note(co_await fuel.within(3) ? "fuel" : "none");
+            scene.note(fmt::format("level {}", scene.tank.level()));
+        }(s));
+    });
+    CHECK(text == "3:fuel 3:level 0 ");
+}
+
+TEST_CASE("what a condition does not report goes back, unless it has a name") {
+    const std::string text = told([](Scene& s) {
+        s.env.start([](Scene& scene) -> Process {
+            co_await scene.tank.get(50);
+            scene.env.start(puts_at(scene, 3, 40));
+            co_await scene.env.delay(0);  // the other one stands first at time 3
+            const auto first = co_await any_of(scene.env.delay(3), scene.tank.get(40));
+            scene.note(fmt::format("{} level {}", first, scene.tank.level()));
+            {
+                auto fuel = scene.tank.get(40);
+                co_await (scene.env.delay(0) | fuel);
+                scene.note(fuel ? "fuel" : "none");
+            }
+            scene.note(fmt::format("level {}", scene.tank.level()));
+            // Half of what both are for.
+            scene.env.start(puts_at(scene, 0, 40));
+            co_await ((scene.tank.get(40) & scene.env.delay(9)) | scene.env.delay(1));
+            scene.note(fmt::format("level {}", scene.tank.level()));
+        }(s));
+    });
+    CHECK(text == "3:0 level 40 3:fuel 3:level 0 4:level 40 ");
+}
+
+// --- Waits that can never end ----------------------------------------------------------------------
+
+TEST_CASE("two cannot wait for one wait, nor a process for itself") {
+    CHECK(says(failure([](Scene& s) {
+                   s.env.start([](Scene& scene) -> Process {
+                       auto both = scene.env.delay(1);
+                       co_await all_of(both, both);
+                   }(s));
+               }),
+               "two wait for one"));
+    CHECK(says(failure([](Scene& s) {
+                   s.env.start([](Scene& scene) -> Process {
+                       auto shared = scene.env.delay(1);
+                       scene.env.start([](Delay& delay) -> Process { co_await delay; }(shared));
+                       co_await shared;
+                   }(s));
+               }),
+               "two wait for one"));
+    CHECK(says(failure([](Scene& s) {
+                   s.processes.push_back(s.env.start([](Scene& scene) -> Process {
+                       co_await scene.env.delay(1);
+                       co_await scene.processes.front();
+                   }(s)));
+               }),
+               "its own end"));
+}
+
+TEST_CASE("one that has happened may be awaited by several") {
+    const std::string text = told([](Scene& s) {
+        s.env.start([](Scene& scene) -> Process {
+            auto past = scene.env.delay(1);
+            co_await past;
+            co_await all_of(past, past);
+            co_await past;
+            scene.note("on");
+        }(s));
+    });
+    CHECK(text == "1:on ");
+}
+
+TEST_CASE("a request that was released, or lost, is not waited for again") {
+    CHECK(says(failure([](Scene& s) {
+                   s.env.start([](Scene& scene) -> Process {
+                       auto turn = scene.desk.request();
+                       co_await turn;
+                       turn.release();
+                       co_await turn;
+                   }(s));
+               }),
+               "released, or lost it"));
+}
+
+TEST_CASE("capacities of nothing, amounts without end and values that are not there are refused") {
+    CHECK(says(failure([](Scene& s) { const Resource none(s.env, 0); }), "the capacity is 0"));
+    CHECK(says(failure([](Scene& s) { const Store<int> none(s.env, 0); }), "the capacity is 0"));
+    CHECK(says(failure([](Scene& s) {
+                   Container endless(s.env);
+                   auto all = endless.put(infinity);
+               }),
+               "must be finite"));
+    CHECK(says(failure([](Scene& s) {
+                   Outcome<int> open(s.env);
+                   s.note(open.value() == 0 ? "0" : "1");
+               }),
+               "not given yet"));
+    CHECK(says(failure([](Scene& s) {
+                   s.env.start([](Scene& scene) -> Process {
+                       co_await scene.env.delay(10);
+                       co_await scene.env.delay(-1e-300);
+                   }(s));
+               }),
+               "in the past"));
+}
+
+// --- Other LPs -------------------------------------------------------------------------------------
+
+// LPs that reach for what belongs to the first.
+class Neighbour final : public ProcessLp {
+  public:
+    using Crime = void (*)(Neighbour& victim, Neighbour& culprit);
+    Neighbour(LpId id, Crime crime, std::vector<Neighbour*>* all) : crime_(crime), all_(all) {
+        (*all)[index(id)] = this;
+    }
+    void start() override { env.start(life()); }
+    Resource desk{env};
+    Process process;
+
+  private:
+    Process life() {
+        process = env.start([](Neighbour& self) -> Process { co_await self.env.delay(9); }(*this));
+        co_await env.delay(1);
+        if (index(env.self()) == 1) crime_(*all_->front(), *this);
+        co_await env.delay(1);
+    }
+    Crime crime_;
+    std::vector<Neighbour*>* all_;
+};
+
+class Neighbours final : public Model {
+  public:
+    explicit Neighbours(Neighbour::Crime crime)
+        : Model("neighbours", "one reaches into another"), crime_(crime), all_(2) {}
+    Setup setup() override {
+        Setup setup;
+        setup.lps = 2;
+        setup.until = 10;
+        setup.process = process<Neighbour>(crime_, &all_);
+        return setup;
+    }
+
+  private:
+    Neighbour::Crime crime_;
+    std::vector<Neighbour*> all_;
+};
+
+TEST_CASE("what belongs to another LP is refused") {
+    const auto told_of = [](Neighbour::Crime crime) {
+        Neighbours model(crime);
+        return model_error_of(model, in_order());
+    };
+    CHECK(says(told_of([](Neighbour& victim, Neighbour&) { auto turn = victim.desk.request(); }),
+               "or by another LP"));
+    CHECK(says(told_of([](Neighbour& victim, Neighbour&) { victim.process.interrupt(); }),
+               "or by another LP"));
+    CHECK(says(told_of([](Neighbour& victim, Neighbour& culprit) {
+                   culprit.env.start(
+                       [](Process foreign) -> Process { co_await foreign; }(victim.process));
+               }),
+               "another LP"));
+}
+
+}  // namespace
+}  // namespace nw::test
