@@ -76,6 +76,8 @@ Group& Rank::make_group(std::uint32_t g) {
     return *groups_[g];
 }
 
+void Rank::drop_group(std::uint32_t g) { groups_[g].reset(); }
+
 void Rank::receive_early() {
     const std::unique_lock role(net_role_, std::try_to_lock);
     if (role.owns_lock()) exchange_.receive_early();

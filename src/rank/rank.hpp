@@ -84,7 +84,7 @@ class Rank {
     Group& make_group(std::uint32_t g);
     // Between ranks, while all workers stand still. The group's memory goes; and every rank learns who owns a
     // group now.
-    void drop_group(std::uint32_t g) { groups_[g].reset(); }
+    void drop_group(std::uint32_t g);
     void set_owner(std::uint32_t g, Partition::Owner owner) noexcept {
         owners_[g].store(owner, std::memory_order_relaxed);
     }

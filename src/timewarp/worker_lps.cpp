@@ -25,9 +25,7 @@ void Worker::adopt_thread() {
     WatchedThread::adopt_thread();
 }
 
-AddressRange Worker::stack() const noexcept {
-    return core_.rank.stacks()[core_.self.worker];
-}
+AddressRange Worker::stack() const noexcept { return core_.rank.stacks()[core_.self.worker]; }
 
 void Worker::build_groups() {
     for (std::uint32_t g = 0; g < core_.plan.partition.groups(); ++g)
