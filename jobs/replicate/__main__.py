@@ -102,6 +102,13 @@ def main():
     if given.check:
         return 0
     # Only now, so that --help needs no package.
+    try:
+        import matplotlib  # noqa: F401
+        import scipy  # noqa: F401
+    except ImportError as error:
+        print(f"numawarp: replicate: {sys.executable} has no {error.name}; legal: a python with matplotlib and "
+              "scipy, such as ./jobs/run finds", file=sys.stderr)
+        return 4
     import runs
     import tables
     from lib.series.machine import ProgramFailed

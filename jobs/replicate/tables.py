@@ -66,6 +66,16 @@ def draw(path, found, given, runs):
     pyplot.close(figure)
 
 
+def unrecorded(series, variant):
+    """[(measure, runs without a value of it)]."""
+    missing = {}
+    for seed in range(1, series.count + 1):
+        figures = series.figures(variant, seed)
+        for measure in series.kept(variant, seed)["measures"]:
+            missing[measure] = missing.get(measure, 0) + ((measure, "mean") not in figures)
+    return [(measure, runs) for measure, runs in missing.items() if runs]
+
+
 def write(series, given):
     by_variant = {text_of(variant): columns(series, variant) for variant in series.variants}
     found = [(variant, *key, *interval(values, given.confidence))
@@ -82,10 +92,14 @@ def write(series, given):
                  for key, values in figures.items() for seed, value in enumerate(values, 1))])
     heads = ("variant", "measure", "figure", "mean", "half_width", "low", "high", "runs")
     for name, rows in ("intervals", found), ("differences", differences):
-        if rows:
+        if rows or name == "intervals":
             write_csv(given.output / f"{name}.csv",
                       [heads, *((*row, row[3] - row[4], row[3] + row[4], series.count) for row in rows)])
-    draw(given.output / "intervals.svg", found, given, series.count)
+    plot = given.output / "intervals.svg"
+    if found:
+        draw(plot, found, given, series.count)
+    else:
+        plot.unlink(missing_ok=True)
 
     print(f"{given.model}: {series.count} runs of each variant, {100 * given.confidence:g} % intervals")
     print(aligned([("variant", "measure", "mean", "+-", "of the mean"),
@@ -97,6 +111,9 @@ def write(series, given):
         print(aligned([("variant", "measure", "difference", "+-", "differs"),
                        *((variant, measure, f"{mean:.6g}", f"{half:.3g}", "yes" if abs(mean) > half else "no")
                          for variant, measure, figure, mean, half in differences if figure == "mean")]))
+    for variant in series.variants:
+        for measure, runs in unrecorded(series, variant):
+            print(f"nothing recorded  {text_of(variant)}: {measure}, in {runs} of {series.count} runs: not in the tables")
     if given.until_precision:
         missed = [f"{variant}: {measure}" for variant, measure, figure, mean, half in found
                   if figure == "mean" and not is_close(half, mean, given.until_precision)]

@@ -73,6 +73,16 @@ done = replicate(precise, "--runs", 2, "--until-precision", 0.2, "--runs-max", 6
 half = [float(row["half_width"]) / float(row["mean"]) for row in rows(precise, "intervals") if row["figure"] == "mean"]
 programs.expect(done.returncode == 0 and max(half) <= 0.2, f"all within {max(half):.3f} of the mean")
 
+# So short that nobody is served.
+nothing = programs.work / "nothing"
+done = replicate(nothing, "--runs", 2, model=["bank", "--banks", 1, "--until", 1e-9])
+programs.expect(done.returncode == 0 and "nothing recorded  all: wait, in 2 of 2 runs" in done.stdout
+                and all(row["measure"] != "wait" for row in rows(nothing, "intervals")),
+                f"a measure of which nothing was recorded is named {done.stdout[-300:]} {done.stderr[-200:]}")
+done = replicate(precise, "--runs", 2, "--until-precision", 1e-9, "--runs-max", 2, model=MODEL[:5])
+programs.expect(done.returncode == 0 and "not as precise as was wanted" in done.stdout,
+                "a precision that is not reached is told, and no failure")
+
 for options, fragment in [
         (["--runs", 1], "--runs: '1': legal is"), (["--vary", "x"], "legal is OPTION=VALUE"),
         (["--vary", "move=1,1"], "twice"), (["--vary", "move=0,2"], "--move"), (["--seed", 3], "--seed"),
