@@ -19,6 +19,7 @@ namespace nw {
 namespace {
 
 constexpr std::size_t payload_bytes_limit = 65'535;  // what an event's header can say
+constexpr std::size_t name_bytes_max = 200;          // what a line of a report can bear
 
 class Rules {
   public:
@@ -44,6 +45,21 @@ bool is_one_of_ours(Rollback rollback) noexcept {
 // No folder in it, and no end of it where the kernel would see one.
 bool can_be_a_files(const std::string& name) noexcept {
     return !name.empty() && name.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
+}
+
+// What a report can show as it is: one_line() would leave it alone.
+bool is_on_one_line(const std::string& name) {
+    return !name.empty() && is_utf8(name) && one_line(name) == name;
+}
+
+// Of a kind or a measure, as `what` says.
+void check_name(const Rules& rules, std::string_view what, const std::string& name) {
+    rules.demand(name.size() <= name_bytes_max,
+                 "{} of {} bytes in its name: must have a name of at most {}", what, name.size(),
+                 name_bytes_max);
+    rules.demand(is_on_one_line(name),
+                 "{} \"{}\": must have a name in UTF-8, with no control characters in it", what,
+                 one_line(name));
 }
 
 void check_outputs(const Rules& rules, const std::vector<OutputTable>& tables) {
@@ -150,15 +166,12 @@ void check_measures(const Model& model, const Rules& rules, const Setup& setup,
                     const Config& config) {
     std::set<std::string> names;
     for (const Measure& measure : setup.measures) {
-        rules.demand(is_utf8(measure.name) && !measure.name.empty() &&
-                         measure.name.find('\0') == std::string::npos,
-                     "measure \"{}\": must have a name in UTF-8, with no zero byte in it",
-                     one_line(measure.name));
+        check_name(rules, "measure", measure.name);
         rules.demand(names.insert(measure.name).second, "measure {}: must not be there twice",
-                     one_line(measure.name));
+                     measure.name);
         rules.demand(measure.look != nullptr,
                      "measure {}: must say how to reach a figure, with nw::measure()",
-                     one_line(measure.name));
+                     measure.name);
     }
     const VirtualTime until = config.until.value_or(setup.until);
     if (config.warm_up >= until)
@@ -187,6 +200,11 @@ void check_kind(const Rules& rules, const Kind& kind, const std::string& where) 
                  "{}preferred_rollback copy: needs LPs derived from nw::PlainStateProcess", where);
     rules.demand(preferred != Rollback::reverse || process.has_reverse,
                  "{}preferred_rollback reverse: needs LPs with on_reverse", where);
+    // The length is the compiler's, where the class gives the event its name.
+    for (const EventTypeInfo& event : process.events)
+        rules.demand(is_on_one_line(event.name),
+                     "{}event \"{}\": must have a name in UTF-8, with no control characters in it",
+                     where, one_line(event.name));
 }
 
 void check_choices(const Model& model, const Setup& setup, const Config& config,
@@ -245,8 +263,10 @@ void check_setup(const Model& model, const Setup& setup, const Settings& setting
                  "payload_bytes_max {}: must be at most {}", setup.payload_bytes_max,
                  payload_bytes_limit);
     const Kinds kinds = Kinds::of(setup);
-    for (const Kind& kind : kinds.all())
+    for (const Kind& kind : kinds.all()) {
+        check_name(rules, "kind", kind.name);
         check_kind(rules, kind, setup.lps.are_named() ? "kind " + kind.name + ": " : "");
+    }
     rules.demand(setup.parts.empty() || setup.parts.size() == setup.lps.count(),
                  "parts: must have one for each of the {} LPs, or be empty; it has {}",
                  setup.lps.count(), setup.parts.size());

@@ -73,6 +73,42 @@ TEST_CASE("setup rules: what only the model's author can mend names the model") 
     CHECK(tables(65'537) == "model toy: 65537 output tables: must be at most 65536");
 }
 
+TEST_CASE("setup rules: names of measures, kinds and events stand on one line of a report") {
+    const auto of_measure = [](const std::string& name) {
+        return complaint([&](nw::Setup& s, nw::Config&) { s.measures = {{name, nullptr}}; });
+    };
+    const std::string how = ": must have a name in UTF-8, with no control characters in it";
+    CHECK(of_measure("a\nb") == "model toy: measure \"a b\"" + how);
+    CHECK(of_measure("caf\xe9") == "model toy: measure \"caf\ufffd\"" + how);
+    CHECK(of_measure("") == "model toy: measure \"\"" + how);
+    CHECK(of_measure(std::string(201, 'x')) ==
+          "model toy: measure of 201 bytes in its name: must have a name of at most 200");
+    // What is wrong with these is not their names.
+    for (const std::string& name : {std::string("caf\u00e9 1"), std::string(200, 'x')})
+        CHECK(of_measure(name) == "model toy: measure " + name +
+                                      ": must say how to reach a figure, with nw::measure()");
+
+    const auto of_kind = [](const std::string& name) {
+        return complaint([&](nw::Setup& s, nw::Config&) {
+            s.lps =
+                nw::Kinds(std::vector<nw::Kind>{{.name = name, .count = 4, .process = s.process}});
+            s.process = {};
+        });
+    };
+    CHECK(of_kind("a desk") == "");
+    CHECK(of_kind("a\tdesk") == "model toy: kind \"a desk\"" + how);
+    CHECK(of_kind("d\xff") == "model toy: kind \"d\ufffd\"" + how);
+    CHECK(of_kind(std::string(5000, 'k')) ==
+          "model toy: kind of 5000 bytes in its name: must have a name of at most 200");
+
+    const auto of_event = [](const std::string& name) {
+        return complaint([&](nw::Setup& s, nw::Config&) { s.process.events = {{0, 0, name}}; });
+    };
+    CHECK(of_event("Pair<int>") == "");
+    CHECK(of_event("a\nb") == "model toy: event \"a b\"" + how);
+    CHECK(of_event("\x80") == "model toy: event \"\ufffd\"" + how);
+}
+
 TEST_CASE("setup rules: an option that the model cannot serve is named with those it can") {
     CHECK(complaint([](nw::Setup&, nw::Config& c) { c.rollback = nw::Rollback::copy; }) ==
           "--rollback copy: must be snapshot with model toy");
