@@ -19,10 +19,13 @@ CASES = [
     ("Arrival, Leave", BOTH + START + " { send(c, c.self(), 1, Other{}); }", "declares its number"),
     ("Arrival, Leave", BOTH + "void undo(nw::Context&, const Leave&) {}", "undo() is there for some events only"),
     ("Arrival, Leave", BOTH + "void on_event(nw::Context&, const nw::Event&) override {}", "final"),
+    ("Arrival, Leave", BOTH + "void undo(const Arrival&) {}", "undo() is void undo(nw::Context&, const THE_EVENT&)"),
+    ("Arrival, Leave", BOTH + "void commit(nw::Context&, const Leave&) {}", "commit() is void commit(const THE_EVENT&)"),
     ("", "", "an event list names at least one event"),
     ("Arrival, Leave", BOTH + START + " { send(c, c.self(), 1, Zero{}); send(c, c.self(), 1, Arrival{1}); }", None),
     ("Arrival, Leave", BOTH + "void undo(nw::Context&, const Leave&) {} void undo(nw::Context&, const Arrival&) {}"
      " void commit(const Leave&) {}", None),
+    ("Arrival, Leave", BOTH + "int undo = 0; double commit = 0;", None),
 ]
 TEXT = """#include <string>
 #include <numawarp/model.hpp>

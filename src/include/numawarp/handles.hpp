@@ -15,6 +15,8 @@
 // --rollback reverse, of all events or of none; commit(const Arrival&), of as many as one likes.
 #pragma once
 
+#include <type_traits>
+
 #include <numawarp/event_types.hpp>
 #include <numawarp/logical_process.hpp>
 
@@ -68,10 +70,19 @@ class Handles : public LogicalProcess {
         static_assert(all || !(... || undoes<Events>),
                       "undo() is there for some events only: --rollback reverse needs it for all "
                       "that the class handles");
+        if constexpr (requires { &Self::undo; })
+            static_assert(all || !std::is_member_function_pointer_v<decltype(&Self::undo)>,
+                          "undo() is void undo(nw::Context&, const THE_EVENT&)");
         return all;
     }
     // Whether Self has commit(), for any of its events. For nw::process.
-    static constexpr bool has_commit() noexcept { return (... || commits<Events>); }
+    static constexpr bool has_commit() noexcept {
+        constexpr bool any = (... || commits<Events>);
+        if constexpr (requires { &Self::commit; })
+            static_assert(any || !std::is_member_function_pointer_v<decltype(&Self::commit)>,
+                          "commit() is void commit(const THE_EVENT&)");
+        return any;
+    }
 
   protected:
     // Schedules an event at now() + delay. Also for LPs of other classes: they must have the event under the
