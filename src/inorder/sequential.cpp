@@ -37,6 +37,8 @@ class SequentialRun final : private SavedWorker, private SavedRank {
         tally_.figures = executor_.figures();
         tally_.groups = &executor_.groups();
         report_worker(run_.result, run_.places, 0, tally_);
+        // The groups are empty by now.
+        run_.result.workers.back().lps = run_.plan.rules.lps;
         run_.result.history = history_.samples();
         run_.result.segments_bytes = run_.memory.segment_bytes();
     }

@@ -188,6 +188,17 @@ TEST_CASE("kinds: conservative runs count and commit as the sequential one") {
     }
 }
 
+TEST_CASE("kinds: the workers of each engine have all LPs between them") {
+    PostModel model;
+    for (const EngineKind engine : all_engines) {
+        std::uint64_t lps = 0;
+        for (const WorkerReport& worker : run_model(model, wild_config(engine)).workers)
+            lps += worker.lps;
+        INFO(name_of(engine));
+        CHECK(lps == 6 + 5 + 7);
+    }
+}
+
 TEST_CASE("kinds: events are counted by type, and timed now and then") {
     PostModel model;
     for (const EngineKind engine : all_engines) {
