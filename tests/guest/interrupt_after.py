@@ -14,13 +14,21 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from processes import wait_until_computing  # noqa: E402
+from processes import PATIENCE_SECONDS, wait_until_computing  # noqa: E402
+
+# An answer of the watch: where pages are, or that the kernel refuses to tell. Before there is one, the run says
+# that placement is not watched.
+ANSWERS = (b"local;", b"placement: the kernel does not say")
 
 seconds, command, *program = sys.argv[1:]
 with subprocess.Popen(program, stderr=subprocess.PIPE) as run:
     wait_until_computing(run)
     said = b""
-    while run.poll() is None and b"local;" not in said:
+    deadline = time.monotonic() + PATIENCE_SECONDS / 2  # less than a batch gives a program
+    while run.poll() is None and not any(answer in said for answer in ANSWERS):
+        if time.monotonic() > deadline:
+            run.kill()
+            sys.exit(f"placement is not watched: {said.decode()[-200:]}")
         run.send_signal(signal.SIGUSR2)
         if select.select([run.stderr], [], [], 1)[0]:
             said += os.read(run.stderr.fileno(), 65536)

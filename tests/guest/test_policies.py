@@ -3,11 +3,13 @@
 also after groups were rebound; workers on badly connected nodes move to good ones within three periods, with
 their pages; the digest is the sequential one's."""
 
+import errno
 import json
 import re
+import sys
 
 import guest
-from programs import Programs
+from programs import CHECKOUT, Programs
 
 programs = Programs()
 
@@ -16,7 +18,14 @@ LONG = [*MODEL, "--until", 1e9, "--pagemigd", "1@0.25"]
 # Two workers begin on nodes 0 and 1; 0 and 2 have the best links.
 LINKS = [[0, 3000, 9000, 1000], [3000, 0, 2000, 8000], [9000, 1000, 0, 1000], [1000, 8000, 1000, 0]]
 SECONDS = 6
+REFUSED_SECONDS = 3  # asymsched decides after one
 AUTO_SECONDS = 15  # three measures, and pages that move
+# (--place, what the kernel refuses, what the notices say)
+REFUSED = [("weighted", "move_pages", ["not let us move pages"]),
+           ("asymsched", "move_pages", ["not let us move pages"]),
+           ("asymsched", "sched_setaffinity", ["workers are not bound to cores", "workers stay where they are"])]
+# Weights of a kernel from 6.9 on that are those of the links for workers on nodes 0 and 1; none follows otherwise.
+KERNELS_WEIGHTS = [3, 3, 2, 1]
 SEARCH_SECONDS = 45  # until proximity has been found, in seven steps and perhaps one back
 
 
@@ -50,6 +59,19 @@ for place in ("local", "asymsched"):
               through=["sh", "-c", f'echo $$ >{group}/cgroup.procs; exec "$@"', "sh", *guest.interrupted(SECONDS, take_away)])
 batch.add("auto", *LONG, "--place", "auto", *with_links, through=guest.interrupted(AUTO_SECONDS))
 batch.add("auto-full", *MODEL, "--until", 30, "--place", "auto", "--machine", machine, "--workers", 4)
+for place, call, _ in REFUSED:
+    batch.add(f"{place}-without-{call}", *LONG, "--place", place, *with_links,
+              through=[sys.executable, CHECKOUT / "tests/support/refuse.py", f"{call}={errno.EPERM}",
+                       *guest.interrupted(REFUSED_SECONDS)])
+# Nobody interrupts it: it has to come to its end.
+batch.add("refused-whole", *MODEL, "--until", 30, "--place", "weighted", "--workers", 2, "--pagemigd", "1@0.25",
+          through=[sys.executable, CHECKOUT / "tests/support/refuse.py", f"move_pages={errno.EPERM}"])
+kernels = "/sys/kernel/mm/mempolicy/weighted_interleave"
+for node, weight in enumerate(KERNELS_WEIGHTS):
+    batch.shell(f"[ ! -d {kernels} ] || echo {weight} >{kernels}/node{node}")
+batch.shell(f"[ ! -d {kernels} ] || echo yes >kernels-weights")
+batch.add("kernels-weights", *MODEL[:-4], "--lps-per-group", 256, "--until", 5, "--place", "weighted", *with_links,
+          "--pagemigd", "off", "--proximity", 0)
 results = batch.run("--timeout", 900)
 
 sequential = results["sequential"]
@@ -96,6 +118,29 @@ programs.expect(found is not None and (share < 0.05 if found[1] == "local" else 
 programs.expect(results["auto-full"].numa.get("placed") == "local: workers have all nodes"
                 and results["auto-full"].stats.get("digest") == sequential.stats.get("digest"),
                 f"auto, workers on all nodes: {results['auto-full'].numa.get('placed')}")
+
+for place, call, told in REFUSED:
+    what = f"{place} without {call}"
+    result = results[f"{place}-without-{call}"]
+    guest.expect_ended(programs, what, result, exit_code=130)
+    programs.expect(len(result.notices) == len(told)
+                    and all(words in notice for words, notice in zip(told, result.notices, strict=True)),
+                    f"{what}: notices {result.notices}")
+    nodes = sorted(worker["node"] for worker in result.stats.get("workers_detail", []))
+    programs.expect(nodes == [0, 1], f"{what}: workers stay on nodes {nodes}: {result.numa.get('placed')}")
+
+whole = results["refused-whole"]
+guest.expect_ended(programs, "weighted to its end without move_pages", whole)
+programs.expect(whole.stats.get("digest") == sequential.stats.get("digest"),
+                f"weighted without move_pages: digest {whole.stats.get('digest')}")
+
+# Nobody moves pages: they are born where the kernel's weights say.
+kernels = results["kernels-weights"]
+guest.expect_ended(programs, "the kernel's weights", kernels)
+if (batch.folder / "kernels-weights").exists():
+    expect_shares("the kernel's weights", kernels, [weight / sum(KERNELS_WEIGHTS) for weight in KERNELS_WEIGHTS])
+else:
+    print("this kernel has no weights")
 
 for place in ("local", "asymsched"):
     shrunk = results[f"{place}-shrunk"]
