@@ -46,6 +46,11 @@ inline bool in_handler() noexcept {
 // Leaves the running handler as if it had crashed; `what` is the line that is said if the event is
 // committed. It is copied. Requires: in_handler().
 [[noreturn, gnu::cold]] void abandon_handler(const char* what) noexcept;
+// What it is told where memory ends. Which allocation of a handler meets the end first is a matter of what other
+// workers have taken, and must not be seen.
+inline constexpr const char* words_where_memory_ends =
+    "out of memory: the LP's heap, or what its handler schedules and writes, has no room; legal: a "
+    "larger slot (fewer groups), or a higher --memory-cap";
 
 class FaultGuard {
   public:

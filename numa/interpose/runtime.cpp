@@ -60,9 +60,7 @@ void* in_lp_or_not_at_all(void* exception, Original<void, void*>& give_back) noe
         return exception;
     nw::set_current_heap(nullptr);
     give_back(exception);
-    nw::abandon_handler(
-        "out of memory: the LP's heap has no room for an exception; legal: a larger slot (fewer "
-        "groups), or a higher --memory-cap");
+    nw::abandon_handler(nw::words_where_memory_ends);
 }
 
 // The last exception, not yet gone, from an initialiser that runs on behalf of a handler. It is libc's.

@@ -96,8 +96,7 @@ void* SegmentTable::allocate_segment(std::size_t bytes, SegmentKind kind) noexce
     if (beyond_limit && in_handler() &&
         taken_by_call() >=
             std::min(limited_engine_bytes, source_.segment_limit() / limited_engine_share))
-        abandon_handler(
-            "out of memory: what it schedules and writes does not fit into --memory-cap");
+        abandon_handler(words_where_memory_ends);
     if (count_ == capacity_ && !make_room()) return nullptr;
     void* base = nullptr;
     if (!libc)
