@@ -196,7 +196,7 @@ TEST_CASE("capacities of nothing, amounts without end and values that are not th
                "must be finite"));
     CHECK(says(failure([](Scene& s) {
                    Outcome<int> open(s.env);
-                   s.note(open.value() == 0 ? "0" : "1");
+                   static_cast<void>(open.value());
                }),
                "not given yet"));
     CHECK(says(failure([](Scene& s) {
