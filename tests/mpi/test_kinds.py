@@ -11,7 +11,7 @@ from checkpoints import gvt, wait_for_gvt
 
 ranks = Ranks()
 expect = ranks.expect
-MODEL = ["--until", 300, "--warm-up", 10, "--measure-interval", 21]
+MODEL = ["--until", 3000, "--warm-up", 10, "--measure-interval", 210]  # 0.2 s, in which groups move
 AHEAD = ["--window", "off", "--keep-safe-events", "on"]
 
 

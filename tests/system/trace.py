@@ -110,7 +110,7 @@ saved = programs.work / "saved"
 words = ["phold", "--lps", 256, "--workers", 2, "--until", 100000, "--checkpoint", saved, "--checkpoint-period", 0.2]
 code, errors = stop(start(programs, programs.bin / words[0], *words[1:], "--quiet"), saved)
 programs.expect(code == 0, f"a run is saved: {errors}")
-before_us = 1e6 * latest(saved)["wall_seconds"]
+before_us = round(1e6 * latest(saved)["wall_seconds"], 3)  # as the trace tells of times
 trace, stats, _ = traced("gone on", *words[1:5], "--until", 2 * latest(saved)["gvt"], "--restart", saved)
 programs.expect(before_us <= min(span["ts"] for span in trace.spans) < 1e6 * stats["wall_seconds"],
                 "spans of a run that goes on stand behind the time before")
