@@ -168,10 +168,12 @@ void PlacementWatch::finish(NumaReport& report, std::vector<std::string>& notice
                         std::strerror(last_->status)));
     report.pages_shared = pages_shared_;
     if (seats_ == nullptr || seats_->gives_orders()) report.placed = policy_->report();
-    if (seats_ != nullptr && seats_->refusal() != 0)
+    if (seats_ != nullptr && seats_->refusal() != 0) {
         notices.push_back(
             fmt::format("workers stay where they are: the kernel does not bind them anew ({})",
                         std::strerror(seats_->refusal())));
+        if (!report.placed.empty()) report.placed += "; refused by the kernel: workers stayed";
+    }
     report.history = history_.samples();
     const auto threads = static_cast<std::uint32_t>(daemon_.threads());
     report.pagemigd = {threads, threads > 0 ? period_seconds_ : 0, daemon_.figures()};

@@ -127,7 +127,10 @@ for place, call, told in REFUSED:
                     and all(words in notice for words, notice in zip(told, result.notices, strict=True)),
                     f"{what}: notices {result.notices}")
     nodes = sorted(worker["node"] for worker in result.stats.get("workers_detail", []))
-    programs.expect(nodes == [0, 1], f"{what}: workers stay on nodes {nodes}: {result.numa.get('placed')}")
+    placed = result.numa.get("placed", "")
+    programs.expect(nodes == [0, 1], f"{what}: workers stay on nodes {nodes}: {placed}")
+    programs.expect(placed.endswith("; refused by the kernel: workers stayed") == (call == "sched_setaffinity"),
+                    f"{what}: what is said of moves tells whether they were refused")
 
 whole = results["refused-whole"]
 guest.expect_ended(programs, "weighted to its end without move_pages", whole)
