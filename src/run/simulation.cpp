@@ -192,6 +192,15 @@ class LookForPointers {
     const OutsideLook look_{memory_.os()};
 };
 
+// It is likely to name a figure of a class that the model no longer has.
+void note_measures_of_none(RunResult& result) {
+    for (std::size_t i = 0; i < result.measures.size(); ++i)
+        if (result.measures.figures(i).lps == 0)
+            result.notices.push_back(fmt::format(
+                "measure {}: no LP has this figure; legal: a figure of a class of the model's LPs",
+                result.measures.name(i)));
+}
+
 void run_engine(EngineRun& run) {
     switch (run.plan.config.engine) {
         case EngineKind::sequential:
@@ -341,6 +350,7 @@ void Simulation::run_events(Model& model, std::uint64_t memory_cap, LiveProgress
         result.measures.gather(ranks_, result.end_time);
     else
         result.measures = {};
+    if (is_measured && ranks_.is_first()) note_measures_of_none(result);
     output.finish(is_measured && ranks_.is_first() ? measure_rows(result.measures, setup_.outputs)
                                                    : std::vector<OutputRow>{});
     result.column_kinds = output.column_kinds();

@@ -14,6 +14,7 @@
 #include <numawarp/process.hpp>
 
 #include "lp/lp_kinds.hpp"
+#include "measures/measure_sums.hpp"
 #include "tests/engine/engines.hpp"
 #include "tests/support/catch.hpp"
 
@@ -105,8 +106,17 @@ class Sink final : public Handles<Sink, Parcel> {
              Receipt{seen_.size() * 31 + parcel.mark});
     }
 
+    Tally waits;  // of which nothing is recorded
+
   private:
     std::map<std::uint32_t, int> seen_;
+};
+
+// No kind of the model's.
+struct Stranger final : Handles<Stranger, Parcel> {
+    explicit Stranger(LpId) {}
+    void on(Context&, const Parcel&) {}
+    Tally waits;
 };
 
 class PostModel final : public Model {
@@ -196,6 +206,31 @@ TEST_CASE("kinds: the workers of each engine have all LPs between them") {
             lps += worker.lps;
         INFO(name_of(engine));
         CHECK(lps == 6 + 5 + 7);
+    }
+}
+
+TEST_CASE("kinds: a measure that no LP has is named, one that recorded nothing is not") {
+    class Measured final : public Model {
+      public:
+        Measured() : Model("measured post", "and measures") {}
+        Setup setup() override {
+            Setup setup = post_.setup();
+            setup.measures = {measure("sinks", &Sink::waits),
+                              measure("nobody's", &Stranger::waits)};
+            add_measure_tables(setup.outputs, false);
+            return setup;
+        }
+
+      private:
+        PostModel post_;
+    } model;
+    for (const EngineKind engine : all_engines) {
+        const RunResult result = run_model(model, wild_config(engine));
+        INFO(name_of(engine));
+        REQUIRE(result.notices.size() == 1);
+        CHECK(result.notices[0] ==
+              "measure nobody's: no LP has this figure; legal: a figure of a class of the model's "
+              "LPs");
     }
 }
 
