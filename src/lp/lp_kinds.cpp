@@ -43,16 +43,17 @@ void LpKinds::check_numbers() const {
 void LpKinds::make_slots() {
     const std::vector<Kind>& all = kinds_.all();
     if (!kinds_.are_named() && all.front().process.events.empty()) return;
+    for (const Kind& kind : all)
+        for (const EventTypeInfo& event : kind.process.events)
+            columns_ = std::max(columns_, std::size_t{event.type} + 2);
     for (std::size_t k = 0; k < all.size(); ++k) {
-        const auto others = static_cast<std::uint32_t>(slots_.size());
-        Places& places = places_.emplace_back(Places{others, {}});
-        slots_.push_back({static_cast<std::uint8_t>(k), nullptr});
-        for (const EventTypeInfo& event : all[k].process.events) {
-            if (event.type >= places.by_type.size())
-                places.by_type.resize(std::size_t{event.type} + 1, others);
-            places.by_type[event.type] = static_cast<std::uint32_t>(slots_.size());
-            slots_.push_back({static_cast<std::uint8_t>(k), &event});
-        }
+        const auto add = [&](const EventTypeInfo* event) {
+            slots_.push_back({static_cast<std::uint8_t>(k), event});
+            return static_cast<std::uint32_t>(slots_.size() - 1);
+        };
+        slot_of_.resize((k + 1) * columns_, add(nullptr));
+        for (const EventTypeInfo& event : all[k].process.events)
+            slot_of_[k * columns_ + event.type] = add(&event);
     }
 }
 

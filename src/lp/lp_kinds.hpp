@@ -2,6 +2,7 @@
 // of a worker's figures an event of a type is counted. Fixed for a run; any thread reads it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -45,23 +46,19 @@ class LpKinds {
     bool counts_events() const noexcept { return !slots_.empty(); }
     // Requires: counts_events().
     std::size_t slot(std::uint8_t kind, EventType type) const noexcept {
-        const Places& places = places_[kind];
-        return type < places.by_type.size() ? places.by_type[type] : places.others;
+        return slot_of_[kind * columns_ + std::min<std::size_t>(type, columns_ - 1)];
     }
 
   private:
-    struct Places {
-        std::uint32_t others;
-        std::vector<std::uint32_t> by_type;
-    };
-
     const EventTypeInfo* find(std::uint32_t lp, EventType type) const;
     void check_numbers() const;
     void make_slots();
 
     Kinds kinds_;
     std::vector<Slot> slots_;
-    std::vector<Places> places_;
+    // A row for each kind: by the number of a type, in the last column of those above all declared ones.
+    std::vector<std::uint32_t> slot_of_;
+    std::size_t columns_ = 1;
     std::vector<std::size_t> object_bytes_;
     std::size_t event_bytes_max_ = 0;
     bool has_commit_ = false;
