@@ -43,8 +43,8 @@ class Container {
     explicit Container(Environment& env, double capacity = time_infinity, double level = 0)
         : env_(&env), capacity_(capacity), level_(level) {
         if (!(level >= 0 && level <= capacity))
-            throw ModelError("nw::Container: level " + std::to_string(level) +
-                             " must be from 0 to the capacity, " + std::to_string(capacity));
+            throw ModelError("nw::Container: level " + detail::number_text(level) +
+                             " must be from 0 to the capacity, " + detail::number_text(capacity));
     }
     Container(const Container&) = delete;
     Container& operator=(const Container&) = delete;
@@ -99,9 +99,9 @@ class Container {
 inline Amount::Amount(Container& container, Way way, double amount)
     : Awaited(*container.env_), container_(&container), amount_(amount), way_(way) {
     if (!(amount >= 0 && amount <= container.capacity_ && amount < time_infinity))
-        throw ModelError("nw::Container: amount " + std::to_string(amount) +
+        throw ModelError("nw::Container: amount " + detail::number_text(amount) +
                          " must be finite and from 0 to the capacity, " +
-                         std::to_string(container.capacity_));
+                         detail::number_text(container.capacity_));
     (way == Way::put ? container.puts_ : container.gets_).push_back(*this);
     container.serve();
 }

@@ -138,7 +138,7 @@ class Environment {
     // message minus this; called in the LP's constructor.
     void may_lag(double time) {
         if (!(time >= 0 && time < time_infinity))
-            throw ModelError("may_lag(" + std::to_string(time) +
+            throw ModelError("may_lag(" + detail::number_text(time) +
                              "); legal: a finite time from 0 on");
         lag_ = time * (1 - lag_margin);
     }
@@ -299,8 +299,8 @@ inline Awaited::Awaited(Environment& env) : env_(&env) { env.context(); }
 
 inline Delay::Delay(Environment& env, VirtualTime time) : Awaited(env), time_(time) {
     if (!(time >= env.now_)) [[unlikely]]
-        throw ModelError("a process at time " + std::to_string(env.now_) + " waits for time " +
-                         std::to_string(time) + ": that is in the past, or no time");
+        throw ModelError("a process at time " + detail::number_text(env.now_) + " waits for time " +
+                         detail::number_text(time) + ": that is in the past, or no time");
     if (time < time_infinity) env.timers_.set(*this, time);
 }
 inline double Delay::left() const noexcept { return time_ > env().now_ ? time_ - env().now_ : 0; }
