@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The machine shop with 1,000 machines beside the same model in SimPy: process time a part on one core, and what
-a second worker gains: in wall time, and as it would be by process times if each worker had a core for
-itself, which on a busy machine is all that can be known. Rounds alternate, so that a busy machine is
-busy for all; medians.
+"""The models that are told as processes beside the same models in SimPy: figures of 20 runs of each of the six,
+and how long their event loops took for 100 places. Then the machine shop with 1,000 machines: process time
+a part on one core, and what a second worker gains: in wall time, and as it would be by process times if
+each worker had a core for itself, which on a busy machine is all that can be known. Rounds alternate, so that
+a busy machine is busy for all; medians.
 
 usage: simpy_speed.py FOLDER-OF-PROGRAMS [ROUNDS] [--json FILE]"""
 
@@ -17,10 +18,13 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).parents[1] / "support"))
+import same_in_simpy  # noqa: E402
+
 SHOPS = 100  # of ten machines
+PLACES = 100  # of each of the six
 # So long that what is measured is not the set-up.
 THEIR_UNTIL, OUR_UNTIL = 2000, 100000
-SCRIPT = Path(__file__).parents[1] / "support" / "simpy_models.py"
 
 
 def children_seconds():
@@ -29,9 +33,7 @@ def children_seconds():
 
 
 def theirs():
-    done = subprocess.run([sys.executable, SCRIPT, "machine_shop", str(SHOPS), str(THEIR_UNTIL), "1"],
-                          capture_output=True, text=True, check=True)
-    run = json.loads(done.stdout)
+    run, = same_in_simpy.theirs(sys.executable, "machine_shop", SHOPS, THEIR_UNTIL, [1])
     return run["seconds"] / (run["figures"]["parts"] * SHOPS)
 
 
@@ -45,6 +47,32 @@ def ours(programs, *options):
         rows = (Path(folder) / "shops.csv").read_text().splitlines()[1:]
     parts = sum(int(row.split(",")[1]) for row in rows)
     return [seconds / parts for seconds in took]
+
+
+def six_models(programs):
+    """Of each model its figures in both, and the medians of the seconds of event loops."""
+    found = {}
+    seeds = range(1, same_in_simpy.RUNS + 1)
+    for model, (_, _, until) in same_in_simpy.MODELS.items():
+        sides = {"ours": [], "simpy": []}
+        for seed in seeds:
+            sides["ours"].append(same_in_simpy.ours(programs, model, PLACES, until, seed))
+            sides["simpy"] += same_in_simpy.theirs(sys.executable, model, PLACES, until, [seed])
+        found[model] = {"until": until, "figures": same_in_simpy.compared(sides["ours"], sides["simpy"]),
+                        **{f"{side}_seconds": statistics.median(run["seconds"] for run in runs)
+                           for side, runs in sides.items()}}
+        found[model]["times_as_fast"] = found[model]["simpy_seconds"] / found[model]["ours_seconds"]
+    return found
+
+
+def show(models):
+    """As a table for docs/models/processes.md."""
+    print("| model | figures, SimPy / numawarp | SimPy | numawarp |\n| --- | --- | --- | --- |")
+    for model, found in models.items():
+        figures = ", ".join(f"{name} {both['simpy']:.4g} / {both['ours']:.4g}"
+                            for name, both in found["figures"].items())
+        print(f"| {model} | {figures} | {found['simpy_seconds'] * 1e3:.0f} ms | "
+              f"{found['ours_seconds'] * 1e3:.1f} ms, {found['times_as_fast']:.0f} times as fast |")
 
 
 def machine():
@@ -66,6 +94,8 @@ def main():
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     programs = given.programs.resolve()
+    models = six_models(programs)
+    show(models)
     rounds = []
     for _ in range(given.rounds):
         one, two = ours(programs, "--workers", "1"), ours(programs, "--workers", "2")
@@ -88,7 +118,8 @@ def main():
     if given.json:
         given.json.write_text(json.dumps({
             "script": "tests/bench/simpy_speed.py", "machine": machine(), "commit": commit(), "date": time.strftime("%Y-%m-%d"),
-            "load": os.getloadavg()[0], "cpus": os.cpu_count(), "python": platform.python_version(), "rounds": rounds,
+            "load": os.getloadavg()[0], "cpus": os.cpu_count(), "python": platform.python_version(),
+            "places": PLACES, "models": models, "rounds": rounds,
             "ns_a_part": {name: seconds * 1e9 for name, seconds in median.items()},
             "ratios": ratios}, indent=1) + "\n")
 
