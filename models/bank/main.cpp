@@ -74,7 +74,4 @@ struct Banks final : nw::Model {
     }
 };
 
-int main(int argc, char** argv) {
-    Banks model;
-    return nw::run(argc, argv, model);
-}
+int main(int argc, char** argv) { return nw::run<Banks>(argc, argv); }

@@ -67,7 +67,4 @@ struct CarWashes final : nw::Model {
     }
 };
 
-int main(int argc, char** argv) {
-    CarWashes model;
-    return nw::run(argc, argv, model);
-}
+int main(int argc, char** argv) { return nw::run<CarWashes>(argc, argv); }

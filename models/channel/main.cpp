@@ -57,7 +57,4 @@ struct Channel final : nw::Model {
     }
 };
 
-int main(int argc, char** argv) {
-    Channel model;
-    return nw::run(argc, argv, model);
-}
+int main(int argc, char** argv) { return nw::run<Channel>(argc, argv); }

@@ -74,7 +74,4 @@ struct GasStations final : nw::Model {
     }
 };
 
-int main(int argc, char** argv) {
-    GasStations model;
-    return nw::run(argc, argv, model);
-}
+int main(int argc, char** argv) { return nw::run<GasStations>(argc, argv); }

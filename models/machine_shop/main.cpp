@@ -23,9 +23,8 @@ struct Shop final : nw::ProcessLp {
             double left = std::abs(env.random().normal(part_mean, part_deviation));
             while (left > 0) {
                 auto work = env.delay(left);
-                const auto failure = co_await nw::interruptible(work);
+                if (!co_await nw::interruptible(work)) break;
                 left = work.left();
-                if (!failure) continue;
                 failures.add(env.now()), broken.add(env.now(), 1), is_broken[number] = true;
                 auto repair = repairman.preempt(broken_machine);
                 co_await repair;
@@ -78,7 +77,4 @@ struct MachineShop final : nw::Model {
     }
 };
 
-int main(int argc, char** argv) {
-    MachineShop model;
-    return nw::run(argc, argv, model);
-}
+int main(int argc, char** argv) { return nw::run<MachineShop>(argc, argv); }

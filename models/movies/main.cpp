@@ -77,7 +77,4 @@ struct Movies final : nw::Model {
     }
 };
 
-int main(int argc, char** argv) {
-    Movies model;
-    return nw::run(argc, argv, model);
-}
+int main(int argc, char** argv) { return nw::run<Movies>(argc, argv); }

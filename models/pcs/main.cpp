@@ -51,7 +51,4 @@ class Model final : public nw::Model {
 }  // namespace
 }  // namespace pcs
 
-int main(int argc, char** argv) {
-    pcs::Model model;
-    return nw::run(argc, argv, model);
-}
+int main(int argc, char** argv) { return nw::run<pcs::Model>(argc, argv); }

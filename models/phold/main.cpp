@@ -1,6 +1,3 @@
 #include "phold.hpp"
 
-int main(int argc, char** argv) {
-    phold::Model model;
-    return nw::run(argc, argv, model);
-}
+int main(int argc, char** argv) { return nw::run<phold::Model>(argc, argv); }

@@ -66,7 +66,4 @@ struct Queues final : nw::Model {
     }
 };
 
-int main(int argc, char** argv) {
-    Queues model;
-    return nw::run(argc, argv, model);
-}
+int main(int argc, char** argv) { return nw::run<Queues>(argc, argv); }

@@ -54,7 +54,4 @@ class Model final : public nw::Model {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    Model model;
-    return nw::run(argc, argv, model);
-}
+int main(int argc, char** argv) { return nw::run<Model>(argc, argv); }

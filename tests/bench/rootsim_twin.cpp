@@ -68,7 +68,4 @@ class Twin final : public nw::Model {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    Twin model;
-    return nw::run(argc, argv, model);
-}
+int main(int argc, char** argv) { return nw::run<Twin>(argc, argv); }

@@ -90,7 +90,4 @@ class Bench final : public nw::Model {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    Bench model;
-    return nw::run(argc, argv, model);
-}
+int main(int argc, char** argv) { return nw::run<Bench>(argc, argv); }

@@ -60,7 +60,4 @@ struct Shop final : nw::Model {
     }
 };
 
-int main(int argc, char** argv) {
-    Shop model;
-    return nw::run(argc, argv, model);
-}
+int main(int argc, char** argv) { return nw::run<Shop>(argc, argv); }

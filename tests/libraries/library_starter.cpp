@@ -88,7 +88,4 @@ class Starter final : public nw::Model {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    Starter model;
-    return nw::run(argc, argv, model);
-}
+int main(int argc, char** argv) { return nw::run<Starter>(argc, argv); }

@@ -85,7 +85,4 @@ class SqlKeeper final : public nw::Model {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    SqlKeeper model;
-    return nw::run(argc, argv, model);
-}
+int main(int argc, char** argv) { return nw::run<SqlKeeper>(argc, argv); }

@@ -99,7 +99,4 @@ class XmlReader final : public nw::Model {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    XmlReader model;
-    return nw::run(argc, argv, model);
-}
+int main(int argc, char** argv) { return nw::run<XmlReader>(argc, argv); }

@@ -55,7 +55,4 @@ class RandomProgram final : public Model {
 }  // namespace
 }  // namespace nw::test
 
-int main(int argc, char** argv) {
-    nw::test::RandomProgram model;
-    return nw::run(argc, argv, model);
-}
+int main(int argc, char** argv) { return nw::run<nw::test::RandomProgram>(argc, argv); }

@@ -77,7 +77,4 @@ class SlowMoves final : public nw::Model {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    SlowMoves model;
-    return nw::run(argc, argv, model);
-}
+int main(int argc, char** argv) { return nw::run<SlowMoves>(argc, argv); }

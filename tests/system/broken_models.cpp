@@ -161,7 +161,4 @@ class BrokenModels final : public nw::Model {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    BrokenModels model;
-    return nw::run(argc, argv, model);
-}
+int main(int argc, char** argv) { return nw::run<BrokenModels>(argc, argv); }

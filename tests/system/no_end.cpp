@@ -45,7 +45,4 @@ class NoEnd final : public nw::Model {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    NoEnd model;
-    return nw::run(argc, argv, model);
-}
+int main(int argc, char** argv) { return nw::run<NoEnd>(argc, argv); }

@@ -3,7 +3,4 @@
 // every process.
 #include "tests/engine/pointer_model.hpp"
 
-int main(int argc, char** argv) {
-    nw::test::PointerModel model;
-    return nw::run(argc, argv, model);
-}
+int main(int argc, char** argv) { return nw::run<nw::test::PointerModel>(argc, argv); }

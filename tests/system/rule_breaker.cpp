@@ -106,7 +106,4 @@ class RuleBreaker final : public nw::Model {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    RuleBreaker model;
-    return nw::run(argc, argv, model);
-}
+int main(int argc, char** argv) { return nw::run<RuleBreaker>(argc, argv); }

@@ -70,7 +70,4 @@ class TableWriter final : public nw::Model {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    TableWriter model;
-    return nw::run(argc, argv, model);
-}
+int main(int argc, char** argv) { return nw::run<TableWriter>(argc, argv); }

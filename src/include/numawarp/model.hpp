@@ -5,11 +5,12 @@
 //         void on_event(nw::Context& c, const nw::Event&) override { … c.schedule(…); }
 //     };
 //     class PingModel : public nw::Model { … setup() returns how many Pings, until when … };
-//     int main(int argc, char** argv) { PingModel model; return nw::run(argc, argv, model); }
+//     int main(int argc, char** argv) { return nw::run<PingModel>(argc, argv); }
 //
 // docs/tutorial.md builds one step by step.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -118,5 +119,12 @@ class Model {
 // code: 0 done, 1 internal error, 2 wrong option, 3 model broke a rule, 4 machine could not,
 // 130/143 interrupted.
 int run(int argc, char** argv, Model& model);
+
+// The same with a model of that class, made here.
+template <std::derived_from<Model> Of>
+int run(int argc, char** argv) {
+    Of model;
+    return run(argc, argv, model);
+}
 
 }  // namespace nw

@@ -124,7 +124,4 @@ struct PrintShops final : nw::Model {
     }
 };
 
-int main(int argc, char** argv) {
-    PrintShops model;
-    return nw::run(argc, argv, model);
-}
+int main(int argc, char** argv) { return nw::run<PrintShops>(argc, argv); }

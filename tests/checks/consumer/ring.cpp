@@ -34,7 +34,4 @@ class Ring : public nw::Model {
     }
 };
 
-int main(int argc, char** argv) {
-    Ring ring;
-    return nw::run(argc, argv, ring);
-}
+int main(int argc, char** argv) { return nw::run<Ring>(argc, argv); }

@@ -60,7 +60,4 @@ struct Ring final : nw::Model {
     }
 };
 
-int main(int argc, char** argv) {
-    Ring model;
-    return nw::run(argc, argv, model);
-}
+int main(int argc, char** argv) { return nw::run<Ring>(argc, argv); }
