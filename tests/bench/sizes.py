@@ -8,7 +8,7 @@ that a machine gives so much memory waits for it.
 
 Then one rank of many (rank_size_bench) beside what it takes on paper: 100 million LPs over up to 1,024 ranks.
 
-usage: sizes.py FOLDER-OF-PROGRAMS [ROUNDS] [--sizes LPS...] [--json FILE] [--picture FILE]"""
+usage: sizes.py BUILD/bin [ROUNDS] [--sizes LPS...] [--json FILE] [--picture FILE]"""
 
 import argparse
 import json
@@ -130,6 +130,9 @@ def main():
     parser.add_argument("--picture", type=Path)
     given = parser.parse_args()
     sizes = sorted(given.sizes)
+    # Built only for this.
+    subprocess.run(["cmake", "--build", given.programs.resolve().parent, "--target", "rank_size_bench"],
+                   stdout=subprocess.DEVNULL, check=True)
     about = run(given.programs, 10, "--until 1")
     facts = {name: about[name] for name in ("machine", "commit", "date")}
     ranks = memory.measure(given.programs)
