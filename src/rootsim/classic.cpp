@@ -38,8 +38,6 @@ bool can_end(std::uint64_t lp, const void* state) {
     return state != nullptr && OnGVT(static_cast<unsigned>(lp), state);
 }
 
-constexpr Functions functions{process_event, can_end, INIT, std::nullopt, classic_stream_of};
-
 class ClassicModel final : public Model {
   public:
     ClassicModel() : Model(program_invocation_short_name, "a model for ROOT-Sim 2") {}
@@ -51,8 +49,9 @@ class ClassicModel final : public Model {
     }
     Setup setup() override {
         lay_out_topology(n_prc_tot);
-        Setup setup = setup_of(n_prc_tot, &functions, seed_);
-        if (&abm_settings != nullptr) setup.process = agent_process(&functions, seed_);
+        Setup setup = setup_of(
+            {process_event, can_end, INIT, std::nullopt, classic_stream_of, n_prc_tot}, seed_);
+        if (&abm_settings != nullptr) setup.process = agent_process(seed_);
         return setup;
     }
 

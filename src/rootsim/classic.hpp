@@ -14,6 +14,6 @@ Generator classic_stream_of(std::uint64_t lp, std::uint64_t seed);
 void lay_out_topology(std::uint32_t lps);
 
 // The LPs of a model with agents. Throws SetupError where it has no topology.
-ProcessFactory agent_process(const Functions* functions, std::uint64_t seed);
+ProcessFactory agent_process(std::uint64_t seed);
 
 }  // namespace nw::rootsim

@@ -81,7 +81,7 @@ class Writer {
 
 class AgentLp final : public Lp {
   public:
-    AgentLp(LpId self, const Functions* functions, std::uint64_t seed);
+    AgentLp(LpId self, std::uint64_t seed);
 
     void on_start(Context& context) override;
     void on_event(Context& context, const Event& event) override;
@@ -139,8 +139,7 @@ void demand_visit(const char* function, unsigned region, unsigned action) {
 
 // --- Agents ----------------------------------------------------------------------------------------
 
-AgentLp::AgentLp(LpId self, const Functions* functions, std::uint64_t seed)
-    : Lp(self, functions, seed), next_key_(index(self)) {}
+AgentLp::AgentLp(LpId self, std::uint64_t seed) : Lp(self, seed), next_key_(index(self)) {}
 
 Agent* AgentLp::find(agent_t key) {
     const auto place = places_.find(key);
@@ -305,7 +304,7 @@ int AgentLp::neighbour(unsigned direction, unsigned* region, void** data) {
 // --- Events ----------------------------------------------------------------------------------------
 
 void AgentLp::on_start(Context& context) {
-    const InCall in({this, &context, context.lps()});
+    const InCall in({this, &context});
     published_.resize(abm_settings.neighbour_data_size);
     heard_.assign(DirectionsCount(), published_);
     for (unsigned i = 0; i < DirectionsCount(); ++i)
@@ -317,7 +316,7 @@ void AgentLp::on_start(Context& context) {
 }
 
 void AgentLp::on_event(Context& context, const Event& event) {
-    const InCall in({this, &context, context.lps()});
+    const InCall in({this, &context});
     iterated_ = 0;
     switch (event.type()) {
         case visit_type:
@@ -336,16 +335,16 @@ void AgentLp::on_event(Context& context, const Event& event) {
 
 // A model counts its agents here.
 bool AgentLp::can_end() const {
-    const InCall in({const_cast<AgentLp*>(this), nullptr, 0});
+    const InCall in({const_cast<AgentLp*>(this), nullptr});
     return Lp::can_end();
 }
 
 }  // namespace
 
-ProcessFactory agent_process(const Functions* functions, std::uint64_t seed) {
+ProcessFactory agent_process(std::uint64_t seed) {
     if (&topology_settings == nullptr)
         throw SetupError("abm_settings: agents need a topology; legal: topology_settings, too");
-    return process<AgentLp>(functions, seed);
+    return process<AgentLp>(seed);
 }
 
 }  // namespace nw::rootsim

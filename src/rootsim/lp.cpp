@@ -9,20 +9,24 @@
 
 #include <fmt/format.h>
 
+#include "numa/handler/fault_guard.hpp"
+
 namespace nw::rootsim {
 
+constinit Interface model{};
 constinit thread_local Call running_call{};
 
 void called_outside(const char* function) {
-    std::fprintf(stderr,
-                 "numawarp: %s(): there is no LP whose handler is running; legal: in a handler\n",
-                 function);
+    const std::string line =
+        fmt::format("{}(): there is no LP whose handler is running; legal: in a handler", function);
+    if (in_handler()) throw ModelError(line);
+    std::fprintf(stderr, "numawarp: %s\n", line.c_str());
     std::exit(3);
 }
 
 void schedule_nothing(std::uint64_t receiver, VirtualTime time) {
+    if (running_call.lp != nullptr && running_call.lp->is_over()) return;
     const Context& context = current_context("ScheduleNewEvent");
-    if (running_call.receivers == 0) return;
     throw ModelError(
         fmt::format("LP {} at time {} schedules an event for LP {} at time {}: there is no "
                     "such LP; legal: 0 to {}",
@@ -37,18 +41,17 @@ void schedule_wide(LpId target, VirtualTime time, std::uint32_t type,
     running_call.context->schedule_bytes_at(target, time, wide_type, payload);
 }
 
-Setup setup_of(std::uint64_t lps, const Functions* functions, std::uint64_t seed) {
+Setup setup_of(const Interface& of, std::uint64_t seed) {
+    model = of;
     Setup setup;
-    setup.lps = static_cast<std::uint32_t>(lps);
+    setup.lps = static_cast<std::uint32_t>(of.lps);
     setup.payload_bytes_max = UINT16_MAX;
-    setup.process = process<Lp>(functions, seed);
+    setup.process = process<Lp>(seed);
     return setup;
 }
 
-Lp::Lp(LpId self, const Functions* functions, std::uint64_t seed)
-    : generator(functions->first_generator(index(self), seed)),
-      functions_(*functions),
-      self_(index(self)) {}
+Lp::Lp(LpId self, std::uint64_t seed)
+    : generator(model.first_generator(index(self), seed)), self_(index(self)) {}
 
 void Lp::process(const Event& event) {
     std::span<const std::byte> content = event.bytes();
@@ -61,21 +64,22 @@ void Lp::process(const Event& event) {
 }
 
 void Lp::on_start(Context& context) {
-    const InCall in({this, &context, context.lps()});
+    const InCall in({this, &context});
     begin();
 }
 
 void Lp::on_event(Context& context, const Event& event) {
-    const InCall in({this, &context, context.lps()});
+    const InCall in({this, &context});
     process(event);
 }
 
-void Lp::on_end(Context& context) {
-    if (!functions_.end) return;
-    const InCall in({this, &context, 0});
-    process(0, *functions_.end, {});
+void Lp::on_end(Context&) {
+    if (!model.end) return;
+    is_over_ = true;
+    const InCall in({this, nullptr});
+    process(0, *model.end, {});
 }
 
-bool Lp::can_end() const { return functions_.can_end(self_, state); }
+bool Lp::can_end() const { return model.can_end(self_, state); }
 
 }  // namespace nw::rootsim

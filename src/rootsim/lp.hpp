@@ -16,14 +16,18 @@ namespace nw::rootsim {
 using Generator = std::array<std::uint64_t, 4>;
 
 // What the model has, and how this version of ROOT-Sim speaks to it.
-struct Functions {
+struct Interface {
     void (*process_event)(std::uint64_t lp, double now, unsigned type, const void* content,
                           unsigned bytes, void* state);
     bool (*can_end)(std::uint64_t lp, const void* state);
     unsigned begin;               // the type of what an LP is told first
     std::optional<unsigned> end;  // and of what it is told when the run is over
     Generator (*first_generator)(std::uint64_t lp, std::uint64_t seed);
+    std::uint64_t lps;
 };
+
+// Of the program's model, from setup_of() on. A program has one, and each event looks at it.
+extern constinit Interface model;
 
 // Events have types of 32 bits there and of 16 here. Those of these types are the door's own: the last is that of
 // events whose type is one of these or larger, and follows their content.
@@ -32,8 +36,7 @@ inline constexpr EventType wide_type = UINT16_MAX;
 
 class Lp : public LogicalProcess {
   public:
-    // `functions` outlive it.
-    Lp(LpId self, const Functions* functions, std::uint64_t seed);
+    Lp(LpId self, std::uint64_t seed);
 
     void on_start(Context& context) override;
     void on_event(Context& context, const Event& event) override;
@@ -43,32 +46,32 @@ class Lp : public LogicalProcess {
     void* state = nullptr;
     Generator generator;  // of ROOT-Sim's random numbers
 
-    std::uint32_t self() const noexcept { return self_; }
+    std::uint32_t self() const noexcept { return static_cast<std::uint32_t>(self_); }
+    // The model has been told of the run's end: what it schedules is dropped.
+    bool is_over() const noexcept { return is_over_; }
 
   protected:
     // Call the model's function. Require: InCall.
-    void begin() { process(0, functions_.begin, {}); }
+    void begin() { process(0, model.begin, {}); }
     void process(const Event& event);
     void process(VirtualTime now, unsigned type, std::span<const std::byte> content) {
-        functions_.process_event(self_, now, type, content.data(),
-                                 static_cast<unsigned>(content.size()), state);
+        model.process_event(self_, now, type, content.data(), static_cast<unsigned>(content.size()),
+                            state);
     }
 
   private:
-    const Functions& functions_;
-    std::uint32_t self_;
+    std::uint64_t self_;
+    bool is_over_ = false;
 };
 
-// A Setup with so many of them, for a model that declares no bound of its events' sizes. `functions` outlive
-// the run. Requires: lps fits.
-Setup setup_of(std::uint64_t lps, const Functions* functions, std::uint64_t seed);
+// A Setup for this model, which declares no bound of its events' sizes. Requires: its LPs fit.
+Setup setup_of(const Interface& of, std::uint64_t seed);
 
 // --- What a model's function calls -----------------------------------------------------------------
 
 struct Call {
-    Lp* lp;                   // null: none of the model's functions is running
-    Context* context;         // null: it is no handler
-    std::uint64_t receivers;  // LPs that events may be for; 0: the run is over, they are dropped
+    Lp* lp;            // null: none of the model's functions is running
+    Context* context;  // null: it is none that may schedule
 };
 
 // Of this thread.
@@ -79,29 +82,29 @@ extern constinit thread_local Call running_call;
 class InCall {
   public:
     explicit InCall(const Call& call) noexcept { running_call = call; }
-    ~InCall() { running_call.lp = nullptr; }
+    ~InCall() { running_call = {}; }
     InCall(const InCall&) = delete;
     InCall& operator=(const InCall&) = delete;
 };
 
-// Ends the program with one line.
+// One line: a ModelError where the model is asked something (CanEnd), else the end of the program.
 [[noreturn, gnu::cold]] void called_outside(const char* function);
 
-// Ends the program if none of the model's functions is running: `function` is to be called in one.
+// `function` is to be called in one of the model's functions: is called_outside() if none is running.
 inline Lp& current_lp(const char* function) {
-    if (running_call.lp == nullptr) [[unlikely]]
+    Lp* const lp = running_call.lp;
+    if (lp == nullptr) [[unlikely]]
         called_outside(function);
-    return *running_call.lp;
+    return *lp;
 }
 
 // The same of a handler.
 inline Context& current_context(const char* function) {
-    if (running_call.lp == nullptr || running_call.context == nullptr) [[unlikely]]
+    Context* const context = running_call.context;
+    if (context == nullptr) [[unlikely]]
         called_outside(function);
-    return *running_call.context;
+    return *context;
 }
-
-inline bool is_in_handler() noexcept { return running_call.lp != nullptr; }
 
 // What schedule() does seldom.
 [[gnu::cold]] void schedule_nothing(std::uint64_t receiver, VirtualTime time);
@@ -111,14 +114,14 @@ inline bool is_in_handler() noexcept { return running_call.lp != nullptr; }
 // As ScheduleNewEvent(). Throws ModelError.
 inline void schedule(std::uint64_t receiver, VirtualTime time, std::uint32_t type,
                      const void* content, std::size_t bytes) {
-    current_lp("ScheduleNewEvent");
-    if (receiver >= running_call.receivers) [[unlikely]]
+    Context* const context = running_call.context;
+    if (context == nullptr || receiver >= model.lps) [[unlikely]]
         return schedule_nothing(receiver, time);
     const LpId target{static_cast<std::uint32_t>(receiver)};
     const std::span payload(static_cast<const std::byte*>(content), bytes);
     if (type >= first_own_type) [[unlikely]]
         return schedule_wide(target, time, type, payload);
-    running_call.context->schedule_bytes_at(target, time, static_cast<EventType>(type), payload);
+    context->schedule_bytes_at(target, time, static_cast<EventType>(type), payload);
 }
 
 }  // namespace nw::rootsim

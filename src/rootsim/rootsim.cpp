@@ -12,6 +12,7 @@
 
 #include <numawarp/model.hpp>
 
+#include "numa/handler/fault_guard.hpp"
 #include "rootsim/include/ROOT-Sim.h"
 #include "rootsim/lp.hpp"
 #include "rootsim/stopper.hpp"
@@ -37,7 +38,6 @@ class RootsimModel final : public Model {
     explicit RootsimModel(const simulation_configuration& of)
         : Model(program_invocation_short_name, "a model for ROOT-Sim"),
           of_(of),
-          functions_{of.dispatcher, of.committed, LP_INIT, LP_FINI, stream_of},
           seed_(of.prng_seed) {}
 
     void options(Options& options) override {
@@ -45,14 +45,14 @@ class RootsimModel final : public Model {
     }
     void on_worker_start() override { stopper.listen(); }
     Setup setup() override {
-        Setup setup = setup_of(of_.lps, &functions_, seed_);
+        Setup setup =
+            setup_of({of_.dispatcher, of_.committed, LP_INIT, LP_FINI, stream_of, of_.lps}, seed_);
         if (of_.termination_time > 0) setup.until = of_.termination_time;
         return setup;
     }
 
   private:
     const simulation_configuration& of_;
-    const Functions functions_;
     std::uint64_t seed_;
 };
 
@@ -117,8 +117,9 @@ int RootsimRun() {
 
 void RootsimStop() {
     using namespace nw::rootsim;
-    if (is_in_handler())
-        throw nw::ModelError("RootsimStop() in a handler, which may be undone; legal: CanEnd()");
+    if (nw::in_handler())
+        throw nw::ModelError(
+            "RootsimStop() by the model, whose events may be undone; legal: CanEnd()");
     stopper.stop();
 }
 

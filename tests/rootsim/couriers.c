@@ -97,6 +97,20 @@ static void break_rule(unsigned me, simtime_t now, agent_t agent) {
         EnqueueVisit(heavy, 0, DELIVER);
         ScheduleNewLeaveEvent(now + 0.1, SET_OUT, heavy);
     }
+    if (broken("event-past")) ScheduleNewEvent(me, now - 1, HIRE, NULL, 0);
+    if (broken("event-unknown")) ScheduleNewEvent(n_prc_tot, now + 1, HIRE, NULL, 0);
+    if (broken("event-large")) {
+        static char content[70000];
+        ScheduleNewEvent(me, now + 1, HIRE, content, sizeof(content));
+    }
+    if (broken("receiver")) GetReceiver(RegionsCount(), DIRECTION_N, false);
+    if (broken("direction")) {
+        unsigned region;
+        void* said;
+        GetNeighbourInfo(DIRECTION_SE, &region, &said);
+    }
+    if (broken("mean")) Expent(-1);
+    if (broken("order")) Gamma(0);
     if (broken("tour")) {
         unsigned way[RegionsCount()];
         ComputeMinTour(me, me, way);
@@ -158,6 +172,7 @@ void ProcessEvent(unsigned int me, simtime_t now, int type, agent_t* content, un
 }
 
 bool OnGVT(unsigned int me, struct office* snapshot) {
-    (void)me;
+    if (me == 5 && broken("asked")) ScheduleNewEvent(me, 100, HIRE, NULL, 0);
+    if (me == 5 && broken("asked-spawn")) SpawnAgent(1);
     return snapshot->events + CountAgents() >= 40;
 }

@@ -14,6 +14,10 @@ for options in (["--engine", "sequential"], ["--workers", 2]):
         "stop": ["RootsimStop()", "legal: CanEnd()"],
     }.items():
         refusals.refused(3, ["LP 3 at time", *words], "rootsim_misuse", rule, "--", *options)
+    # CanEnd() is asked about a state, and may be asked too early.
+    for rule, function in {"asked": "ScheduleNewEvent()", "asked-state": "SetState()",
+                           "asked-stop": "RootsimStop()"}.items():
+        refusals.refused(3, ["LP 3", function, "legal: "], "rootsim_misuse", rule, "--", *options)
     refusals.refused(3, ["LP 3 at time"], "rootsim_misuse", "abort", "--", *options)
 
 refusals.refused(3, ["ScheduleNewEvent()", "legal: in a handler"], "rootsim_misuse", "outside", "--")
@@ -31,8 +35,18 @@ for options in (["--engine", "sequential"], ["--workers", 2]):
         "number": ["no number 7"],
         "large": ["bytes", "65535"],
         "tour": ["ComputeMinTour()"],
+        "event-past": ["in the past", "legal: a delay of at least 0"],
+        "event-unknown": ["LP 64", "no such LP", "legal: 0 to 63"],
+        "event-large": ["70000 bytes", "65535"],
+        "receiver": ["GetReceiver(64)", "legal: below 64"],
+        "direction": ["GetNeighbourInfo()", "direction 5", "legal: below 4"],
+        "mean": ["Expent()", "must not be negative"],
+        "order": ["Gamma()", "at least 1"],
     }.items():
         refusals.refused(3, ["LP 5 at time", *words], "rootsim_couriers", "--lp", 64, "--wrong", rule, *options)
+    for rule, function in {"asked": "ScheduleNewEvent()", "asked-spawn": "SpawnAgent()"}.items():
+        refusals.refused(3, ["LP 5", function, "legal: in a handler"], "rootsim_couriers", "--lp", 64, "--wrong",
+                         rule, *options)
 
 refusals.refused(2, ["--lp 60", "no square"], "rootsim_queue", "--lp", 60)
 refusals.refused(2, ["--lp 0"], "rootsim_queue", "--lp", 0)

@@ -59,7 +59,7 @@ struct simulation_configuration {
 extern int RootsimInit(const struct simulation_configuration *conf);
 /* The whole run: the exit code that the program should end with, or -1 without a configuration. */
 extern int RootsimRun(void);
-/* Ends the run soon, from any thread of the program but not from a handler. */
+/* Ends the run soon, from any thread of the program but not from a handler or CanEnd. */
 extern void RootsimStop(void);
 
 /* In a handler only. The event's time is `timestamp`, to the bit. */
