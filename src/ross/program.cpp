@@ -37,6 +37,11 @@ unsigned int g_tw_memory_nqueues = 0;
 unsigned long long g_tw_max_opt_lookahead = ULLONG_MAX;
 unsigned long long g_tw_clock_rate = 1000000000;
 
+// ROSS does not declare it, and some models do. One may have its own of this name.
+extern "C" {
+[[gnu::weak]] unsigned int nkp_per_pe = 16;
+}
+
 namespace nw::ross {
 namespace {
 
@@ -46,7 +51,6 @@ double idle_fraction = 0;
 
 unsigned int protocol = NO_SYNCH;
 std::int32_t seeds[4] = {};
-unsigned int kps_per_pe = 16;
 
 const tw_optdef kernel_options[] = {
     TWOPT_GROUP("ROSS Kernel"),
@@ -55,7 +59,7 @@ const tw_optdef kernel_options[] = {
                "rollback (4 and 5 are as 3)"),
     TWOPT_DOUBLE("end", g_tw_ts_end, "end of the run, as --until"),
     TWOPT_DOUBLE("cons-lookahead", g_tw_lookahead, "least delay of events, for --synch=2"),
-    TWOPT_UINT("nkp", kps_per_pe, "number of kernel processes that models see"),
+    TWOPT_UINT("nkp", nkp_per_pe, "number of kernel processes that models see"),
     TWOPT_UINT("rng-seed1", seeds[0], "first seed of four"),
     TWOPT_UINT("rng-seed2", seeds[1], "second seed of four"),
     TWOPT_UINT("rng-seed3", seeds[2], "third seed of four"),
@@ -364,7 +368,7 @@ void tw_init(int* argc, char*** argv) {
     static tw_pe pe{};
     pe = {g_tw_mynode, &rng};
     g_tw_pe = &pe;
-    if (g_tw_nkp == 1) g_tw_nkp = nw::ross::kps_per_pe;
+    if (g_tw_nkp == 1) g_tw_nkp = nkp_per_pe;
     *argc = std::min(*argc, 1);
     if (!program().idle.empty() && tw_ismaster())
         std::fprintf(stderr, "numawarp: without effect here: %s\n",

@@ -138,9 +138,10 @@ static tw_lpid type_of(tw_lpid gid) { return is_clerk(gid) ? 1 : 0; }
 static tw_lp *local_lp(tw_lpid gid) { return g_tw_lp[g_tw_nlp - 1 - (gid - g_tw_mynode * g_tw_nlp)]; }
 
 static void place_lps(void) {
-    for (tw_kpid kp = 0; kp < g_tw_nkp; ++kp) tw_kp_onpe(kp, g_tw_pe);
+    for (tw_pe *pe = NULL; (pe = tw_pe_next(pe)) != NULL;)
+        for (tw_kpid kp = 0; kp < g_tw_nkp; ++kp) tw_kp_onpe(kp, pe);
     for (tw_lpid i = 0; i < g_tw_nlp; ++i) {
-        tw_lp_onpe(i, g_tw_pe, g_tw_mynode * g_tw_nlp + g_tw_nlp - 1 - i);
+        tw_lp_onpe(i, g_tw_pe[0], g_tw_mynode * g_tw_nlp + g_tw_nlp - 1 - i);
         tw_lp_onkp(g_tw_lp[i], g_tw_kp[i % g_tw_nkp]);
     }
 }

@@ -227,6 +227,7 @@ unsigned tw_nnodes(void);
 static inline int tw_ismaster(void) { return g_tw_mynode == g_tw_masternode; }
 static inline void *tw_getstate(tw_lp *lp) { return lp->cur_state; }
 static inline tw_pe *tw_getpe(tw_peid id) { return id == 0 ? g_tw_pe : NULL; }
+static inline tw_pe *tw_pe_next(tw_pe *last) { return last == NULL ? g_tw_pe : NULL; }
 static inline tw_stime tw_now(tw_lp const *lp) {
     (void)lp;
     return numawarp_ross_now;
@@ -335,31 +336,110 @@ static inline void crv_add_custom_state_checkpoint(crv_checkpointer *checkpointe
     (void)checkpointer;
 }
 
-/* --- Not there: a call is a compile error that says what to do --------------------------------- */
+/* --- Not there: naming one is a compile error that says what to do ------------------------------ */
 
+#ifdef __has_attribute
+#if __has_attribute(unavailable)
+#define NUMAWARP_ROSS_NOT_THERE(what) __attribute__((unavailable(what)))
+#define NUMAWARP_ROSS_NO_TYPE(what) __attribute__((unavailable(what)))
+#endif
+#endif
+#ifndef NUMAWARP_ROSS_NOT_THERE /* a compiler before GCC 12 sees calls only */
 #define NUMAWARP_ROSS_NOT_THERE(what) __attribute__((error(what)))
+#define NUMAWARP_ROSS_NO_TYPE(what)
+#endif
 
-NUMAWARP_ROSS_NOT_THERE("numawarp has no priorities of events: docs/ross.md")
+/* Arguments are of no matter: versions of ROSS differ in them. */
+#define NUMAWARP_ROSS_NONE_OF(what, result, name) \
+    NUMAWARP_ROSS_NOT_THERE(what) result name(void const *first, ...)
+
+#define NUMAWARP_ROSS_PRIORITIES "numawarp has no priorities of events: docs/ross.md"
+NUMAWARP_ROSS_NOT_THERE(NUMAWARP_ROSS_PRIORITIES)
 tw_event *tw_event_new_user_prio(tw_lpid dest_gid, tw_stime offset_ts, tw_lp *sender, tw_stime prio);
+
 NUMAWARP_ROSS_NOT_THERE("numawarp does not take a sent event back: docs/ross.md")
 void tw_event_rescind(tw_event *event);
-NUMAWARP_ROSS_NOT_THERE("numawarp has no hooks at GVT: docs/ross.md")
-void tw_trigger_gvt_hook_at(tw_stime time);
-NUMAWARP_ROSS_NOT_THERE("numawarp has no hooks at GVT: docs/ross.md")
-void tw_trigger_gvt_hook_every(int num_gvt_calls);
-NUMAWARP_ROSS_NOT_THERE("numawarp has no hooks at GVT: docs/ross.md")
-void tw_trigger_gvt_hook_when_model_calls(void);
-NUMAWARP_ROSS_NOT_THERE("use --rollback snapshot in place of saved differences: docs/ross.md")
-void tw_snapshot(tw_lp *lp, size_t state_sz);
-NUMAWARP_ROSS_NOT_THERE("use --rollback snapshot in place of saved differences: docs/ross.md")
-long tw_snapshot_delta(tw_lp *lp, size_t state_sz);
-NUMAWARP_ROSS_NOT_THERE("use --rollback snapshot in place of saved differences: docs/ross.md")
-void tw_snapshot_restore(tw_lp *lp, size_t state_sz);
+
+#define NUMAWARP_ROSS_HOOKS "numawarp has no hooks at GVT: docs/ross.md"
+NUMAWARP_ROSS_NOT_THERE(NUMAWARP_ROSS_HOOKS) void tw_trigger_gvt_hook_at(tw_stime time);
+NUMAWARP_ROSS_NOT_THERE(NUMAWARP_ROSS_HOOKS) void tw_trigger_gvt_hook_every(int num_gvt_calls);
+NUMAWARP_ROSS_NOT_THERE(NUMAWARP_ROSS_HOOKS) void tw_trigger_gvt_hook_when_model_calls(void);
+
+#define NUMAWARP_ROSS_DIFFERENCES \
+    "use --rollback snapshot in place of saved differences: docs/ross.md"
+NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_DIFFERENCES, void, tw_snapshot);
+NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_DIFFERENCES, long, tw_snapshot_delta);
+NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_DIFFERENCES, void, tw_snapshot_restore);
+
 NUMAWARP_ROSS_NOT_THERE("numawarp joins MPI_COMM_WORLD and no other communicator: docs/ross.md")
 void tw_comm_set(MPI_Comm comm);
 
+#define NUMAWARP_ROSS_BUFFERS                                                              \
+    "numawarp has no memory buffers of ROSS: malloc() and free() in handlers are rolled "  \
+    "back with --rollback snapshot, or keep the data in state and messages: docs/ross.md"
+typedef struct numawarp_ross_no_memory tw_memory NUMAWARP_ROSS_NO_TYPE(NUMAWARP_ROSS_BUFFERS);
+typedef struct numawarp_ross_no_memoryq tw_memoryq NUMAWARP_ROSS_NO_TYPE(NUMAWARP_ROSS_BUFFERS);
+typedef int tw_fd NUMAWARP_ROSS_NO_TYPE(NUMAWARP_ROSS_BUFFERS);
+NUMAWARP_ROSS_NOT_THERE(NUMAWARP_ROSS_BUFFERS)
+int tw_memory_init(size_t n_mem, size_t d_sz, double mult, ...);
+NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_BUFFERS, int, tw_kp_memory_init);
+NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_BUFFERS, int, tw_pe_memory_init);
+NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_BUFFERS, void *, tw_memory_alloc);
+NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_BUFFERS, void, tw_memory_alloc_rc);
+NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_BUFFERS, size_t, tw_memory_allocate);
+NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_BUFFERS, void *, tw_memory_data);
+NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_BUFFERS, void, tw_memory_free);
+NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_BUFFERS, void *, tw_memory_free_rc);
+NUMAWARP_ROSS_NOT_THERE(NUMAWARP_ROSS_BUFFERS) void *tw_memoryq_init(void);
+NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_BUFFERS, void, tw_memoryq_push);
+NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_BUFFERS, void *, tw_memoryq_pop);
+NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_BUFFERS, void *, tw_event_memory_get);
+NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_BUFFERS, void, tw_event_memory_get_rc);
+NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_BUFFERS, void, tw_event_memory_set);
+
+#define NUMAWARP_ROSS_TIMERS                                                                \
+    "numawarp has no timers of ROSS: send an event and let its handler see whether it is " \
+    "still wanted: docs/ross.md"
+NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_TIMERS, tw_event *, tw_timer_init);
+NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_TIMERS, void, tw_timer_reset);
+NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_TIMERS, void, tw_timer_cancel);
+
+#define NUMAWARP_ROSS_PE_TYPES                                                               \
+    "numawarp calls no functions of PEs: what all LPs have to do before or after the run is " \
+    "for init and final: docs/ross.md"
+typedef struct numawarp_ross_petype {
+    pe_init_f pre_lp_init;
+    pe_init_f post_lp_init;
+    pe_gvt_f gvt;
+    pe_final_f final;
+} tw_petype NUMAWARP_ROSS_NO_TYPE(NUMAWARP_ROSS_PE_TYPES);
+NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_PE_TYPES, void, tw_pe_settype);
+NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_PE_TYPES, void *, tw_pe_data);
+
+#define NUMAWARP_ROSS_NODES \
+    "numawarp knows a node by its number, as ROSS since version 5 (g_tw_mynode): docs/ross.md"
+NUMAWARP_ROSS_NOT_THERE(NUMAWARP_ROSS_NODES) tw_node *tw_net_onnode(tw_peid id);
+NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_NODES, int, tw_node_eq);
+
+/* ROSS had a table of pointers to PEs before version 7.2: there a mapping says `g_tw_pe[0]`, which is the PE itself
+ * here. Both are one. */
 #ifdef __cplusplus
 }
+inline void tw_lp_onpe(tw_lpid id, tw_pe const &, tw_lpid gid) { tw_lp_onpe(id, g_tw_pe, gid); }
+inline void tw_kp_onpe(tw_kpid id, tw_pe const &) { tw_kp_onpe(id, g_tw_pe); }
+#else
+static inline void numawarp_ross_lp_on(tw_lpid id, tw_pe pe, tw_lpid gid) {
+    (void)pe;
+    tw_lp_onpe(id, g_tw_pe, gid);
+}
+static inline void numawarp_ross_kp_on(tw_kpid id, tw_pe pe) {
+    (void)pe;
+    tw_kp_onpe(id, g_tw_pe);
+}
+#define tw_lp_onpe(id, pe, gid) \
+    (__extension__ _Generic((pe), tw_pe: numawarp_ross_lp_on, default: tw_lp_onpe)(id, pe, gid))
+#define tw_kp_onpe(id, pe) \
+    (__extension__ _Generic((pe), tw_pe: numawarp_ross_kp_on, default: tw_kp_onpe)(id, pe))
 #endif
 
 #endif

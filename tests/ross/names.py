@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""What is named as in ROSS's earlier versions: what ross.h has compiles, in C and in C++; what it does not have is an
+error of the compiler that says what to do, and nothing else is.
+
+usage: names.py ROOT FOLDERS-OF-MPI C-COMPILER C++-COMPILER...    exit code 1 if one does otherwise"""
+
+import re
+import subprocess
+import sys
+
+PRIORITIES = "has no priorities of events"
+HOOKS = "has no hooks at GVT"
+DIFFERENCES = "in place of saved differences"
+BUFFERS = "has no memory buffers of ROSS"
+TIMERS = "has no timers of ROSS"
+PE_TYPES = "calls no functions of PEs"
+NODES = "knows a node by its number"
+
+# What a model says; words of the error, or None.
+IN_FUNCTION = [
+    ("tw_kp_onpe(0, g_tw_pe[0]); tw_lp_onpe(0, g_tw_pe[0], 7);", None),
+    ("tw_kp_onpe(0, g_tw_pe); tw_lp_onpe(0, g_tw_pe, 7); tw_kp_onpe(0, lp->pe); tw_kp_onpe(0, tw_getpe(0));", None),
+    ("tw_pe *pe = NULL; while ((pe = tw_pe_next(pe)) != NULL) tw_kp_onpe(0, pe);", None),
+    ("g_tw_memory_nqueues = 16; g_tw_events_per_pe = 10; g_tw_pe->id = 0;", None),
+    ("tw_event_send(tw_event_new_user_prio(0, 1.0, lp, 2.0));", PRIORITIES),
+    ("tw_event_rescind(tw_event_new(0, 1.0, lp));", "does not take a sent event back"),
+    ("tw_trigger_gvt_hook_at(3.0);", HOOKS),
+    ("tw_trigger_gvt_hook_every(3);", HOOKS),
+    ("tw_trigger_gvt_hook_when_model_calls();", HOOKS),
+    ("tw_snapshot(lp, lp->type->state_sz);", DIFFERENCES),
+    ("return (int)tw_snapshot_delta(lp, lp->type->state_sz);", DIFFERENCES),
+    ("tw_snapshot_restore(lp, lp->type->state_sz);", DIFFERENCES),
+    ("tw_comm_set(MPI_COMM_SELF);", "joins MPI_COMM_WORLD"),
+    ("tw_memory_init(100, 8, 0.5);", BUFFERS),
+    ("tw_kp_memory_init(lp->kp, 100, 8, 1);", BUFFERS),
+    ("tw_pe_memory_init(lp->pe, 100, 8, 1.0);", BUFFERS),
+    ("return tw_memory_alloc(lp, 0) != NULL;", BUFFERS),
+    ("tw_memory_alloc_rc(lp, NULL, 0);", BUFFERS),
+    ("tw_memory_allocate(NULL);", BUFFERS),
+    ("return *(int *)tw_memory_data(NULL);", BUFFERS),
+    ("tw_memory_free(lp, NULL, 0);", BUFFERS),
+    ("tw_memory_free_rc(lp, 0);", BUFFERS),
+    ("return tw_memoryq_init() != NULL;", BUFFERS),
+    ("tw_memoryq_push(NULL, NULL);", BUFFERS),
+    ("return tw_memoryq_pop(NULL) != NULL;", BUFFERS),
+    ("return tw_event_memory_get(lp) != NULL;", BUFFERS),
+    ("tw_event_memory_get_rc(lp, NULL, 0);", BUFFERS),
+    ("tw_event_memory_set(tw_event_new(0, 1.0, lp), NULL, 0);", BUFFERS),
+    ("return tw_timer_init(lp, 100.0) != NULL;", TIMERS),
+    ("tw_timer_reset(lp, NULL, 100.0);", TIMERS),
+    ("tw_timer_cancel(lp, NULL);", TIMERS),
+    ("tw_pe_settype(lp->pe, NULL);", PE_TYPES),
+    ("return tw_pe_data(lp->pe) != NULL;", PE_TYPES),
+    ("return tw_net_onnode(0) != NULL;", NODES),
+    ("return tw_node_eq(NULL, NULL);", NODES),
+]
+# A function that is not called, but named.
+AT_TOP = [
+    ("static tw_memory *first;", BUFFERS),
+    ("struct holds { tw_memoryq *queue; };", BUFFERS),
+    ("static tw_fd own;", BUFFERS),
+    ("extern tw_petype types[];", PE_TYPES),
+    ("extern void (*take)(tw_lp *, size_t); void (*take)(tw_lp *, size_t) = "
+     "(void (*)(tw_lp *, size_t))tw_snapshot;", DIFFERENCES),
+]
+
+root, mpi, *compilers = sys.argv[1:]
+CASES = [(f"int model_%d(tw_lp *lp) {{ (void)lp; {code} return 0; }}", words) for code, words in IN_FUNCTION]
+CASES += [(code + " /* %d */", words) for code, words in AT_TOP]
+LINES = [code % number for number, (code, words) in enumerate(CASES)]
+
+
+def errors_by_line(compiler, language, lines):
+    """What the compiler says of each line, once. It stops at errors of one kind before it looks for others."""
+    version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
+    limit = "-ferror-limit=0" if "clang" in version else "-fmax-errors=0"
+    done = subprocess.run(
+        [compiler, "-fsyntax-only", "-w", limit, f"-I{root}/src/ross/include",
+         *(f"-I{folder}" for folder in mpi.split(";") if folder), f"-x{language}", "-"],
+        input="#include <ross.h>\n" + "\n".join(lines), capture_output=True, text=True)
+    errors = [set() for _ in lines]
+    for line, text in re.findall(r"<stdin>:(\d+):\d+: error: (.*)", done.stderr):
+        errors[int(line) - 2].add(text)
+    return errors, done
+
+
+failures = 0
+for compiler, language in zip(compilers, ("c", "c++")):
+    errors, done = errors_by_line(compiler, language, LINES)
+    for (_, words), line, said in zip(CASES, LINES, errors):
+        holds = not said if words is None else len(said) == 1 and words in min(said)
+        failures += not holds
+        print(("ok      " if holds else "FAILED  ") + f"{compiler}: {line}" + ("" if holds else f"\n    {said or ''}"))
+    # No error may stand anywhere else.
+    right = [line for (_, words), line in zip(CASES, LINES) if words is None]
+    _, done = errors_by_line(compiler, language, right)
+    failures += done.returncode != 0
+    print("" if done.returncode == 0 else done.stderr, end="")
+sys.exit(1 if failures else 0)
