@@ -1,4 +1,5 @@
 #include <ROOT-Sim.h>
+#include <rootsim/random.h>
 #include <stdio.h>
 
 enum { JOB, END_SERVICE };
