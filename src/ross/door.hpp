@@ -12,10 +12,6 @@
 
 #include <ross.h>
 
-namespace nw {
-class Context;
-}
-
 namespace nw::ross {
 
 // Prints the one line and ends the program, with the exit code for what is wrong before a run.
@@ -50,9 +46,6 @@ struct LpTable {
 };
 // Requires: tw_define_lps() was called. Refuses what is not whole.
 LpTable lp_table();
-
-// The handler that this thread is in. Null outside of handlers.
-extern __thread Context* current_context;
 
 // After the arguments of tw_error() and its kin.
 std::string formatted(const char* format, va_list arguments);

@@ -14,16 +14,17 @@
 namespace nw::ross {
 
 MessageLayout layout;
-__thread MessagePages* messages = nullptr;
 
 namespace {
+
+constinit Call of_no_worker;
 
 constexpr std::size_t rounded(std::size_t bytes, std::size_t to) {
     return (bytes + to - 1) / to * to;
 }
 
 bool describe(const void* address, char* line, std::size_t bytes) noexcept {
-    if (messages == nullptr || !messages->contains(address)) return false;
+    if (!this_call().contains(address)) return false;
     std::snprintf(line, bytes, "message larger than declared: tw_define_lps() says %zu bytes",
                   g_tw_msg_sz);
     return true;
@@ -47,11 +48,11 @@ std::string larger_than_declared() {
 
 // One run of addresses: the handled message's pages, then those of each event, and behind each a page that nobody
 // may touch. Before a message stands an event, or what is kept.
-void MessagePages::map() {
-    const std::size_t before = std::max(sizeof(tw_event), layout.kept);
-    const std::size_t room = rounded(before + layout.message, page_bytes);
-    stride_ = room + page_bytes;
-    bytes_ = (1 + events_max) * stride_;
+void Call::map() {
+    const std::size_t room_before = std::max(sizeof(tw_event), layout.kept);
+    const std::size_t room = rounded(room_before + layout.message, page_bytes);
+    stride = room + page_bytes;
+    bytes_ = (1 + events_max) * stride;
     void* pages = nullptr;
     if (linux_os().reserve(nullptr, bytes_, pages) != 0 ||
         linux_os().set_access(pages, room, Access::write) != 0)
@@ -59,30 +60,35 @@ void MessagePages::map() {
     FaultGuard::describe_addresses_by(describe);
     pages_ = static_cast<std::byte*>(pages);
     handled_ = pages_ + room - layout.message;
-    first_ = handled_ + stride_ - sizeof(tw_event);
-    next_ = beyond_ready_ = first_;
+    first_ = end = reinterpret_cast<std::uintptr_t>(handled_ + stride - sizeof(tw_event));
+    before = layout.message - sizeof layout.last;
+    last = layout.last;
 }
 
-MessagePages::~MessagePages() {
-    if (pages_ != nullptr) linux_os().unreserve(pages_, bytes_);
+Call::~Call() {
+    if (pages_ == nullptr) return;
+    numawarp_ross_this_call = &of_no_worker;
+    linux_os().unreserve(pages_, bytes_);
 }
 
-void MessagePages::reserve() {
-    static thread_local std::unique_ptr<MessagePages> own;
+void Call::reserve() {
+    static thread_local std::unique_ptr<Call> own;
     if (own != nullptr) return;
-    auto made = std::make_unique<MessagePages>();
+    auto made = std::make_unique<Call>();
     made->map();
     own = std::move(made);
-    messages = own.get();
+    numawarp_ross_this_call = own.get();
 }
 
-bool MessagePages::make_ready() {
-    if (beyond_ready_ == first_ + events_max * stride_) return false;
-    std::byte* const end = beyond_ready_ + sizeof(tw_event) + layout.message;
-    const std::size_t room = stride_ - page_bytes;
-    if (linux_os().set_access(end - room, room, Access::write) != 0) throw std::bad_alloc();
-    beyond_ready_ += stride_;
+bool Call::make_ready() {
+    if (end == first_ + events_max * stride) return false;
+    const std::size_t room = stride - page_bytes;
+    auto* const beyond = reinterpret_cast<std::byte*>(end) + sizeof(tw_event) + layout.message;
+    if (linux_os().set_access(beyond - room, room, Access::write) != 0) throw std::bad_alloc();
+    end += stride;
     return true;
 }
 
 }  // namespace nw::ross
+
+__thread numawarp_ross_call* numawarp_ross_this_call = &nw::ross::of_no_worker;

@@ -15,6 +15,10 @@
 
 #include <ross.h>
 
+namespace nw {
+class Context;
+}
+
 namespace nw::ross {
 
 // Written before the run, and then read by all workers.
@@ -32,6 +36,7 @@ struct MessageLayout {
 
     // False: somebody has written beyond the message. `bytes`: message, where it is known.
     bool is_within(const std::byte* of_model, std::size_t bytes) const {
+        if (ours == 0) return true;
         std::uint64_t now;
         std::memcpy(&now, of_model + bytes - sizeof now, sizeof now);
         return ((now ^ last) & ours) == 0;
@@ -46,64 +51,77 @@ static_assert(sizeof(tw_bf) <= bits_bytes);
 // What is said of a message that is not within its size.
 std::string larger_than_declared();
 
-// A worker's pages, for the messages of the event that it executes. One for each thread, and
-// not a variable of it: --check-model holds a handler to leaving those as they were.
-class MessagePages {
+// What tw_lp_suspend() asked for in a handler. No LP: nothing.
+struct Suspension {
+    tw_lp* lp;
+    bool reverses;
+    int error;
+};
+
+// The handler that a thread is in, and a worker's pages for the messages of the event that it executes. One for each
+// worker, and not a variable of the thread: --check-model holds a handler to leaving those as they were.
+class Call : public numawarp_ross_call {
   public:
-    MessagePages() = default;
-    MessagePages(const MessagePages&) = delete;
-    MessagePages& operator=(const MessagePages&) = delete;
+    // Of a thread that executes nothing.
+    constexpr Call() : numawarp_ross_call{0, outside, 0, 0, 0, 0} {}
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+    ~Call();
 
     // Before anything else, with `layout` known; a second time nothing. Throws std::bad_alloc. They are given back
     // when the thread ends.
     static void reserve();
 
+    // No context: a handler that makes no events.
+    void begin(Context* context, tw_stime time) {
+        now = time;
+        context_ = context;
+        next = context != nullptr ? first_ : outside;
+        suspension.lp = nullptr;
+    }
+    void finish() { next = outside; }
+    // Null outside of handlers that make events.
+    Context* context() const { return next != outside ? context_ : nullptr; }
+    // The same, in such a handler.
+    Context& known_context() const { return *context_; }
+
     // The message that the handler is given. Before it is room for what is kept.
     std::byte* handled() const { return handled_; }
 
-    // A handler begins: it has made no event.
-    void begin() { next_ = first_; }
-    // Room for an event, with its message behind it and room for what is kept before that.
-    bool has_room() const { return next_ != beyond_ready_; }
-    tw_event* make() {
-        auto* const event = reinterpret_cast<tw_event*>(next_);
-        next_ += stride_;
-        return event;
-    }
-    // Now there is room. False: there are events_max already. Throws std::bad_alloc.
+    // Now there is room for an event. False: there are events_max already. Throws std::bad_alloc.
     bool make_ready();
-    // Gives back the room of the event that was made last. False: it is not that one.
-    bool release_last(tw_event* event) {
-        auto* const room = reinterpret_cast<std::byte*>(event);
-        if (room + stride_ != next_) return false;
-        next_ = room;
-        return true;
+    // False also outside of such a handler.
+    bool made_last(const tw_event* event) const {
+        return reinterpret_cast<std::uintptr_t>(event) + stride == next;
     }
+    // Gives back the room of the event that was made last.
+    void release(const tw_event* event) { next = reinterpret_cast<std::uintptr_t>(event); }
     // Made and not given back. What was not goes when the handler has returned.
-    bool holds(const tw_event* event) const { return event >= first() && event < next(); }
+    bool holds(const tw_event* event) const {
+        const auto room = reinterpret_cast<std::uintptr_t>(event);
+        return room >= first_ && room < next;
+    }
 
     // Whether the address lies in this thread's pages, or between them.
     bool contains(const void* address) const {
         return address >= pages_ && address < pages_ + bytes_;
     }
-    ~MessagePages();
 
     static constexpr std::size_t events_max = 256;
 
+    Suspension suspension{};
+
   private:
+    static constexpr std::uintptr_t outside = UINTPTR_MAX;
+
     void map();
 
-    const tw_event* first() const { return reinterpret_cast<const tw_event*>(first_); }
-    const tw_event* next() const { return reinterpret_cast<const tw_event*>(next_); }
-
-    std::byte* first_ = nullptr;
-    std::byte* next_ = nullptr;
-    std::byte* beyond_ready_ = nullptr;
-    std::size_t stride_ = 0;
+    Context* context_ = nullptr;
+    std::uintptr_t first_ = 0;
     std::byte* handled_ = nullptr;
     std::byte* pages_ = nullptr;
     std::size_t bytes_ = 0;
 };
-extern __thread MessagePages* messages;  // of this thread
+inline Call& this_call() { return *static_cast<Call*>(numawarp_ross_this_call); }
 
 }  // namespace nw::ross

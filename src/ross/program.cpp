@@ -13,6 +13,7 @@
 #include <numawarp/model.hpp>
 
 #include "door.hpp"
+#include "messages.hpp"
 
 // The header gives models another name for it, which starts MPI.
 #undef MPI_COMM_WORLD
@@ -304,7 +305,7 @@ void refuse(const std::string& line) {
 }
 
 void break_off(const std::string& line) {
-    if (current_context != nullptr) throw ModelError(line);
+    if (this_call().context() != nullptr) throw ModelError(line);
     refuse(line);
 }
 

@@ -20,12 +20,7 @@
 #include "door.hpp"
 #include "messages.hpp"
 
-__thread tw_stime numawarp_ross_now = 0;
-
 namespace nw::ross {
-
-__thread Context* current_context = nullptr;
-
 namespace {
 
 constexpr std::size_t alignment = alignof(std::max_align_t);
@@ -38,34 +33,15 @@ LpTable table;
 
 tw_bf* bits_of(std::byte* message) { return reinterpret_cast<tw_bf*>(message - bits_bytes); }
 
-// What tw_lp_suspend() asked for in the handler that this thread is in. No LP: nothing.
-struct Suspension {
-    tw_lp* lp;
-    bool reverses;
-    int error;
-};
-__thread Suspension suspension = {};
-
 // An LP that suspends itself has met what cannot be: the event has failed, and the LP rests until it is taken
 // back. What the handler changed before is undone by its reverse handler, if it asked for that.
 [[noreturn, gnu::cold, gnu::noinline]] void suspend() {
+    const Suspension suspension = this_call().suspension;
     tw_lp* const lp = suspension.lp;
-    std::byte* const message = messages->handled();
+    std::byte* const message = this_call().handled();
     if (suspension.reverses && lp->type->revent != nullptr)
         lp->type->revent(lp->cur_state, bits_of(message), message, lp);
     throw ModelError(fmt::format("the LP suspended itself with error {}", suspension.error));
-}
-
-// Nothing of a call is left behind: --check-model looks. After a failure nobody asks before the next call begins.
-void begin_call(Context* context, VirtualTime now) {
-    current_context = context;
-    numawarp_ross_now = now;
-    messages->begin();
-    suspension.lp = nullptr;
-}
-void end_call() {
-    current_context = nullptr;
-    numawarp_ross_now = 0;
 }
 
 [[noreturn, gnu::cold, gnu::noinline]] void refuse_message() {
@@ -113,43 +89,44 @@ class Lp final : public LogicalProcess {
     static std::size_t bytes_of(const tw_lptype& type) { return state_offset() + type.state_sz; }
 
     void on_start(Context& context) override {
-        begin_call(&context, 0);
+        this_call().begin(&context, 0);
         if (lp_.type->init != nullptr) lp_.type->init(lp_.cur_state, &lp_);
         if (lp_.type->pre_run != nullptr) lp_.type->pre_run(lp_.cur_state, &lp_);
-        end_call();
+        this_call().finish();
     }
 
     void on_event(Context& context, const Event& event) override {
-        begin_call(&context, event.time());
-        std::byte* message = messages->handled();
+        this_call().begin(&context, event.time());
+        std::byte* message = this_call().handled();
         std::memset(message - bits_bytes, 0, bits_bytes);
         std::memcpy(message, event.bytes().data() + kept_bytes(), message_bytes());
         lp_.type->event(lp_.cur_state, bits_of(message), message, &lp_);
-        if (suspension.lp != nullptr) [[unlikely]]
+        Call& call = this_call();  // not held in a register during the handler's call
+        if (call.suspension.lp != nullptr) [[unlikely]]
             suspend();
-        message = messages->handled();  // not held in a register during the call
+        message = call.handled();
         demand_within(message, message_bytes());
         if (kept_bytes() != 0) std::memcpy(payload_of(event), message - bits_bytes, kept_bytes());
-        end_call();
+        call.finish();
     }
 
     void on_reverse(Context& context, const Event& event) override {
-        begin_call(&context, event.time());
+        this_call().begin(&context, event.time());
         call_again(lp_.type->revent, event);
-        end_call();
+        this_call().finish();
     }
 
     void on_commit(const Event& event) override {
         if (lp_.type->commit == nullptr) return;
-        begin_call(nullptr, event.time());
+        this_call().begin(nullptr, event.time());
         call_again(lp_.type->commit, event);
-        end_call();
+        this_call().finish();
     }
 
     void on_end(Context& context) override {
-        begin_call(&context, context.now());
+        this_call().begin(&context, context.now());
         if (lp_.type->final != nullptr) lp_.type->final(lp_.cur_state, &lp_);
-        end_call();
+        this_call().finish();
     }
 
   private:
@@ -167,10 +144,10 @@ class Lp final : public LogicalProcess {
 
     // With what the event handler left.
     void call_again(event_f handler, const Event& event) {
-        std::byte* const message = messages->handled();
+        std::byte* const message = this_call().handled();
         std::memcpy(message - bits_bytes, event.bytes().data(), kept_bytes());
         handler(lp_.cur_state, bits_of(message), message, &lp_);
-        demand_within(messages->handled(), message_bytes());
+        demand_within(this_call().handled(), message_bytes());
     }
 
     tw_lp lp_{};
@@ -198,7 +175,7 @@ class RossModel final : public Model {
   public:
     explicit RossModel(std::string name) : Model(std::move(name), "a model written for ROSS") {}
 
-    void on_worker_start() override { MessagePages::reserve(); }
+    void on_worker_start() override { Call::reserve(); }
 
     Setup setup() override {
         Setup setup;
@@ -233,28 +210,19 @@ int run_model() {
 }
 
 Context& context_for(const char* function) {
-    if (current_context == nullptr)
+    Context* const context = this_call().context();
+    if (context == nullptr)
         refuse(fmt::format("{}: is for init, pre_run and event handlers", function));
-    return *current_context;
+    return *context;
 }
 
 }  // namespace
 }  // namespace nw::ross
 
 using nw::ross::layout;
-using nw::ross::messages;
+using nw::ross::this_call;
 
 namespace {
-
-// tw_event_new() where there is no room, or no handler.
-[[gnu::cold, gnu::noinline]] tw_event* make_ready_and_new(tw_lpid to, tw_stime offset,
-                                                          tw_lp* sender) {
-    nw::ross::context_for("tw_event_new()");
-    if (messages->make_ready()) return tw_event_new(to, offset, sender);
-    nw::ross::break_off(fmt::format(
-        "tw_event_new(): {} events are made and not sent; legal: tw_event_send() before",
-        nw::ross::MessagePages::events_max));
-}
 
 std::byte* message_of(tw_event* event) { return static_cast<std::byte*>(tw_event_data(event)); }
 
@@ -267,7 +235,7 @@ void schedule(nw::Context& context, const tw_event* event, std::byte* message) {
 // tw_event_send() where something is wrong, or the event is not the one that was made last.
 [[gnu::cold, gnu::noinline]] void send_with_care(tw_event* event) {
     nw::Context& context = nw::ross::context_for("tw_event_send()");
-    if (!messages->release_last(event) && !messages->holds(event))
+    if (!this_call().holds(event))
         nw::ross::break_off(
             "tw_event_send(): the event was sent before, or was not made by this handler; legal: "
             "what tw_event_new() gave, once");
@@ -276,38 +244,32 @@ void schedule(nw::Context& context, const tw_event* event, std::byte* message) {
                                         event->dest_lpid, context.lps() - 1));
     std::byte* const message = message_of(event);
     nw::ross::demand_within(message, layout.message);
+    if (this_call().made_last(event)) this_call().release(event);
     schedule(context, event, message);
-}
-
-// But for the last word. Apart, so that nothing has to be saved for its call where messages are short.
-[[gnu::noinline]] tw_event* cleared(tw_event* event) {
-    std::memset(message_of(event), 0, layout.message - sizeof layout.last);
-    return event;
 }
 
 }  // namespace
 
-tw_event* tw_event_new(tw_lpid dest_gid, tw_stime offset_ts, tw_lp* sender) {
-    if (nw::ross::current_context == nullptr || !messages->has_room()) [[unlikely]]
-        return make_ready_and_new(dest_gid, offset_ts, sender);
-    tw_event* const event = messages->make();
-    *event = {sender, dest_gid, numawarp_ross_now + offset_ts, offset_ts};
-    const std::size_t before = layout.message - sizeof layout.last;
-    std::memcpy(message_of(event) + before, &layout.last, sizeof layout.last);
-    return before == 0 ? event : cleared(event);
+[[gnu::cold]] void numawarp_ross_make_room(void) {
+    nw::ross::context_for("tw_event_new()");
+    if (!this_call().make_ready())
+        nw::ross::break_off(fmt::format(
+            "tw_event_new(): {} events are made and not sent; legal: tw_event_send() before",
+            nw::ross::Call::events_max));
 }
 
 void tw_event_send(tw_event* event) {
-    nw::Context* const context = nw::ross::current_context;
+    nw::ross::Call& call = this_call();
     std::byte* const message = message_of(event);
-    if (context == nullptr || event->dest_lpid >= context->lps() ||
-        !layout.is_within(message, layout.message) || !messages->release_last(event)) [[unlikely]]
+    if (!layout.is_within(message, layout.message) || !call.made_last(event) ||
+        event->dest_lpid >= call.known_context().lps()) [[unlikely]]
         return send_with_care(event);
-    schedule(*context, event, message);
+    call.release(event);
+    schedule(call.known_context(), event, message);
 }
 
 void tw_lp_suspend(tw_lp* lp, int do_orig_event_rc, int error_num) {
-    nw::ross::suspension = {lp, do_orig_event_rc != 0, error_num};
+    this_call().suspension = {lp, do_orig_event_rc != 0, error_num};
 }
 
 int tw_output(tw_lp*, const char* format, ...) {

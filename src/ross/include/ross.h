@@ -204,8 +204,16 @@ extern unsigned int g_tw_memory_nqueues;
 extern unsigned long long g_tw_max_opt_lookahead;
 extern unsigned long long g_tw_clock_rate;
 
-/* The time of the event that this thread executes. */
-extern __thread tw_stime numawarp_ross_now;
+/* What functions below need of the handler that this thread is in. */
+typedef struct numawarp_ross_call {
+    tw_stime now;
+    uintptr_t next; /* where the next event is made; UINTPTR_MAX: outside of handlers that make events */
+    uintptr_t end;  /* of what is ready for events */
+    size_t stride;  /* from one to the next */
+    size_t before;  /* bytes of a message before its last word */
+    uint64_t last;  /* the last word of an empty message */
+} numawarp_ross_call;
+extern __thread numawarp_ross_call *numawarp_ross_this_call;
 
 void tw_init(int *argc, char ***argv);
 void tw_define_lps(tw_lpid nlp, size_t msg_sz);
@@ -230,14 +238,30 @@ static inline tw_pe *tw_getpe(tw_peid id) { return id == 0 ? g_tw_pe : NULL; }
 static inline tw_pe *tw_pe_next(tw_pe *last) { return last == NULL ? g_tw_pe : NULL; }
 static inline tw_stime tw_now(tw_lp const *lp) {
     (void)lp;
-    return numawarp_ross_now;
+    return numawarp_ross_this_call->now;
 }
 
 /* --- Events ------------------------------------------------------------------------------------ */
 
-tw_event *tw_event_new(tw_lpid dest_gid, tw_stime offset_ts, tw_lp *sender);
 void tw_event_send(tw_event *event);
 static inline void *tw_event_data(tw_event *event) { return event + 1; }
+
+/* Ends the handler, or makes room for an event. */
+void numawarp_ross_make_room(void);
+static inline tw_event *tw_event_new(tw_lpid dest_gid, tw_stime offset_ts, tw_lp *sender) {
+    numawarp_ross_call *const call = numawarp_ross_this_call;
+    if (__builtin_expect(call->next >= call->end, 0)) numawarp_ross_make_room();
+    tw_event *const event = (tw_event *)call->next;
+    char *const message = (char *)(event + 1);
+    call->next += call->stride;
+    event->src_lp = sender;
+    event->dest_lpid = dest_gid;
+    event->recv_ts = call->now + offset_ts;
+    event->offset_ts = offset_ts;
+    memcpy(message + call->before, &call->last, sizeof call->last);
+    if (call->before != 0) memset(message, 0, call->before);
+    return event;
+}
 
 /* --- Options ----------------------------------------------------------------------------------- */
 
