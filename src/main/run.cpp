@@ -323,10 +323,8 @@ class RankRun {
     int check() {
         for (const std::string& notice : idle_notices(settings_, *table_, {}))
             write_to_stderr(last_line(notice) + '\n');
-        std::vector<std::string> words = arguments_;
-        words.insert(words.begin(), program_);
         try {
-            return check_model(model_, settings_, words);
+            return check_model(model_, settings_);
         } catch (...) {
             const Failure failure = current_failure();
             return fail(failure.code, failure.message);

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <fstream>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -162,10 +163,21 @@ Kinds kinds_of(const json& found) {
     return Kinds::of(setup);
 }
 
+// What main() was given: it may have taken words for itself, as the doors for other simulators' models do, and not
+// have handed them to nw::run.
+std::vector<std::string> own_command_line() {
+    std::ifstream file("/proc/self/cmdline");
+    std::vector<std::string> words;
+    for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+    if (words.empty())
+        throw MachineError("--check-model: the command line cannot be read: /proc/self/cmdline");
+    return words;
+}
+
 class ModelCheck {
   public:
-    ModelCheck(const Model& model, const Settings& settings, const std::vector<std::string>& words)
-        : model_(model), settings_(settings), words_(words) {}
+    ModelCheck(const Model& model, const Settings& settings)
+        : model_(model), settings_(settings), words_(own_command_line()) {}
 
     int check() {
         if (!run_first()) return first_.exit_code;
@@ -370,7 +382,7 @@ class ModelCheck {
 
     const Model& model_;
     const Settings& settings_;
-    const std::vector<std::string>& words_;
+    const std::vector<std::string> words_;
     Ended first_;
     Ended guarded_;  // with guards around blocks
     std::optional<VirtualTime> until_;
@@ -382,9 +394,8 @@ class ModelCheck {
 
 }  // namespace
 
-int check_model(const Model& model, const Settings& settings,
-                const std::vector<std::string>& words) {
-    return ModelCheck(model, settings, words).check();
+int check_model(const Model& model, const Settings& settings) {
+    return ModelCheck(model, settings).check();
 }
 
 }  // namespace nw

@@ -21,10 +21,8 @@
 namespace nw {
 
 // Starts the runs and says on standard output what became of each, then a sentence about each rule that is
-// broken. Returns the exit code: 3 if there is one. `words`: the command line, with the program's name.
-// Throws SetupError, MachineError.
-int check_model(const Model& model, const Settings& settings,
-                const std::vector<std::string>& words);
+// broken. Returns the exit code: 3 if there is one. Throws SetupError, MachineError.
+int check_model(const Model& model, const Settings& settings);
 
 // One of the runs.
 class ModelCheckRun {

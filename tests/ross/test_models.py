@@ -32,11 +32,15 @@ class RossModels(Refusals):
         self.check_models()
 
     def check_models(self):
-        """--check-model finds nothing in models that keep the rules, and nothing of ours."""
+        """--check-model finds nothing in models that keep the rules, and nothing of ours; and what several workers
+        would race for."""
         for program in ("ross_bank", "ross_pinger"):
             done = self.run(program, "--end=20", "--check-model=2000")
             self.expect(done.returncode == 0 and not done.stderr and "BROKEN" not in done.stdout,
                         f"{program}: --check-model is silent: {done.stdout.splitlines()[-1:]}{done.stderr}")
+        done = self.run("ross_bank", "--end=20", "--misuse=11", "--check-model=2000")
+        self.expect(done.returncode == 3 and "the handler changes `misuse_handled`" in done.stdout,
+                    f"a counter of the program has its name: {done.stdout}")
 
     def outcome(self, program, *words, launcher=()):
         """Digest and last line of a run to time 100."""
