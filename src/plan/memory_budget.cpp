@@ -29,6 +29,8 @@ constexpr double touched_bytes_per_ns = 4;
 constexpr double look_interval_min_ns = 50e3;
 constexpr double look_interval_max_ns = 5e6;
 
+constexpr std::uint64_t lps_between_looks = 16;
+
 // Executing only at GVT, with every free page given back, for this long.
 constexpr std::uint32_t infeasible_rounds = 256;
 constexpr std::chrono::milliseconds infeasible_time{300};
@@ -110,6 +112,12 @@ void MemoryBudget::note(Stage& stage) {
         measure();
         stage.before.store(used_bytes(), std::memory_order_relaxed);
     }
+    // Reading the clock takes as long as building a small LP. What takes much takes a segment.
+    const std::uint64_t segments = memory_.segment_bytes();
+    if (done % lps_between_looks != 0 && segments == segments_.load(std::memory_order_relaxed))
+        [[likely]]
+        return;
+    segments_.store(segments, std::memory_order_relaxed);
     level(Clock::now());
     if (!exceeded()) [[likely]]
         return;

@@ -104,6 +104,7 @@ class MemoryBudget {
     std::atomic<std::uint64_t> used_{0};
     std::atomic<Level> level_{Level::ample};
     Stage built_, started_;
+    std::atomic<std::uint64_t> segments_{0};          // bytes of them, when an LP was last noted
     std::uint64_t base_ = 0;                          // of the program, before the first LP
     std::vector<std::atomic<std::uint64_t>> needed_;  // by worker
     // is_infeasible()'s own.
