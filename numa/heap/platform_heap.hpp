@@ -94,6 +94,9 @@ class PlatformHeap {
     // Cost: a cache miss for each free chunk, a system call for each run of pages.
     std::size_t release_free_pages();
 
+    // Gives back the pages that were never asked for, of which huge ones hold some.
+    void discard_fresh() noexcept;
+
     // Adds to the part of live_bytes() that is histories of LPs. The owner counts it for the report of
     // memory by kind, since all chunks look alike from here.
     void count_history(std::ptrdiff_t bytes) noexcept {

@@ -104,13 +104,17 @@ std::size_t PlatformHeap::bytes_of_class(std::size_t c) noexcept {
     return (small_max << doubling) / 4 * (5 + step);
 }
 
-std::size_t PlatformHeap::release_free_pages() {
-    const PlatformScope platform;
-    const std::size_t spare_before = spare_bytes_, held_before = held_bytes_;
+void PlatformHeap::discard_fresh() noexcept {
     std::byte* const fresh_page = bump_ + (page_bytes - page_offset(bump_)) % page_bytes;
     if (fresh_page < bump_end_)
         segments_.discard(fresh_page, static_cast<std::size_t>(bump_end_ - fresh_page));
     segments_.discard_fresh();
+}
+
+std::size_t PlatformHeap::release_free_pages() {
+    const PlatformScope platform;
+    const std::size_t spare_before = spare_bytes_, held_before = held_bytes_;
+    discard_fresh();
 
     FreeMap map(segments_.entries());
     for (std::size_t c = 0; c < classes; ++c) {

@@ -43,6 +43,7 @@ void start_lps(const std::vector<Group*>& groups, MemoryBudget& budget, Start&& 
             budget.note_started();
             if (++started % lps_between_mail == 0) move_mail();
         }
+        if (group->memory.segments().has_huge_pages()) group->heap.discard_fresh();
     }
 }
 
