@@ -13,9 +13,8 @@ LPS = 100_000_000
 LAYOUTS = ((16, 2), (64, 2), (256, 2), (1024, 2), (1024, 16))
 
 BYTES_AN_LP = {
-    "record": 128,         # LpRecord
-    "heap": 32,            # LpHeap where one block is all
-    "process": 64,         # that block: PHOLD's object with 16 bytes of state
+    "record": 128,         # LpRecord, with the LpHeap in it
+    "process": 64,         # its only block: PHOLD's object with 16 bytes of state
     "event": 64,           # EventRecord of 48, header and 16 bytes of payload in one cache line
     "pending entry": 32,   # PendingEntry
 }

@@ -37,10 +37,6 @@ class GroupMemory {
     // The group's new owner, once it is the owner, asks for all pages. Cheap: pagemigd does the work.
     void request_migration(NodeId node) noexcept { home_.request_migration(node); }
 
-    // A heap for one more LP of this group, in the group's memory; lives as long as the group.
-    // Throws std::bad_alloc.
-    LpHeap& new_lp_heap();
-
     void validate() const;
 
   private:
@@ -49,7 +45,6 @@ class GroupMemory {
     StateSpans spans_;
     MailPages mail_;
     GroupHome home_;
-    LpHeap* next_heap_ = nullptr;  // room for one more, or null
 };
 
 }  // namespace nw

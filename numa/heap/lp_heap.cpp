@@ -36,72 +36,91 @@ constexpr std::size_t block_chunks(std::size_t c, std::size_t bytes) noexcept {
 static_assert(block_bytes(small_class_count - 1, 9) <= StateSpans::block_bytes_max);
 static_assert(block_bytes(1, 0) == 64 && block_chunks(1, block_bytes(1, 0)) == 1);
 
+constexpr std::size_t first_block_chunks_max() noexcept {
+    std::size_t most = 0;
+    for (std::size_t c = 0; c < small_class_count; ++c)
+        most = std::max(most, block_chunks(c, block_bytes(c, 0)));
+    return most;
+}
+
 constexpr std::size_t bin_array_bytes(std::uint32_t capacity) noexcept {
     return (capacity + (capacity + 63) / 64) * 8;
 }
 
 }  // namespace
 
-LpHeap::LpHeap(GroupMemory& group) noexcept : group_(&group) {}
-
-PlatformHeap& LpHeap::platform() const noexcept { return group_->platform(); }
+PlatformHeap& LpHeap::platform() const noexcept { return group().platform(); }
 
 // --- allocation ---
 
 // No block is known that has a free chunk of this class: looks further, else adds one.
 void* LpHeap::allocate_elsewhere(std::size_t c) noexcept {
     try {
-        if (tables_ == nullptr) {
-            if (only_ == nullptr) {
-                only_ = new_block(c, 0);
-                return only_ != nullptr ? take_chunk(*only_, c) : nullptr;
+        Tables* all = tables();
+        if (all == nullptr) {
+            if (only() == nullptr) {
+                Block* const block = new_block(c, 0);
+                blocks_ = reinterpret_cast<std::uintptr_t>(block);
+                return block != nullptr ? take_from(*block, c) : nullptr;
             }
-            make_tables(2);
+            all = &make_tables(2);
         }
-        Bin& bin = bin_for(c);
+        Bin& bin = bin_for(all, c);
         if (!find_vacancy(bin) && !add_block(bin, c)) return nullptr;
-        return take_from(bin, c);
+        return take_from(*all, bin, c);
     } catch (const std::bad_alloc&) {
         return nullptr;
     }
 }
 
 std::span<LpHeap::Bin> LpHeap::bins(Bin& lone) const noexcept {
-    if (tables_ != nullptr) return {tables_->bins(), tables_->bin_count};
-    if (only_ == nullptr) return {};
-    const bool is_full = only_->free_mask == 0;
-    lone = Bin{{only_}, is_full ? nullptr : only_, 1, 1, 1, is_full ? 1U : 0U};
+    if (Tables* const all = tables()) return {all->bins(), all->bin_count};
+    Block* const block = only();
+    if (block == nullptr) return {};
+    const bool is_full = block->free_mask == 0;
+    lone = Bin{{block}, is_full ? nullptr : block, 1, 1, 1, is_full ? 1U : 0U};
     return {&lone, 1};
 }
 
+std::uint32_t LpHeap::used_units() const noexcept {
+    if (const Tables* const all = tables()) return all->used_units;
+    static_assert(first_block_chunks_max() * chunk_in_use <= chunks_in_use);
+    static_assert((tables_bit | chunks_in_use) < StateSpans::unit_bytes);
+    const std::size_t chunks = (blocks_ & chunks_in_use) / chunk_in_use;
+    if (chunks == 0) return 0;
+    return static_cast<std::uint32_t>(chunks * (small_classes[only()->small_class].bytes / 16));
+}
+
 // New ones, with what there is in them.
-void LpHeap::make_tables(std::size_t bin_capacity) {
-    Tables* const old = tables_;
+LpHeap::Tables& LpHeap::make_tables(std::size_t bin_capacity) {
+    Tables* const old = tables();
     auto& made = *new (platform().allocate(Tables::bytes(bin_capacity))) Tables{};
     Bin lone;
     const std::span<Bin> known = bins(lone);
     std::copy(known.begin(), known.end(), made.bins());
+    made.used_units = used_units();
     if (old != nullptr) {
         made.large = old->large;
         made.bin_of_class = old->bin_of_class;
         platform().free(old, Tables::bytes(old->bin_capacity));
-    } else if (only_ != nullptr) {
-        made.bin_of_class[only_->small_class] = 1;
+    } else if (only() != nullptr) {
+        made.bin_of_class[only()->small_class] = 1;
     }
     made.bin_count = static_cast<std::uint8_t>(known.size());
     made.bin_capacity = static_cast<std::uint8_t>(bin_capacity);
-    tables_ = &made;
+    blocks_ = reinterpret_cast<std::uintptr_t>(&made) + tables_bit;
+    return made;
 }
 
-// Requires: there are tables.
-LpHeap::Bin& LpHeap::bin_for(std::size_t c) {
-    if (tables_->bin_of_class[c] == 0) {
-        if (tables_->bin_count == tables_->bin_capacity)
-            make_tables(tables_->bin_capacity * std::size_t{2});
-        tables_->bins()[tables_->bin_count] = Bin{{nullptr}, nullptr, 0, 0, 1, 0};
-        tables_->bin_of_class[c] = ++tables_->bin_count;
+// `all` are the tables, which may have to be made anew.
+LpHeap::Bin& LpHeap::bin_for(Tables*& all, std::size_t c) {
+    if (all->bin_of_class[c] == 0) {
+        if (all->bin_count == all->bin_capacity)
+            all = &make_tables(all->bin_capacity * std::size_t{2});
+        all->bins()[all->bin_count] = Bin{{nullptr}, nullptr, 0, 0, 1, 0};
+        all->bin_of_class[c] = ++all->bin_count;
     }
-    return tables_->bins()[tables_->bin_of_class[c] - 1];
+    return all->bins()[all->bin_of_class[c] - 1];
 }
 
 bool LpHeap::find_vacancy(Bin& bin) noexcept {
@@ -131,7 +150,7 @@ bool LpHeap::find_vacancy(Bin& bin) noexcept {
 // All its chunks are free. nullptr when the slot is full.
 Block* LpHeap::new_block(std::size_t c, std::uint32_t index) noexcept {
     const std::size_t bytes = block_bytes(c, index);
-    Block* const block = group_->spans().allocate_block(bytes);
+    Block* const block = group().spans().allocate_block(bytes);
     if (block == nullptr) return nullptr;
     *block = {this,
               0,
@@ -186,19 +205,20 @@ void LpHeap::block_became_full(Bin& bin, Block& block) noexcept {
 
 bool LpHeap::make_large() noexcept {
     try {
-        if (tables_ == nullptr) make_tables(2);
+        Tables* all = tables();
+        if (all == nullptr) all = &make_tables(2);
+        all->large = LargeBlocks::create(platform());
+        return all->large != nullptr;
     } catch (const std::bad_alloc&) {
         return false;
     }
-    tables_->large = LargeBlocks::create(platform());
-    return tables_->large != nullptr;
 }
 
 void* LpHeap::allocate_large(std::size_t bytes, std::size_t alignment) noexcept {
     if (large() == nullptr && !make_large()) return nullptr;
-    void* const chunk = large()->allocate(*this, group_->spans(), platform(),
+    void* const chunk = large()->allocate(*this, group().spans(), platform(),
                                           std::max<std::size_t>(bytes, 1), alignment);
-    if (zero_fill_ && chunk != nullptr) std::memset(chunk, 0, bytes);
+    if (fills_with_zeros() && chunk != nullptr) std::memset(chunk, 0, bytes);
     return chunk;
 }
 
@@ -211,7 +231,7 @@ void* LpHeap::allocate_aligned(std::size_t alignment, std::size_t bytes) noexcep
 
 void* LpHeap::allocate_zeroed(std::size_t bytes) noexcept {
     void* const chunk = allocate(bytes);
-    if (chunk != nullptr && !zero_fill_) std::memset(chunk, 0, bytes);
+    if (chunk != nullptr && !fills_with_zeros()) std::memset(chunk, 0, bytes);
     return chunk;
 }
 
@@ -222,7 +242,7 @@ void* LpHeap::reallocate(void* address, std::size_t bytes) noexcept {
         const std::size_t capacity = large()->capacity_of(*block);
         if (bytes > small_chunk_max && bytes <= capacity && bytes > capacity / 2) {
             large()->resize(*block, bytes);
-            if (zero_fill_ && bytes > old_bytes)
+            if (fills_with_zeros() && bytes > old_bytes)
                 std::memset(static_cast<std::byte*>(address) + old_bytes, 0, bytes - old_bytes);
             return address;
         }
@@ -239,7 +259,7 @@ void* LpHeap::reallocate(void* address, std::size_t bytes) noexcept {
 // --- release and look-up ---
 
 HeapFault LpHeap::locate(const void* address, Block*& block, unsigned& chunk) const noexcept {
-    if (group_->segments().is_below_cursor(address)) [[likely]]
+    if (group().segments().is_below_cursor(address)) [[likely]]
         block = StateSpans::find_open(address);
     else
         block = is_group_memory(address) ? StateSpans::find(address) : nullptr;
@@ -260,7 +280,7 @@ HeapFault LpHeap::locate(const void* address, Block*& block, unsigned& chunk) co
 
 HeapFault LpHeap::find_chunk(const void* address, std::span<std::byte>& chunk) const noexcept {
     Block* block = nullptr;
-    if (group_->segments().is_below_cursor(address)) [[likely]]
+    if (group().segments().is_below_cursor(address)) [[likely]]
         block = StateSpans::find_open(address);
     else
         block = is_group_memory(address) ? StateSpans::find(address) : nullptr;
@@ -296,19 +316,21 @@ HeapFault LpHeap::free(void* address) noexcept {
     if (fault != HeapFault::none) [[unlikely]]
         return fault;
     if (block->is_large())
-        large()->free(group_->spans(), *block);
+        large()->free(group().spans(), *block);
     else
         free_small(*block, chunk);
     return HeapFault::none;
 }
 
 void LpHeap::free_small(Block& block, unsigned chunk) noexcept {
-    used_units_ -= small_classes[block.small_class].bytes / 16;
-    if (tables_ == nullptr) {
+    Tables* const all = tables();
+    if (all == nullptr) {
         block.free_mask |= std::uint64_t{1} << chunk;
+        blocks_ -= chunk_in_use;
         return;
     }
-    Bin& bin = tables_->bins()[tables_->bin_of_class[block.small_class] - 1];
+    all->used_units -= small_classes[block.small_class].bytes / 16;
+    Bin& bin = all->bins()[all->bin_of_class[block.small_class] - 1];
     if (block.free_mask == 0) {
         set_vacancy(bin, block.index, true);
         // With no current block known, only what lies at or below the search is sure to be lowest.
@@ -339,7 +361,7 @@ LpHeap* LpHeap::owner_of(const void* address) noexcept {
 }
 
 std::size_t LpHeap::used_bytes() const noexcept {
-    return std::size_t{used_units_} * 16 + (large() != nullptr ? large()->live_bytes() : 0);
+    return std::size_t{used_units()} * 16 + (large() != nullptr ? large()->live_bytes() : 0);
 }
 
 void LpHeap::for_each_chunk(const std::function<void(std::byte*, std::size_t)>& visit) const {
@@ -357,12 +379,12 @@ void LpHeap::for_each_chunk(const std::function<void(std::byte*, std::size_t)>& 
 }
 
 void LpHeap::validate() const {
-    std::size_t used_units = 0;
+    std::size_t units = 0;
     Bin lone;
     for (const Bin& bin : bins(lone)) {
         if (bin.count == 0) continue;  // no room was left for its first block
         const std::size_t c = bin.block(0)->small_class;
-        if (tables_ != nullptr) NW_CHECK(&tables_->bins()[tables_->bin_of_class[c] - 1] == &bin);
+        if (Tables* const all = tables()) NW_CHECK(&all->bins()[all->bin_of_class[c] - 1] == &bin);
         NW_CHECK(bin.count <= bin.capacity);
         NW_CHECK(bin.used <= bin.count);
         const std::uint32_t full_below =
@@ -384,12 +406,11 @@ void LpHeap::validate() const {
             if (bin.capacity > 1)
                 NW_CHECK(((bin.vacancies()[j / 64] >> (j % 64)) & 1) ==
                          (block.free_mask != 0 ? 1U : 0U));
-            used_units +=
-                static_cast<std::size_t>(std::popcount(block.full_mask() & ~block.free_mask)) *
-                (small_classes[c].bytes / 16);
+            units += static_cast<std::size_t>(std::popcount(block.full_mask() & ~block.free_mask)) *
+                     (small_classes[c].bytes / 16);
         }
     }
-    NW_CHECK(used_units == used_units_);
+    NW_CHECK(units == used_units());
     if (large() != nullptr) large()->validate(*this);
 }
 

@@ -45,21 +45,25 @@ inline std::uint64_t read_mask(const std::byte*& image) noexcept {
 }  // namespace
 
 std::size_t LpHeap::snapshot_bytes() const noexcept {
-    std::size_t blocks = 0;
     Bin lone;
-    const std::span<Bin> all = bins(lone);
+    return snapshot_bytes(bins(lone), used_units());
+}
+
+std::size_t LpHeap::snapshot_bytes(std::span<const Bin> all, std::uint32_t units) const noexcept {
+    std::size_t blocks = 0;
     for (const Bin& bin : all) blocks += bin.used;
     return sizeof(Snapshot) + bin_table_bytes(all.size()) + blocks * sizeof(std::uint64_t) +
-           std::size_t{used_units_} * 16 + (large() != nullptr ? large()->image_bytes() : 0);
+           std::size_t{units} * 16 + (large() != nullptr ? large()->image_bytes() : 0);
 }
 
 Snapshot* LpHeap::take(PlatformHeap& memory, Snapshot* previous) const {
-    const std::size_t bytes = snapshot_bytes();
-    auto* const snapshot = static_cast<Snapshot*>(memory.allocate(bytes));
-    meter_memory<MeterKind::snapshots>(snapshot, bytes);
     Bin lone;
     const std::span<Bin> all = bins(lone);
-    *snapshot = {bytes, 0, used_units_, large() != nullptr ? large()->live_count() : 0,
+    const std::uint32_t units = used_units();
+    const std::size_t bytes = snapshot_bytes(all, units);
+    auto* const snapshot = static_cast<Snapshot*>(memory.allocate(bytes));
+    meter_memory<MeterKind::snapshots>(snapshot, bytes);
+    *snapshot = {bytes, 0, units, large() != nullptr ? large()->live_count() : 0,
                  static_cast<std::uint32_t>(all.size())};
     auto* const table = reinterpret_cast<std::uint32_t*>(snapshot + 1);
     auto* image = reinterpret_cast<std::byte*>(table) + bin_table_bytes(all.size());
@@ -99,8 +103,12 @@ void LpHeap::restore(const Snapshot& snapshot) noexcept {
     const std::span<Bin> all = bins(lone);
     for (std::size_t b = 0; b < all.size(); ++b)
         restore_bin(all[b], b < snapshot.bin_count ? table[b] : 0, image);
-    used_units_ = static_cast<std::uint32_t>(snapshot.used_units);
-    if (large() != nullptr) large()->restore_images(group_->spans(), snapshot);
+    if (Tables* const made = tables())
+        made->used_units = static_cast<std::uint32_t>(snapshot.used_units);
+    else if (Block* const block = only())
+        blocks_ = reinterpret_cast<std::uintptr_t>(block) +
+                  snapshot.used_units * 16 / small_classes[block->small_class].bytes * chunk_in_use;
+    if (large() != nullptr) large()->restore_images(group().spans(), snapshot);
 }
 
 // `used` blocks come from the image; what lies behind them was first used later and is empty again.
@@ -132,7 +140,7 @@ bool LpHeap::equals(const Snapshot& snapshot) const noexcept {
     const auto* const table = reinterpret_cast<const std::uint32_t*>(&snapshot + 1);
     const auto* image =
         reinterpret_cast<const std::byte*>(table) + bin_table_bytes(snapshot.bin_count);
-    if (used_units_ != snapshot.used_units) return false;
+    if (used_units() != snapshot.used_units) return false;
     Bin lone;
     const std::span<Bin> all = bins(lone);
     for (std::uint32_t b = 0; b < snapshot.bin_count; ++b) {

@@ -70,7 +70,7 @@ void CheckedRun::after_call(const RunningCall& call, Group& group, const LpKinds
     images_.resize(std::max<std::size_t>(images_.size(), call.lp->id + std::size_t{1}));
     Image& image = images_[call.lp->id];
     Snapshot* const before = std::exchange(image.snapshot, nullptr);
-    image = {call.lp->heap->take(group.heap, before), &group};
+    image = {call.lp->heap.take(group.heap, before), &group};
     if (before != nullptr) LpHeap::drop(before, group.heap);
 }
 
@@ -101,8 +101,8 @@ void CheckedRun::find_changed_variables(const std::string& call) {
 void CheckedRun::find_foreign_writes(const RunningCall& call, const LpKinds& kinds) {
     if (call.lp->id >= images_.size() || has_foreign_write_) return;
     const Image& image = images_[call.lp->id];
-    if (image.snapshot == nullptr || call.lp->heap->equals(*image.snapshot)) return;
-    const std::string where = describe_difference(*call.lp->heap, *image.snapshot, call.lp->process,
+    if (image.snapshot == nullptr || call.lp->heap.equals(*image.snapshot)) return;
+    const std::string where = describe_difference(call.lp->heap, *image.snapshot, call.lp->process,
                                                   kinds.object_bytes(call.lp->kind), {})
                                   .value_or("");
     has_foreign_write_ = true;

@@ -21,6 +21,7 @@ struct GroupHeader {
     std::uint32_t count = 0;
     std::uint64_t pending = 0;  // events; their addresses follow
     std::vector<OutsideWord> constructed;
+    std::vector<std::uint32_t> rolled_back;
 };
 
 template <class Part, class Header>
@@ -30,6 +31,7 @@ void visit_parts(Part& part, Header& header) {
     part(header.count);
     part(header.pending);
     part(header.constructed);
+    part(header.rolled_back);
 }
 
 bool by_place(const OutsideWord& a, const OutsideWord& b) noexcept { return a.where < b.where; }
@@ -41,7 +43,7 @@ StrayPointers find_strays(const Group& group, const AddressMap& map,
     strays.to_module.resize(modules.size());
     for (std::uint32_t i = 0; i < group.count; ++i) {
         const LpRecord& lp = group.lps[i];
-        for_each_outside_pointer(*lp.heap, map, [&](std::uint64_t* word, PointsTo points_to) {
+        for_each_outside_pointer(lp.heap, map, [&](std::uint64_t* word, PointsTo points_to) {
             if (points_to == PointsTo::program && !program_may_move) return;
             const auto known = std::lower_bound(group.constructed.begin(), group.constructed.end(),
                                                 OutsideWord{word, 0}, by_place);
@@ -76,7 +78,7 @@ bool is_readable(const Group& group, const std::uint64_t* word) noexcept {
 void note_constructed(Group& group, const AddressMap& map) {
     const bool program_may_move = AddressMap::program_shift() != 0;
     for (std::uint32_t i = 0; i < group.count; ++i)
-        for_each_outside_pointer(*group.lps[i].heap, map,
+        for_each_outside_pointer(group.lps[i].heap, map,
                                  [&](std::uint64_t* word, PointsTo points_to) {
                                      if (points_to == PointsTo::other || program_may_move)
                                          group.constructed.push_back({word, *word});
@@ -93,7 +95,8 @@ StrayPointers write_group(const Group& group, const EventRecord* pending, const 
     NW_CHECK(group.unmatched_anti_messages.empty());
     std::uint64_t events = 0;
     for (const EventRecord* event = pending; event != nullptr; event = event->next_sent) ++events;
-    const GroupHeader header{group.mail.group(), group.lps, group.count, events, group.constructed};
+    const GroupHeader header{group.mail.group(), group.lps,        group.count, events,
+                             group.constructed,  group.rolled_back};
     Packer part;
     visit_parts(part, header);
     const std::string bytes = part.take();
@@ -131,7 +134,8 @@ std::vector<EventRecord*> read_group(Group& group, const ReadBytes& read) {
     read_group_memory(group.memory, read);
     group.lps = header.lps;
     group.count = header.count;
-    for (std::uint32_t i = 0; i < group.count; ++i) group.lps[i].heap->adopt(group.memory);
+    group.rolled_back = std::move(header.rolled_back);
+    for (std::uint32_t i = 0; i < group.count; ++i) group.lps[i].heap.adopt(group.memory);
     for (std::size_t i = 0; i < built.size(); ++i)
         if (*built[i].where == header.constructed[i].value) *built[i].where = built[i].value;
     group.constructed = std::move(built);

@@ -89,9 +89,9 @@ bool call_guarded(FaultGuard& guard, LpHeap* heap, std::string& failure, Body&& 
 template <class Body>
 [[gnu::always_inline]] inline bool call_handler_of(LpRecord& lp, FaultGuard& guard,
                                                    std::string& failure, Body&& body) {
-    const HandlerEnd end = run_armed(guard, lp.heap, std::forward<Body>(body));
+    const HandlerEnd end = run_armed(guard, &lp.heap, std::forward<Body>(body));
     if (heap_guards_on && end == HandlerEnd::returned) [[unlikely]] {
-        const HeapFault broken = HeapGuards::check_all(*lp.heap);
+        const HeapFault broken = HeapGuards::check_all(lp.heap);
         if (broken != HeapFault::none) post_heap_fault(broken);
     }
     return describe_end(guard, end, failure);

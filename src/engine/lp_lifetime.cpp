@@ -21,7 +21,7 @@ namespace {
 // The LP is the group's last, and is counted when it is whole.
 [[gnu::noinline]] void build_lp(LpRecord& record, const RunPlan& plan, FaultGuard& guard) {
     std::string failure;
-    const HandlerEnd end = run_armed(guard, record.heap, [&] {
+    const HandlerEnd end = run_armed(guard, &record.heap, [&] {
         record.process = plan.kinds[record.kind].process.build(LpId{record.id});
     });
     if (end == HandlerEnd::out_of_memory)
@@ -45,7 +45,7 @@ namespace {
 [[gnu::noinline]] void destroy_last(Group& group, const RunPlan& plan, FaultGuard& guard) {
     std::string failure;
     LpRecord& lp = group.lps[--group.count];
-    if (!call_guarded(guard, lp.heap, failure, [&] { lp.process->~LogicalProcess(); }))
+    if (!call_guarded(guard, &lp.heap, failure, [&] { lp.process->~LogicalProcess(); }))
         fail_destroying(group, plan, failure);
 }
 
@@ -92,11 +92,8 @@ void build_lps(Group& group, const RunPlan& plan, MemoryBudget* budget, RunningC
     if (sigsetjmp(guard.env(), 0) != 0)
         fail_building(group.lps[group.count], plan, leave_crashed_handler(guard));
     for (const std::uint32_t lp : members) {
-        LpRecord& record = *new (&group.lps[group.count]) LpRecord{};
-        record.id = lp;
-        record.kind = plan.kinds.number_of(lp);
-        record.last_key.time = -1;
-        record.heap = &group.memory.new_lp_heap();
+        LpRecord& record =
+            *new (&group.lps[group.count]) LpRecord(group.memory, lp, plan.kinds.number_of(lp));
         build_lp(record, plan, guard);
         ++group.count;
         if (budget != nullptr) budget->note_built();

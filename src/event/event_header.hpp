@@ -28,10 +28,14 @@ struct EventHeader {
     std::uint16_t payload_bytes;
 
     EventKey key() const noexcept { return {time, generation, sender, sequence}; }
+    // With which a header begins as a key does.
+    static constexpr std::size_t key_bytes = 20;
 };
 
 static_assert(sizeof(EventHeader) == 32 && std::is_trivially_copyable_v<EventHeader>);
 static_assert(offsetof(EventHeader, generation) == 8 && offsetof(EventHeader, serial) == 20 &&
               offsetof(EventHeader, type) == 28);
+static_assert(offsetof(EventHeader, sequence) == offsetof(EventKey, sequence) &&
+              offsetof(EventHeader, sequence) + sizeof(std::uint32_t) == EventHeader::key_bytes);
 
 }  // namespace nw

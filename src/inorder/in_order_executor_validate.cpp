@@ -28,8 +28,8 @@ std::uint64_t InOrderExecutor::validate() const {
             NW_CHECK(partition.position(lp.id).group == g);
             NW_CHECK(partition.position(lp.id).index == i);
             NW_CHECK(lp.history.empty());  // nothing here is ever taken back
-            lp.heap->validate();
-            things += 8 + lp.heap->used_bytes() / 1024;
+            lp.heap.validate();
+            things += 8 + lp.heap.used_bytes() / 1024;
         }
         lps_not_ended += not_ended(*group);
         group->memory.validate();

@@ -34,9 +34,18 @@ struct Group {
         return intervals_seen[static_cast<std::size_t>(&lp - lps)];
     }
     bool stays = false;  // handlers made pointers that mean nothing on another rank
+    // Executed events that were undone, by LP; a number stays at its maximum. Empty: none were.
+    std::vector<std::uint32_t> rolled_back;
     LoadMeter load;
     BottomHalf mail;
 };
+
+inline void note_rolled_back(Group& group, const LpRecord& lp, std::uint32_t events) {
+    if (group.rolled_back.empty()) [[unlikely]]
+        group.rolled_back.resize(group.count);
+    std::uint32_t& sum = group.rolled_back[static_cast<std::size_t>(&lp - group.lps)];
+    sum += std::min(events, UINT32_MAX - sum);
+}
 
 // LPs that would not let the run end yet.
 inline std::uint64_t not_ended(const Group& group) noexcept {

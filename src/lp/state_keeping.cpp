@@ -107,7 +107,7 @@ void StateKeeper::take(LpRecord& lp, History::Ordinal position, PlatformHeap& he
         std::memcpy(saved->state(), plain_state(lp), rules.state_bytes);
     } else {
         saved->snapshot =
-            lp.heap->take(heap, saved->older != nullptr ? saved->older->snapshot : nullptr);
+            lp.heap.take(heap, saved->older != nullptr ? saved->older->snapshot : nullptr);
     }
     lp.saved_states->newest = saved;
     lp.save_due = position + lp.saved_states->interval;
@@ -127,7 +127,7 @@ void StateKeeper::drop(LpRecord& lp, SavedState* saved, PlatformHeap& heap) noex
     const std::size_t live_bytes = heap.live_bytes();
     std::size_t bytes = sizeof(SavedState);
     if (saved->snapshot != nullptr) {
-        lp.heap->drop(saved->snapshot, heap);
+        lp.heap.drop(saved->snapshot, heap);
     } else {
         bytes += rules_of(lp).state_bytes;
     }
@@ -149,7 +149,7 @@ History::Ordinal StateKeeper::restore_saved_state(LpRecord& lp, History::Ordinal
         NW_CHECK(kept.newest != nullptr);
     }
     if (kept.newest->snapshot != nullptr) {
-        lp.heap->restore(*kept.newest->snapshot);
+        lp.heap.restore(*kept.newest->snapshot);
     } else {
         std::memcpy(plain_state(lp), kept.newest->state(), rules_of(lp).state_bytes);
     }

@@ -188,9 +188,8 @@ std::uint64_t validate_whole(const LpRecord& lp, const LpExpectations& expected)
     validate_record(lp, expected);
     validate_entries(lp, lp.history.head(), expected);
     NW_CHECK(lp.process != nullptr);
-    NW_CHECK(lp.heap != nullptr);
-    lp.heap->validate();
-    return 8 + lp.history.size() + lp.heap->used_bytes() / 1024;
+    lp.heap.validate();
+    return 8 + lp.history.size() + lp.heap.used_bytes() / 1024;
 }
 
 }  // namespace nw

@@ -40,7 +40,7 @@ void report_lps(RunResult& result, const std::vector<Group*>& groups) {
             const LpRecord& lp = group->lps[i];
             if (lp.kind >= result.state_bytes_by_kind.size())
                 result.state_bytes_by_kind.resize(lp.kind + std::size_t{1});
-            result.state_bytes_by_kind[lp.kind] += lp.heap->used_bytes();
+            result.state_bytes_by_kind[lp.kind] += lp.heap.used_bytes();
         }
     }
 }

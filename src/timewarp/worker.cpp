@@ -382,7 +382,7 @@ inline void Worker::begin_execution(LpRecord& lp, EventRecord& event, HistoryEnt
     entry.sent_count = 0;
     event.status = EventStatus::processed;
     event.lets_end = false;
-    lp.last_key = event.key();
+    lp.set_last_key(event);
     core_.lead = event.time;
     ++core_.counters[Counter::executed_events];
 }

@@ -68,7 +68,7 @@ void Worker::run_on_start(Group& group, LpRecord& lp) {
     if (!staged_.empty()) publish_staged();
     committer_.take_rows(entry, core_.running.key);
     free_side_effects(entry, group.heap);
-    if (draws_rollbacks_) lp.heap->set_zero_fill();
+    if (draws_rollbacks_) lp.heap.set_zero_fill();
     core_.keeper.begin(lp);
     ending_.add(lp);
     core_.running = {};
@@ -82,7 +82,7 @@ void Worker::go_on_with(Group& group, const std::vector<EventRecord*>& pending, 
     ending_.add(group);
     for (std::uint32_t i = 0; i < group.count; ++i) {
         core_.keeper.go_on(group.lps[i], group.heap);
-        if (draws_rollbacks_) group.lps[i].heap->set_zero_fill();
+        if (draws_rollbacks_) group.lps[i].heap.set_zero_fill();
     }
 }
 
@@ -148,9 +148,9 @@ const MemoryKinds& Worker::memory_kinds() const noexcept { return memory_look_->
 
 void Worker::add_most_rolled_back_lps(std::vector<RolledBackLp>& lps) const {
     for (const Group* group : core_.groups)
-        for (std::uint32_t i = 0; i < group->count; ++i)
-            keep_worst(lps, {group->lps[i].rolled_back, group->lps[i].id, core_.self.rank,
-                             core_.self.worker});
+        for (std::size_t i = 0; i < group->rolled_back.size(); ++i)
+            keep_worst(
+                lps, {group->rolled_back[i], group->lps[i].id, core_.self.rank, core_.self.worker});
 }
 
 }  // namespace nw

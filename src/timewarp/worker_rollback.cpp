@@ -101,7 +101,7 @@ void Worker::roll_back(Group& group, LpRecord& lp, History::Ordinal position) {
     ++core_.counters[Counter::rollbacks];
     core_.counters[Counter::rolled_back_events] += tail - position;
     core_.figures.rollback_lengths.count(tail - position);
-    lp.rolled_back += std::min(tail - position, UINT32_MAX - lp.rolled_back);
+    note_rolled_back(group, lp, tail - position);
     const MeterScope<MeterPhase::roll_back> phase;
     TraceTurn trace(core_.trace);
     trace.begin();
@@ -245,10 +245,10 @@ bool Worker::is_chosen_for_check(const EventRecord& event) const noexcept {
 std::string Worker::difference_after_rollback(const LpRecord& lp, const Snapshot& before,
                                               std::uint64_t random_counter,
                                               std::uint32_t sequence) const {
-    if (!lp.heap->equals(before)) {
+    if (!lp.heap.equals(before)) {
         const std::optional<std::string> where =
-            describe_difference(*lp.heap, before, lp.process,
-                                core_.plan.kinds.object_bytes(lp.kind), core_.rank.stacks());
+            describe_difference(lp.heap, before, lp.process, core_.plan.kinds.object_bytes(lp.kind),
+                                core_.rank.stacks());
         if (where) return where->empty() ? "its heap" : *where;
     }
     if (lp.random_counter != random_counter)
@@ -263,7 +263,7 @@ std::string Worker::difference_after_rollback(const LpRecord& lp, const Snapshot
 // afterwards and runs for good when it comes up next.
 void Worker::check_rollback(Group& group, LpRecord& lp, EventRecord& event) {
     event.rollback_tried = true;
-    tried_image_ = lp.heap->take(group.heap);
+    tried_image_ = lp.heap.take(group.heap);
     const std::uint64_t random_counter = lp.random_counter;
     const std::uint32_t sequence = lp.sequence;
     execute(group, lp, event);

@@ -41,6 +41,7 @@
 #include "output/output_writer.hpp"
 #include "tests/engine/crowded_machine.hpp"
 #include "tests/support/fake_os.hpp"
+#include "tests/support/new_lp_heap.hpp"
 #include "tests/support/set_options.hpp"
 
 namespace nw::bench {
@@ -165,7 +166,7 @@ nlohmann::json scratch(const Arguments& given) {
     const std::uint64_t uses = given.count("uses", 400);
     MemorySource source(linux_os(), MemoryMode::numa, 4);
     GroupMemory group(source, GroupId{1});
-    LpHeap& heap = group.new_lp_heap();
+    LpHeap& heap = test::new_lp_heap(group);
     const auto use = [&] {
         auto* const buffer = static_cast<std::byte*>(heap.allocate(bytes));
         if (buffer == nullptr) throw std::bad_alloc();

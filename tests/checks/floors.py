@@ -34,7 +34,8 @@ FILES_MAX = 20
 
 # How many other headers of ours these reach at most, directly or through others. Who reads one of them
 # should not have to know the whole engine, and who changes any header should not rebuild all of it.
-REACH_MAX = {"src/rank/rank.hpp": 22, "src/timewarp/worker.hpp": 42}
+# (worker.hpp: what it works on is LpRecord, which has the LP's heap in it, as lp_heap_class.hpp.)
+REACH_MAX = {"src/rank/rank.hpp": 22, "src/timewarp/worker.hpp": 43}
 
 # Where each of these rooms' files is named.
 INDEXES = {"src": "src/README.md", "numa": "numa/README.md", "mpi": "mpi/README.md"}

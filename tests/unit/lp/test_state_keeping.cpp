@@ -69,13 +69,12 @@ class KeptLp {
   public:
     KeptLp(Rollback method, std::uint32_t state_saving_interval)
         : rules_(StateKeepingRules::choose(method, process<Process>(), state_saving_interval)) {
-        lp.heap = &group_.new_lp_heap();
-        const HeapScope scope(*lp.heap);
+        const HeapScope scope(lp.heap);
         lp.process = new Process(LpId{0});
     }
     ~KeptLp() {
         {
-            const HeapScope scope(*lp.heap);
+            const HeapScope scope(lp.heap);
             delete &model();
         }
         keeper.forget(lp, heap());
@@ -114,11 +113,9 @@ class KeptLp {
         while (lp.history.head() != needed) lp.history.drop_first();
     }
 
-    LpRecord lp{};
-
   private:
     void run(std::uint64_t n) {
-        const HeapScope scope(*lp.heap);
+        const HeapScope scope(lp.heap);
         model().add(n);
     }
 
@@ -127,6 +124,7 @@ class KeptLp {
     GroupMemory group_{source_, GroupId{1}};
 
   public:
+    LpRecord lp{group_, 0, 0};
     StateKeeper keeper{{rules_}};
 };
 

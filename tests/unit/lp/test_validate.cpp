@@ -33,11 +33,8 @@ class LpAtWork {
         rules.state_saving_interval = 3;
         rules_by_kind = {rules};
         keeper_ = std::make_unique<StateKeeper>(rules_by_kind);
-        lp.id = 5;
-        lp.last_key.time = -1;
         lp.process = &process_;
-        lp.heap = &memory_.new_lp_heap();
-        block = lp.heap->allocate(40);
+        block = lp.heap.allocate(40);
         keeper_->begin(lp);
         for (int i = 0; i < 10; ++i) execute(1 + i);
         // Four are final, and what is needed for coasting to the first of the others is kept.
@@ -71,7 +68,13 @@ class LpAtWork {
     StateKeepingRules rules;
     std::vector<StateKeepingRules> rules_by_kind{rules};
     LpExpectations facts{rules_by_kind, 64};
-    LpRecord lp{};
+
+  private:
+    MemorySource source_{linux_os(), MemoryMode::numa, 1};
+    GroupMemory memory_;
+
+  public:
+    LpRecord lp{memory_, 5, 0};
     void* block = nullptr;
 
   private:
@@ -98,8 +101,6 @@ class LpAtWork {
     }
     static void free_side_effects(HistoryEntry& entry) { entry.side_effects = nullptr; }
 
-    MemorySource source_{linux_os(), MemoryMode::numa, 1};
-    GroupMemory memory_;
     std::unique_ptr<StateKeeper> keeper_;
     Idle process_;
     std::uint32_t serial_ = 0;

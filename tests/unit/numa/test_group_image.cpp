@@ -12,6 +12,7 @@
 
 #include "numa/image/group_image.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/new_lp_heap.hpp"
 #include "tests/unit/numa/heap_driver.hpp"
 #include "tests/unit/numa/random_cases.hpp"
 
@@ -146,7 +147,7 @@ class BusyGroup {
         source_.emplace(linux_os(), MemoryMode::numa, groups, huge_pages_);
         group_.emplace(*source_, number_);
     }
-    LpHeap& new_heap() { return group_->new_lp_heap(); }
+    LpHeap& new_heap() { return test::new_lp_heap(*group_); }
 
     test::Dice dice_;
     test::Dice other_dice_;  // for what an undisturbed twin does not do
@@ -192,7 +193,7 @@ TEST_CASE("group image: snapshots that were taken before are restored after it")
     {
         MemorySource source(linux_os(), MemoryMode::numa, 1);
         GroupMemory group(source, GroupId{0});
-        heap = &group.new_lp_heap();
+        heap = &test::new_lp_heap(group);
         text = static_cast<char*>(heap->allocate(100));
         std::strcpy(text, "before");
         snapshot = heap->take(group.platform());
@@ -238,7 +239,7 @@ TEST_CASE("group image: one that ends early throws what its reader throws, and h
     {
         MemorySource source(linux_os(), MemoryMode::numa, 1);
         GroupMemory group(source, GroupId{0});
-        std::memset(group.new_lp_heap().allocate(30'000), 1, 30'000);
+        std::memset(test::new_lp_heap(group).allocate(30'000), 1, 30'000);
         image = written(group);
     }
     for (std::size_t length = 0; length < image.size(); length += 1 + image.size() / 37) {

@@ -8,6 +8,7 @@
 #include "numa/heap/group_memory.hpp"
 #include "numa/region/memory_source.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/new_lp_heap.hpp"
 #include "tests/unit/numa/random_cases.hpp"
 
 using namespace nw;
@@ -18,7 +19,7 @@ struct OneLp {
     OneLp() : source(linux_os(), MemoryMode::numa, 1), group(source, GroupId{0}) {}
     MemorySource source;
     GroupMemory group;
-    LpHeap& heap = group.new_lp_heap();
+    LpHeap& heap = test::new_lp_heap(group);
 };
 
 std::byte* allocate(LpHeap& heap, std::size_t bytes, std::size_t alignment = 0) {
@@ -84,7 +85,7 @@ TEST_CASE("HeapGuards: bad frees are told apart as without guards") {
     CHECK(HeapGuards::free(lp.heap, block + 8) == HeapFault::not_a_chunk);
     CHECK(HeapGuards::free(lp.heap, large + 8) == HeapFault::not_a_chunk);
     CHECK(HeapGuards::free(lp.heap, &local) == HeapFault::not_from_an_lp);
-    LpHeap& other = lp.group.new_lp_heap();
+    LpHeap& other = test::new_lp_heap(lp.group);
     CHECK(HeapGuards::free(other, block) == HeapFault::other_lp);
     for (std::byte* address : {block, large}) {
         CHECK(HeapGuards::free(lp.heap, address) == HeapFault::none);

@@ -24,6 +24,7 @@
 #include "numa/heap/group_memory.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_os.hpp"
+#include "tests/support/new_lp_heap.hpp"
 
 using namespace nw;
 
@@ -37,7 +38,7 @@ constexpr bool malloc_is_ours = true;
 
 struct OneLp {
     explicit OneLp(MemoryMode mode = MemoryMode::numa)
-        : source(linux_os(), mode, 4), group(source, GroupId{1}), heap(group.new_lp_heap()) {
+        : source(linux_os(), mode, 4), group(source, GroupId{1}), heap(test::new_lp_heap(group)) {
         warm_up();
         take_heap_fault();
     }
@@ -69,7 +70,7 @@ TEST_CASE("interposer: an LP's heap works with no heap current, so that nothing 
     WatchingOs os;
     MemorySource source(os, MemoryMode::numa, 1);
     GroupMemory group(source, GroupId{0});
-    LpHeap& heap = group.new_lp_heap();
+    LpHeap& heap = test::new_lp_heap(group);
     warm_up();
     os.calls_outside = 0;
     constexpr std::size_t large = std::size_t{3} << 20;  // more than is open beforehand
@@ -183,7 +184,7 @@ TEST_CASE("interposer: containers of a handler come back with the snapshot") {
 
 TEST_CASE("interposer: a handler that frees what it may not is refused and found out") {
     OneLp lp;
-    LpHeap& other = lp.group.new_lp_heap();
+    LpHeap& other = test::new_lp_heap(lp.group);
     int* from_before = new int(5);
     int* of_other = nullptr;
     int* mine = nullptr;
@@ -401,7 +402,7 @@ TEST_CASE("interposer: threads work on heaps of their own groups side by side") 
         threads.emplace_back([&source, &done, g] {
             warm_up();
             GroupMemory group(source, GroupId{g});
-            LpHeap& heap = group.new_lp_heap();
+            LpHeap& heap = test::new_lp_heap(group);
             std::map<int, std::string>* names = nullptr;
             {
                 const HeapScope scope(heap);

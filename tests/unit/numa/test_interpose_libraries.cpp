@@ -37,6 +37,7 @@
 #include "numa/handler/warm_up.hpp"
 #include "numa/heap/group_memory.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/new_lp_heap.hpp"
 
 using namespace nw;
 
@@ -52,7 +53,7 @@ struct OneLp {
     OneLp()
         : source(linux_os(), MemoryMode::numa, 4),
           group(source, GroupId{1}),
-          heap(group.new_lp_heap()) {
+          heap(test::new_lp_heap(group)) {
         warm_up();
         take_heap_fault();
         guard.adopt_thread();

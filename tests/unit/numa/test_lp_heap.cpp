@@ -6,6 +6,7 @@
 #include "numa/heap/group_memory.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_os.hpp"
+#include "tests/support/new_lp_heap.hpp"
 #include "tests/unit/numa/heap_driver.hpp"
 #include "tests/unit/numa/random_cases.hpp"
 
@@ -35,8 +36,8 @@ TEST_CASE("LpHeap: random use with snapshots agrees with a std::map, twice the s
         test::Dice dice(seed);
         MemorySource source(linux_os(), mode, 4);
         GroupMemory group(source, GroupId{2});
-        LpHeap& heap = group.new_lp_heap();
-        LpHeap& neighbour = group.new_lp_heap();
+        LpHeap& heap = test::new_lp_heap(group);
+        LpHeap& neighbour = test::new_lp_heap(group);
         test::HeapDriver driver(heap, seed + 1);
         test::HeapDriver other(neighbour, seed + 2);
         struct Saved {
@@ -104,7 +105,7 @@ TEST_CASE("LpHeap: the same calls give the same addresses in a fresh group") {
     const auto run = [](std::uint64_t seed) {
         MemorySource source(linux_os(), MemoryMode::numa, 4);
         GroupMemory group(source, GroupId{1});
-        LpHeap& heap = group.new_lp_heap();
+        LpHeap& heap = test::new_lp_heap(group);
         test::HeapDriver driver(heap, seed);
         for (int i = 0; i < 500; ++i) driver.step();
         return driver.returned;
@@ -118,7 +119,7 @@ TEST_CASE("LpHeap: the same calls give the same addresses in a fresh group") {
 TEST_CASE("LpHeap: restore brings back what was freed after the snapshot and takes what was new") {
     MemorySource source(linux_os(), MemoryMode::numa, 1);
     GroupMemory group(source, GroupId{0});
-    LpHeap& heap = group.new_lp_heap();
+    LpHeap& heap = test::new_lp_heap(group);
     for (const std::size_t bytes : {std::size_t{48}, std::size_t{9000}, std::size_t{3} << 20}) {
         INFO(bytes << " bytes");
         auto* kept = static_cast<char*>(heap.allocate(bytes));
@@ -146,7 +147,7 @@ TEST_CASE("LpHeap: restore brings back what was freed after the snapshot and tak
 TEST_CASE("LpHeap: equals notices one byte, one chunk more and one chunk less") {
     MemorySource source(linux_os(), MemoryMode::numa, 1);
     GroupMemory group(source, GroupId{0});
-    LpHeap& heap = group.new_lp_heap();
+    LpHeap& heap = test::new_lp_heap(group);
     auto* small = static_cast<char*>(heap.allocate_zeroed(100));
     auto* large = static_cast<char*>(heap.allocate_zeroed(100'000));
     Snapshot* const snapshot = heap.take(group.platform());
@@ -169,7 +170,7 @@ TEST_CASE("LpHeap: equals notices one byte, one chunk more and one chunk less") 
 TEST_CASE("LpHeap: a snapshot of a small state is small, however much was once in use") {
     MemorySource source(linux_os(), MemoryMode::numa, 1);
     GroupMemory group(source, GroupId{0});
-    LpHeap& heap = group.new_lp_heap();
+    LpHeap& heap = test::new_lp_heap(group);
     void* object = heap.allocate(16);
     CHECK(heap.snapshot_bytes() <= 64);
     std::vector<void*> many;
@@ -188,7 +189,7 @@ TEST_CASE("LpHeap: 65,536 LPs with one object of 48 bytes take less than 300 byt
     std::byte* before = nullptr;
     std::size_t neighbours = 0;
     for (int i = 0; i < 65'536; ++i) {
-        auto* object = static_cast<std::byte*>(group.new_lp_heap().allocate(48));
+        auto* object = static_cast<std::byte*>(test::new_lp_heap(group).allocate(48));
         REQUIRE(object != nullptr);
         if (before != nullptr && object - before == 128) ++neighbours;
         before = object;
@@ -201,8 +202,8 @@ TEST_CASE("LpHeap: bad pointers are told apart and change nothing") {
     const auto mode = GENERATE(MemoryMode::numa, MemoryMode::libc);
     MemorySource source(linux_os(), mode, 2);
     GroupMemory group(source, GroupId{0});
-    LpHeap& mine = group.new_lp_heap();
-    LpHeap& other = group.new_lp_heap();
+    LpHeap& mine = test::new_lp_heap(group);
+    LpHeap& other = test::new_lp_heap(group);
     auto* chunk = static_cast<std::byte*>(mine.allocate(100));
     auto* large = static_cast<std::byte*>(mine.allocate(200'000));
     int local = 0;
@@ -234,7 +235,7 @@ TEST_CASE("LpHeap: the pages of large blocks go back to the kernel, the addresse
     FakeOs os(1, 1);
     MemorySource source(os, MemoryMode::numa, 1);
     GroupMemory group(source, GroupId{0});
-    LpHeap& heap = group.new_lp_heap();
+    LpHeap& heap = test::new_lp_heap(group);
     for (int i = 0; i < 10; ++i) {
         void* buffer = heap.allocate(300'000);
         REQUIRE(heap.free(buffer) == HeapFault::none);
@@ -253,7 +254,7 @@ TEST_CASE("LpHeap: more than the slot holds is nullptr, and the heap stays usabl
     os.set_reserve_bytes_max(std::size_t{4} << 20);
     MemorySource source(os, MemoryMode::numa, 1);
     GroupMemory group(source, GroupId{0});
-    LpHeap& heap = group.new_lp_heap();
+    LpHeap& heap = test::new_lp_heap(group);
     CHECK(heap.allocate(std::size_t{1} << 40) == nullptr);
     CHECK(heap.allocate(SIZE_MAX) == nullptr);
     CHECK(heap.allocate(SIZE_MAX - 100) == nullptr);
@@ -273,7 +274,7 @@ TEST_CASE("LpHeap: more than the slot holds is nullptr, and the heap stays usabl
 TEST_CASE("LpHeap: in zero-fill mode a fresh chunk is zero, whatever was there") {
     MemorySource source(linux_os(), MemoryMode::numa, 1);
     GroupMemory group(source, GroupId{0});
-    LpHeap& heap = group.new_lp_heap();
+    LpHeap& heap = test::new_lp_heap(group);
     heap.set_zero_fill();
     for (const std::size_t bytes : {40, 20'000}) {
         auto* chunk = static_cast<char*>(heap.allocate(bytes));
@@ -293,7 +294,7 @@ TEST_CASE("LpHeap: of large blocks the first free one of the size is used, also 
         test::Dice dice(seed);
         MemorySource source(linux_os(), MemoryMode::numa, 1);
         GroupMemory group(source, GroupId{0});
-        LpHeap& heap = group.new_lp_heap();
+        LpHeap& heap = test::new_lp_heap(group);
         struct Size {
             std::size_t bytes;
             std::set<void*> used, free;
@@ -343,7 +344,7 @@ TEST_CASE("LpHeap: a snapshot shares with the one before what has not changed of
     MemorySource source(linux_os(), MemoryMode::numa, 1);
     GroupMemory group(source, GroupId{0});
     PlatformHeap& platform = group.platform();
-    LpHeap& heap = group.new_lp_heap();
+    LpHeap& heap = test::new_lp_heap(group);
     constexpr std::size_t bytes = std::size_t{1} << 20;
     auto* const table = static_cast<char*>(heap.allocate(bytes));
     std::memset(table, 'a', bytes);
@@ -380,7 +381,7 @@ TEST_CASE(
     MemorySource source(linux_os(), MemoryMode::numa, 1);
     GroupMemory group(source, GroupId{0});
     PlatformHeap& platform = group.platform();
-    LpHeap& heap = group.new_lp_heap();
+    LpHeap& heap = test::new_lp_heap(group);
     constexpr std::size_t bytes = std::size_t{1} << 20;
     auto* const table = static_cast<char*>(heap.allocate(bytes));
     std::memset(table, 'a', 4096);

@@ -17,6 +17,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/effort.hpp"
 #include "tests/support/fake_os.hpp"
+#include "tests/support/new_lp_heap.hpp"
 
 using namespace nw;
 
@@ -56,7 +57,7 @@ class WordHeap {
   private:
     MemorySource source_;
     GroupMemory group_;
-    LpHeap& heap_ = group_.new_lp_heap();
+    LpHeap& heap_ = test::new_lp_heap(group_);
 };
 
 }  // namespace
@@ -171,7 +172,7 @@ TEST_CASE("outside pointers: variables that point into the region are found, and
         const OutsideLook look(linux_os());
         {
             GroupMemory group(source, GroupId{1});
-            LpHeap& heap = group.new_lp_heap();
+            LpHeap& heap = test::new_lp_heap(group);
             CHECK(look.found().empty());
             text = new (heap.allocate(sizeof(std::string))) std::string("a text");
             variable_of_the_program = text;

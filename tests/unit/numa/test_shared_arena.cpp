@@ -21,6 +21,7 @@
 #include "numa/region/bad_address.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_os.hpp"
+#include "tests/support/new_lp_heap.hpp"
 #include "tests/unit/numa/random_cases.hpp"
 
 using namespace nw;
@@ -156,7 +157,7 @@ TEST_CASE("SharedArena: a handler that frees or reallocates what lies there is r
     if (!malloc_is_ours) return;
     MemorySource source(linux_os(), MemoryMode::numa, 1);
     GroupMemory group(source, GroupId{0});
-    LpHeap& heap = group.new_lp_heap();
+    LpHeap& heap = test::new_lp_heap(group);
     warm_up();
     int* shared = nullptr;
     {

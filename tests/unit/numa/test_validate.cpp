@@ -7,6 +7,7 @@
 #include "numa/heap/group_memory.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_os.hpp"
+#include "tests/support/new_lp_heap.hpp"
 #include "tests/support/private_member.hpp"
 
 namespace nw::test {
@@ -20,13 +21,13 @@ NW_TEST_OPEN(UsedBytesOf, &StateSpans::used_bytes_);
 NW_TEST_OPEN(SpanOf, &StateSpans::span_);
 NW_TEST_OPEN(ActiveBytesOf, &SegmentTable::active_bytes_);
 NW_TEST_OPEN(CountOf, &SegmentTable::count_);
-NW_TEST_OPEN(UsedUnitsOf, &LpHeap::used_units_);
+NW_TEST_OPEN(TablesOf, &LpHeap::tables);
 
 namespace {
 
 class UsedGroup {
   public:
-    UsedGroup() : memory(source_, GroupId{1}), heap(memory.new_lp_heap()) {
+    UsedGroup() : memory(source_, GroupId{1}), heap(test::new_lp_heap(memory)) {
         std::vector<void*> chunks;
         for (std::size_t i = 0; i < 200; ++i) chunks.push_back(memory.platform().allocate(40 * i));
         for (std::size_t i = 0; i < 200; i += 2) memory.platform().free(chunks[i], 40 * i);
@@ -114,13 +115,42 @@ TEST_CASE("LpHeap: validate() finds what is wrong") {
     UsedGroup group;
     Block& block = *StateSpans::find(group.last);
     Block& large = *StateSpans::find(group.large);
-    group.check_found("chunks that are not counted", group.heap.*opened(UsedUnitsOf{}), 1);
+    group.check_found("chunks that are not counted", (group.heap.*opened(TablesOf{}))()->used_units,
+                      1);
     group.check_found("a chunk in use that is free", block.free_mask, block.free_mask ^ 1);
     group.check_found("another LP's block", block.owner, nullptr);
     group.check_found("a block of another class", block.small_class, block.small_class - 1);
     group.check_found("a block at another place", block.index, block.index + 1);
     group.check_found("a large block at another place", large.index, large.index + 1);
     group.check_found("a large block that is small", large.small_class, 3);
+}
+
+TEST_CASE("LpHeap: validate() finds what is wrong where one block is all there is") {
+    MemorySource source(linux_os(), MemoryMode::numa, 1);
+    GroupMemory memory(source, GroupId{0});
+    LpHeap& heap = test::new_lp_heap(memory);
+    void* const kept = heap.allocate(16);
+    Snapshot* const snapshot = heap.take(memory.platform());
+    void* const more = heap.allocate(16);
+    Block& block = *StateSpans::find(kept);
+    REQUIRE((StateSpans::find(more) == &block && (heap.*opened(TablesOf{}))() == nullptr));
+    const auto check_found = [&](std::uint64_t chunk) {
+        CHECK_NOTHROW(heap.validate());
+        block.free_mask ^= chunk;
+        CHECK_THROWS_AS(heap.validate(), InternalError);
+        block.free_mask ^= chunk;
+    };
+    check_found(1);
+    heap.restore(*snapshot);
+    CHECK(heap.used_bytes() == 16);
+    check_found(1);
+    check_found(2);
+    REQUIRE(heap.free(kept) == HeapFault::none);
+    CHECK(heap.used_bytes() == 0);
+    check_found(1);
+    heap.restore(*snapshot);
+    check_found(1);
+    LpHeap::drop(snapshot, memory.platform());
 }
 
 TEST_CASE("MailPages: validate() finds a mark beyond its area") {

@@ -1,0 +1,21 @@
+#!/usr/bin/env python3
+"""An LP with 16 bytes of state and an event takes at most 300 bytes on every engine: what is resident with a
+million of them beyond what is with ten thousand. All of them run their event, which sends nothing before the end."""
+
+from programs import Programs
+
+programs = Programs()
+FEW, MANY, BYTES_MAX = 10_000, 1_000_000, 300
+
+
+def resident(lps, engine):
+    return programs.statistics_of("phold", "--lps", lps, "--lookahead", 100, "--until", 110,
+                                  *engine)["memory"]["resident_peak_bytes"]
+
+
+for engine in (["--engine", "sequential"], ["--engine", "conservative", "--workers", 2], ["--workers", 1],
+               ["--workers", 2]):
+    each = (resident(MANY, engine) - resident(FEW, engine)) / (MANY - FEW)
+    programs.expect(each <= BYTES_MAX, f"{' '.join(map(str, engine))}: {each:.0f} bytes an LP")
+
+programs.leave()
