@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-SECONDS_MAX = 120
+SECONDS_MAX = 60
 # What both are given.
 CLASSIC_SEQUENTIAL, CLASSIC_TWO = ["--sequential"], ["--wt", "2"]
 ROWS = [("correctness_serial", []), ("correctness_parallel", []), ("phold3_1", []), ("phold3_2", [])]
