@@ -30,7 +30,7 @@ target_include_directories(numawarp_inner INTERFACE
     "${PROJECT_SOURCE_DIR}/src/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}")
 
 # Sanitizers must see every object of a program, so they are set for all targets at once. The three that are
-# left out take a quarter of the time to compile; null pointers end a program anyway.
+# left out are dear to compile for what they find; null pointers end a program anyway.
 if(NUMAWARP_SANITIZE)
     add_compile_options(
         -fsanitize=${NUMAWARP_SANITIZE} -fno-sanitize=null,vptr,object-size -fno-sanitize-recover=all
