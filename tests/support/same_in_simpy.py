@@ -49,6 +49,6 @@ def compared(runs, their_runs):
     found = {}
     for name in runs[0]["figures"]:
         sides = [[run["figures"][name] for run in side] for side in (runs, their_runs)]
-        half = STUDENT * math.sqrt(sum(map(statistics.variance, sides)) / RUNS)
+        half = STUDENT * math.sqrt(sum(map(statistics.variance, sides)) / len(runs))
         found[name] = {"ours": statistics.mean(sides[0]), "simpy": statistics.mean(sides[1]), "half_width": half}
     return found
