@@ -90,7 +90,7 @@ std::vector<IdleOption> idle_options(const Settings& settings, const RunShape& s
     if (time_warp && shape.rollback == Rollback::reverse)
         idle.add("rollback by reverse", {"state-saving-interval"});
     if (time_warp && shape.commits_late)
-        idle.add("a model with on_commit(), or with can_end() on several workers, which keeps them",
+        idle.add("a model with can_end() on several workers, which keeps them",
                  {"keep-safe-events"});
     if (time_warp && shape.workers == 1) idle.add("one worker", {"rebind", "check-rebind"});
     if (time_warp && shape.ranks == 1) idle.add("one rank", {"rebind-ranks"});

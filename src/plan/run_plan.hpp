@@ -36,11 +36,9 @@ struct RunPlan {
     }
     // One worker does it all.
     bool is_alone() const noexcept { return ranks * workers == 1; }
-    // What is committed has to wait for GVT: on_commit() may fail, and a worker that is not alone does not know
-    // whether others have come to the end that can_end() makes.
-    bool commits_late() const noexcept {
-        return kinds.has_commit() || (kinds.has_end_condition() && !is_alone());
-    }
+    // What is committed has to wait for GVT: a worker that is not alone does not know whether others have come
+    // to the end that can_end() makes.
+    bool commits_late() const noexcept { return kinds.has_end_condition() && !is_alone(); }
     // Of all kinds of LPs at least one.
     bool some_roll_back_by(Rollback method) const noexcept;
     // Whether it must be known of each group what its LPs' constructors made.

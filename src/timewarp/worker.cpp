@@ -128,11 +128,12 @@ void Worker::advance(const GvtResult& result) {
     throttle_.on_gvt(result, core_.safe_before);
     plan_quota(result);
     const bool is_over = ending_.on_gvt(result, committer_, is_to_stop);
-    committer_.begin(ending_.final_bound());
     if (is_over) {
+        committer_.begin(ending_.final_bound());
         standstill_.begin_end();
         return;
     }
+    committer_.go_on(ending_.final_bound());
     // With an end condition GVT may be at the end already: then the next round ends the run.
     if (is_to_stop && core_.gvt < core_.plan.until)
         begin_pause(result);
@@ -354,6 +355,7 @@ bool Worker::execute_batch() {
     begin_execution(lp, event, entry);
     core_.running = {&group, &lp, &event, &entry, event.key()};
     call_handler(lp, event, entry);
+    if (core_.plan.kinds.has_commit() && !event.failed) call_on_commit();
     if (event.failed) [[unlikely]]
         return;
     ++core_.counters[Counter::safe_events];
@@ -361,6 +363,15 @@ bool Worker::execute_batch() {
     if (event.lets_end) [[unlikely]]
         ending_.note_end(lp, event.key());
     group.heap.free(&event, event.bytes());
+}
+
+// Apart, so that execute_for_good stays small enough to be inlined.
+[[gnu::noinline]] void Worker::call_on_commit() {
+    core_.running.hook = "on_commit()";
+    if (!call_guarded(core_.guard, nullptr, core_.failure, [&] {
+            core_.running.lp->process->on_commit(core_.running.event->view());
+        }))
+        fail_running(core_.failure);
 }
 
 // What a handler did that was to be executed for good becomes an entry like others, which is reported
@@ -465,9 +476,13 @@ void Worker::drop_sends() {
 }
 
 // The event stays in the history as failed: undone with its LP's next rollback past it, reported if
-// it is committed.
-void Worker::fail_running(std::string_view what) {
-    drop_sends();
+// it is committed. Where on_commit() has failed what the event sent is on its way: nothing will undo it.
+void Worker::fail_running(std::string what) {
+    const bool in_on_event = *core_.running.hook == '\0';
+    if (in_on_event)
+        drop_sends();
+    else
+        what.insert(0, ": ").insert(0, core_.running.hook);
     if (is_running_for_good()) keep_running();
     core_.running.event->failed = true;
     core_.running.lp->failed = true;

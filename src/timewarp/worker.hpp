@@ -171,11 +171,12 @@ class alignas(64) Worker final : private detail::EventSink,
     HistoryEntry& safe_entry() const noexcept {
         return *reinterpret_cast<HistoryEntry*>(safe_entry_bytes_.get());
     }
+    void call_on_commit();
     void keep_running();
     void call_handler(LpRecord& lp, EventRecord& event, HistoryEntry& entry);
     void leave_crashed();
     void drop_sends();
-    void fail_running(std::string_view what);
+    void fail_running(std::string what);
     void cut();
     void note_idle();
     bool commit();

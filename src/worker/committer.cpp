@@ -29,6 +29,12 @@ void Committer::begin(const EventKey& bound) {
     committing_.clear();
     committing_.swap(uncommitted_);
     is_done_ = false;
+    has_taken_over_ = false;
+}
+
+void Committer::go_on(const EventKey& bound) {
+    if (bound == bound_ && !has_taken_over_) return;
+    begin(bound);
 }
 
 bool Committer::step(bool keeps_nothing) {

@@ -24,6 +24,9 @@ class Committer {
 
     // Entries before `bound` are final. A commit under way is continued with the new bound.
     void begin(const EventKey& bound);
+    // The same where nothing was undone since the last time. With the same bound there is nothing to begin, for
+    // what was executed since lies behind it: where many events have one time, GVT stays for many rounds.
+    void go_on(const EventKey& bound);
     // Commits some LPs. Returns whether there was anything to do. With `keeps_nothing` an LP whose past is
     // final forgets it.
     bool step(bool keeps_nothing);
@@ -61,6 +64,7 @@ class Committer {
     }
     void add_uncommitted(const std::vector<LpRecord*>& lps) {
         uncommitted_.insert(uncommitted_.end(), lps.begin(), lps.end());
+        has_taken_over_ = true;
     }
     bool all_is_final() const noexcept { return uncommitted_.empty() && committing_.empty(); }
 
@@ -93,6 +97,7 @@ class Committer {
     std::vector<LpRecord*> committing_;  // the same, of the commit under way
     EventKey bound_{};
     bool is_done_ = true;
+    bool has_taken_over_ = false;  // LPs that may have executed something before the bound
     VirtualTime last_committed_time_ = 0;
     std::vector<OutputRow> rows_;
 };

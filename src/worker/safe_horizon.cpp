@@ -9,8 +9,7 @@
 namespace nw {
 namespace {
 
-// What is committed late, or by code of the model's that may fail, has to wait for GVT. And where rollbacks
-// are tried, coasting forward is tried, too.
+// What is committed late has to wait for GVT. And where rollbacks are tried, coasting forward is tried, too.
 bool may_commit_at_once(const RunPlan& plan) noexcept {
     return !plan.config.keep_safe_events && plan.config.check_rollback == 0 && !plan.commits_late();
 }

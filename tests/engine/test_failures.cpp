@@ -126,46 +126,69 @@ TEST_CASE("can_end() that fails in order ends the run with LP, event and time") 
 }
 
 TEST_CASE("on_commit() that fails ends the run with LP, event and time") {
-    for (const EngineKind engine : all_engines) {
-        for (const Fault fault : {Fault::exception, Fault::thrown_number, Fault::null_pointer}) {
-            INFO(name_of(engine) << ", " << name_of(fault));
-            GapModel model({.fault = fault, .hook = Hook::on_commit, .fault_at = 50});
-            const std::string error = model_error_of(model, wild_config(engine));
-            INFO(error);
-            CHECK(error.find("LP 7 at time 50.5, event of type 1 from LP 1: ") == 0);
+    for (const Fault fault : {Fault::exception, Fault::thrown_number, Fault::null_pointer}) {
+        GapModel model({.fault = fault, .hook = Hook::on_commit, .fault_at = 50});
+        const std::string expected = model_error_of(model, wild_config(EngineKind::sequential));
+        REQUIRE(expected.find("LP 7 at time 50.5, event of type 1 from LP 1: on_commit(): ") == 0);
+        for (const EngineKind engine : {EngineKind::conservative, EngineKind::timewarp}) {
+            for (const std::uint32_t workers : {1, 2}) {
+                for (const bool keeps : {false, true}) {
+                    INFO(name_of(engine) << ", " << name_of(fault) << ", " << workers << ", "
+                                         << keeps);
+                    Config config = wild_config(engine);
+                    config.workers = workers;
+                    config.keep_safe_events = keeps;
+                    CHECK(model_error_of(model, config) == expected);
+                }
+            }
         }
     }
 }
 
 // --- Several failures ------------------------------------------------------------------------------
 
-// From time 10 on each LP fails, the last LP first.
+// From time 10 on each LP fails, the last LP first; LPs whose number is odd, where they are to, in on_commit().
 class FailingProcess final : public LogicalProcess {
   public:
-    FailingProcess(LpId) {}
+    static constexpr std::uint32_t lps = 16;
+
+    FailingProcess(LpId id, bool some_in_commit)
+        : due_(10 + 0.01 * (lps - index(id))), in_commit_(some_in_commit && index(id) % 2 == 1) {}
     void on_start(Context& context) override { context.schedule(context.self(), 1, 0); }
     void on_event(Context& context, const Event&) override {
-        if (context.now() >= 10 + 0.01 * (context.lps() - index(context.self())))
-            throw std::runtime_error("enough");
+        if (!in_commit_ && context.now() >= due_) throw std::runtime_error("enough");
         context.schedule(context.self(), context.now() < 9.5 ? 1 : 0.005, 0);
     }
+    void on_commit(const Event& event) override {
+        if (in_commit_ && event.time() >= due_) throw std::runtime_error("enough");
+    }
+
+  private:
+    double due_;
+    bool in_commit_;
 };
 
 class FailingModel final : public Model {
   public:
-    FailingModel() : Model("failing", "every LP fails, the last one first") {}
+    explicit FailingModel(bool some_in_commit)
+        : Model("failing", "every LP fails, the last one first"), some_in_commit_(some_in_commit) {}
     Setup setup() override {
         Setup setup;
-        setup.lps = 16;
+        setup.lps = FailingProcess::lps;
         setup.until = 100;
         setup.lookahead = 50;
-        setup.process = process<FailingProcess>();
+        setup.process = process<FailingProcess>(some_in_commit_);
+        setup.process.has_commit = some_in_commit_;
         return setup;
     }
+
+  private:
+    bool some_in_commit_;
 };
 
 TEST_CASE("of several failures the earliest in virtual time is reported") {
-    FailingModel model;
+    const bool some_in_commit = GENERATE(false, true);
+    FailingModel model(some_in_commit);
     const std::string expected = model_error_of(model, wild_config(EngineKind::sequential));
     REQUIRE(expected.find("LP 15 at time 10.0") == 0);
     for (const EngineKind engine : {EngineKind::conservative, EngineKind::timewarp}) {

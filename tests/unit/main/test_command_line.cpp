@@ -387,8 +387,8 @@ TEST_CASE("idle options: what does nothing is named with why, if the user wrote 
     CHECK(
         notices({"--keep-safe-events", "on"}, {nw::Rollback::snapshot, 4, 1, true}) ==
         Lines{
-            "--keep-safe-events on: does nothing with a model with on_commit(), or with can_end() "
-            "on several workers, which keeps them"});
+            "--keep-safe-events on: does nothing with a model with can_end() on several "
+            "workers, which keeps them"});
     CHECK(notices({"--keep-safe-events", "on"}, four) == Lines{});
     CHECK(notices({"--quiet", "--verbose"}, four) ==
           Lines{"--verbose on: does nothing with --quiet"});
