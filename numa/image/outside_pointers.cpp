@@ -26,15 +26,8 @@ void visit_executable(Visit visit) noexcept {
         &visit);
 }
 
-}  // namespace
-
-std::uint64_t AddressMap::program_shift() noexcept {
-    std::uint64_t shift = 0;
-    visit_executable([&](const dl_phdr_info& info) { shift = info.dlpi_addr; });
-    return shift;
-}
-
-AddressRange own_stack() noexcept {
+// For the main thread the C library reads all mappings of the process, of which each slot may be one.
+AddressRange find_own_stack() noexcept {
     AddressRange stack;
     pthread_attr_t attributes;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0) return stack;
@@ -45,6 +38,19 @@ AddressRange own_stack() noexcept {
         stack.end = stack.begin + bytes;
     }
     pthread_attr_destroy(&attributes);
+    return stack;
+}
+
+}  // namespace
+
+std::uint64_t AddressMap::program_shift() noexcept {
+    std::uint64_t shift = 0;
+    visit_executable([&](const dl_phdr_info& info) { shift = info.dlpi_addr; });
+    return shift;
+}
+
+AddressRange own_stack() noexcept {
+    thread_local const AddressRange stack = find_own_stack();
     return stack;
 }
 

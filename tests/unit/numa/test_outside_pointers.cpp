@@ -11,6 +11,7 @@
 
 #include <elf.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "numa/heap/group_memory.hpp"
 #include "numa/image/outside_pointers.hpp"
@@ -113,6 +114,21 @@ TEST_CASE("outside pointers: bytes that a handler's stack has left in an object 
     CHECK((words.found(AddressMap(linux_os())) == both));
     const std::map<std::uint64_t*, PointsTo> one{{to_library, PointsTo::other}};
     CHECK((words.found(AddressMap(linux_os(), {{1, 2}, stack})) == one));
+}
+
+TEST_CASE(
+    "own_stack: is looked for once a thread, as it takes all mappings of the process to be read") {
+    const AddressRange stack = own_stack();
+    rlimit limit{};
+    REQUIRE(getrlimit(RLIMIT_STACK, &limit) == 0);
+    const rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = (stack.end - stack.begin) / 2;
+    REQUIRE(setrlimit(RLIMIT_STACK, &limit) == 0);
+    const AddressRange again = own_stack();
+    limit.rlim_cur = before;
+    REQUIRE(setrlimit(RLIMIT_STACK, &limit) == 0);
+    CHECK(again.begin == stack.begin);
+    CHECK(again.end == stack.end);
 }
 
 TEST_CASE("outside pointers: none are seen where the kernel does not say what is mapped") {
