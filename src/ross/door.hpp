@@ -32,6 +32,9 @@ Program& program();
 // Reads ROSS's and the model's options, and leaves what may be numawarp's in program().arguments.
 void read_options(int argc, char** argv);
 
+// Whether the run may call reverse handlers, as far as the command line tells.
+bool may_reverse();
+
 // True once MPI was started here: then it is ended here, too.
 bool start_mpi_if_launched();
 void end_mpi();

@@ -12,8 +12,11 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include <ross.h>
+
+#include "differences.hpp"
 
 namespace nw {
 class Context;
@@ -58,6 +61,9 @@ struct Suspension {
     int error;
 };
 
+// What a handler is, and in an event handler how far it is with tw_snapshot() and tw_snapshot_delta().
+enum class Stage : std::uint8_t { other, event, event_copied, event_differs, reverse };
+
 // The handler that a thread is in, and a worker's pages for the messages of the event that it executes. One for each
 // worker, and not a variable of the thread: --check-model holds a handler to leaving those as they were.
 class Call : public numawarp_ross_call {
@@ -73,8 +79,9 @@ class Call : public numawarp_ross_call {
     static void reserve();
 
     // No context: a handler that makes no events.
-    void begin(Context* context, tw_stime time) {
+    void begin(Context* context, tw_stime time, Stage in = Stage::other) {
         now = time;
+        stage = in;
         context_ = context;
         next = context != nullptr ? first_ : outside;
         suspension.lp = nullptr;
@@ -110,6 +117,13 @@ class Call : public numawarp_ross_call {
     static constexpr std::size_t events_max = 256;
 
     Suspension suspension{};
+
+    // Of tw_snapshot() and its kin: the first bytes of the state, what has come of them in the event handler, and what
+    // the reverse handler finds.
+    Stage stage = Stage::other;
+    std::vector<std::byte> copy;
+    Difference made;
+    const Difference* found = nullptr;
 
   private:
     static constexpr std::uintptr_t outside = UINTPTR_MAX;

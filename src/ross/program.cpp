@@ -207,6 +207,16 @@ bool is_given(std::string_view name) {
     return false;
 }
 
+// What was said last; empty: nothing.
+std::string value_of(const std::string& name) {
+    const std::vector<std::string>& given = program().arguments;
+    for (std::size_t i = given.size(); i-- > 0;) {
+        if (given[i] == name && i + 1 < given.size()) return given[i + 1];
+        if (given[i].starts_with(name + "=")) return given[i].substr(name.size() + 1);
+    }
+    return "";
+}
+
 void add_argument(std::string_view name, std::string_view value) {
     if (is_given(name)) return;
     program().arguments.emplace_back(name);
@@ -235,15 +245,12 @@ void choose_protocol() {
         default:
             refuse(fmt::format("--synch={}: must be from 1 to 6", protocol));
     }
-    g_tw_synchronization_protocol = OPTIMISTIC;
-    const std::vector<std::string>& given = program().arguments;
-    for (std::size_t i = 0; i < given.size(); ++i) {
-        const std::string value = given[i] == "--engine" && i + 1 < given.size() ? given[i + 1]
-                                  : given[i].starts_with("--engine=") ? given[i].substr(9)
-                                                                      : "";
-        if (value == "sequential") g_tw_synchronization_protocol = SEQUENTIAL;
-        if (value == "conservative") g_tw_synchronization_protocol = CONSERVATIVE;
-    }
+    const std::string engine = value_of("--engine");
+    // --check-model runs by Time Warp, too, whatever the engine.
+    g_tw_synchronization_protocol = is_given("--check-model")  ? OPTIMISTIC
+                                    : engine == "sequential"   ? SEQUENTIAL
+                                    : engine == "conservative" ? CONSERVATIVE
+                                                               : OPTIMISTIC;
 }
 
 void take_seeds() {
@@ -322,6 +329,11 @@ void read_options(int argc, char** argv) {
     for (const char* const not_there : {"--checkpoint", "--restart"})
         if (is_given(not_there))
             refuse(fmt::format("{}: models behind ross.h cannot be saved yet", not_there));
+}
+
+bool may_reverse() {
+    return is_given("--check-model") ||
+           (g_tw_synchronization_protocol == OPTIMISTIC && value_of("--rollback") != "snapshot");
 }
 
 bool start_mpi_if_launched() {

@@ -19,8 +19,13 @@
 
 #include "door.hpp"
 #include "messages.hpp"
+#include "numa/handler/heap_scope.hpp"
 
 namespace nw::ross {
+
+constinit bool uses_differences = false;
+std::vector<Differences> differences;
+
 namespace {
 
 constexpr std::size_t alignment = alignof(std::max_align_t);
@@ -39,6 +44,9 @@ tw_bf* bits_of(std::byte* message) { return reinterpret_cast<tw_bf*>(message - b
     const Suspension suspension = this_call().suspension;
     tw_lp* const lp = suspension.lp;
     std::byte* const message = this_call().handled();
+    Call& call = this_call();
+    call.found = call.stage == Stage::event_differs ? &call.made : nullptr;
+    call.stage = Stage::reverse;
     if (suspension.reverses && lp->type->revent != nullptr)
         lp->type->revent(lp->cur_state, bits_of(message), message, lp);
     throw ModelError(fmt::format("the LP suspended itself with error {}", suspension.error));
@@ -96,7 +104,7 @@ class Lp final : public LogicalProcess {
     }
 
     void on_event(Context& context, const Event& event) override {
-        this_call().begin(&context, event.time());
+        this_call().begin(&context, event.time(), Stage::event);
         std::byte* message = this_call().handled();
         std::memset(message - bits_bytes, 0, bits_bytes);
         std::memcpy(message, event.bytes().data() + kept_bytes(), message_bytes());
@@ -107,16 +115,23 @@ class Lp final : public LogicalProcess {
         message = call.handled();
         demand_within(message, message_bytes());
         if (kept_bytes() != 0) std::memcpy(payload_of(event), message - bits_bytes, kept_bytes());
+        if (call.stage == Stage::event_differs && !differences.empty()) [[unlikely]]
+            keep_difference(context, event);
         call.finish();
     }
 
     void on_reverse(Context& context, const Event& event) override {
-        this_call().begin(&context, event.time());
+        const bool has_difference = context.control() != 0;
+        this_call().begin(&context, event.time(), Stage::reverse);
+        this_call().found = has_difference ? &differences[lp_.gid].back() : nullptr;
         call_again(lp_.type->revent, event);
+        if (has_difference) [[unlikely]]
+            drop_difference();
         this_call().finish();
     }
 
     void on_commit(const Event& event) override {
+        if (!differences.empty()) drop_differences_until(event);
         if (lp_.type->commit == nullptr) return;
         this_call().begin(nullptr, event.time());
         call_again(lp_.type->commit, event);
@@ -148,6 +163,27 @@ class Lp final : public LogicalProcess {
         std::memcpy(message - bits_bytes, event.bytes().data(), kept_bytes());
         handler(lp_.cur_state, bits_of(message), message, &lp_);
         demand_within(this_call().handled(), message_bytes());
+    }
+
+    [[gnu::noinline]] void keep_difference(Context& context, const Event& event) {
+        const PlatformScope platform;
+        Difference& kept = differences[lp_.gid].emplace_back(std::move(this_call().made));
+        kept.time = event.time();
+        kept.event = event.bytes().data();
+        context.control() = 1;
+    }
+    [[gnu::noinline]] void drop_difference() {
+        const PlatformScope platform;
+        differences[lp_.gid].pop_back();
+    }
+    // That of this event, and earlier ones: --check-model runs by snapshots, too, which leave what was rolled back.
+    [[gnu::noinline]] void drop_differences_until(const Event& event) {
+        const std::byte* const own = event.bytes().data();
+        const auto is_final = [&](const Difference& kept) {
+            return kept.time < event.time() || (kept.time == event.time() && kept.event == own);
+        };
+        Differences& all = differences[lp_.gid];
+        while (!all.empty() && is_final(all.front())) all.pop_front();
     }
 
     tw_lp lp_{};
@@ -189,7 +225,7 @@ class RossModel final : public Model {
             setup.process.object_bytes =
                 std::max(setup.process.object_bytes, Lp<0>::bytes_of(type));
         setup.process.has_reverse = all_have(&tw_lptype::revent);
-        setup.process.has_commit = any_has(&tw_lptype::commit);
+        setup.process.has_commit = any_has(&tw_lptype::commit) || !differences.empty();
         setup.preferred_rollback =
             setup.process.has_reverse ? Rollback::reverse : Rollback::snapshot;
         setup.outputs = {{"tw_output", {"text"}}};
@@ -299,6 +335,8 @@ void tw_run(void) {
     if (layout.payload() > 65535)
         refuse(fmt::format("tw_define_lps(..., {}): messages must be at most {} bytes", g_tw_msg_sz,
                            layout.kept > 0 ? (65535 - 8) / 16 * 8 : 65528));
+    if (uses_differences && all_have(&tw_lptype::revent) && may_reverse())
+        differences = std::vector<Differences>(g_tw_total_lps);
     const std::vector<tw_lp*> defined(g_tw_lp, g_tw_lp + g_tw_nlp);
     const int code = run_model();
     std::copy(defined.begin(), defined.end(), g_tw_lp);

@@ -10,7 +10,6 @@ import sys
 
 PRIORITIES = "has no priorities of events"
 HOOKS = "has no hooks at GVT"
-DIFFERENCES = "in place of saved differences"
 BUFFERS = "has no memory buffers of ROSS"
 TIMERS = "has no timers of ROSS"
 PE_TYPES = "calls no functions of PEs"
@@ -27,9 +26,9 @@ IN_FUNCTION = [
     ("tw_trigger_gvt_hook_at(3.0);", HOOKS),
     ("tw_trigger_gvt_hook_every(3);", HOOKS),
     ("tw_trigger_gvt_hook_when_model_calls();", HOOKS),
-    ("tw_snapshot(lp, lp->type->state_sz);", DIFFERENCES),
-    ("return (int)tw_snapshot_delta(lp, lp->type->state_sz);", DIFFERENCES),
-    ("tw_snapshot_restore(lp, lp->type->state_sz);", DIFFERENCES),
+    ("tw_snapshot(lp, lp->type->state_sz);", None),
+    ("return (int)tw_snapshot_delta(lp, lp->type->state_sz);", None),
+    ("tw_snapshot_restore(lp, lp->type->state_sz);", None),
     ("tw_comm_set(MPI_COMM_SELF);", "joins MPI_COMM_WORLD"),
     ("tw_memory_init(100, 8, 0.5);", BUFFERS),
     ("tw_kp_memory_init(lp->kp, 100, 8, 1);", BUFFERS),
@@ -60,8 +59,8 @@ AT_TOP = [
     ("struct holds { tw_memoryq *queue; };", BUFFERS),
     ("static tw_fd own;", BUFFERS),
     ("extern tw_petype types[];", PE_TYPES),
-    ("extern void (*take)(tw_lp *, size_t); void (*take)(tw_lp *, size_t) = "
-     "(void (*)(tw_lp *, size_t))tw_snapshot;", DIFFERENCES),
+    ("extern void (*take)(tw_event *); void (*take)(tw_event *) = (void (*)(tw_event *))tw_event_rescind;",
+     "does not take a sent event back"),
 ]
 
 root, mpi, *compilers = sys.argv[1:]

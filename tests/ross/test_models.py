@@ -19,6 +19,11 @@ class RossModels(Refusals):
                                ("--synch=3", *TORN),
                                ("--synch=3", *TORN, "--rollback", "snapshot"),
                                ("--synch=6", "--workers", "1"))),
+                ("ross_shelves", (("--synch=2", "--workers", "2"),
+                                  ("--synch=3", *TORN),
+                                  ("--synch=3", *TORN, "--rollback", "snapshot"),
+                                  ("--synch=3", "--workers", "2", "--check-rollback", "0.2", "--memory", "libc"),
+                                  ("--synch=6", "--workers", "1"))),
                 ("ross_pinger", (("--synch=3", *TORN), ("--engine", "timewarp", "--workers", "1")))):
             wanted = self.outcome(program, "--synch=1")
             for words in configurations:
@@ -29,12 +34,13 @@ class RossModels(Refusals):
         self.check_ranks()
         self.check_refusals()
         self.check_rules()
+        self.check_rules_of_differences()
         self.check_models()
 
     def check_models(self):
         """--check-model finds nothing in models that keep the rules, and nothing of ours; and what several workers
         would race for."""
-        for program in ("ross_bank", "ross_pinger"):
+        for program in ("ross_bank", "ross_pinger", "ross_shelves"):
             done = self.run(program, "--end=20", "--check-model=2000")
             self.expect(done.returncode == 0 and not done.stderr and "BROKEN" not in done.stdout,
                         f"{program}: --check-model is silent: {done.stdout.splitlines()[-1:]}{done.stderr}")
@@ -55,7 +61,7 @@ class RossModels(Refusals):
 
     def check_rollbacks(self):
         rollbacks = 0
-        for program in ("ross_bank", "ross_pinger"):
+        for program in ("ross_bank", "ross_pinger", "ross_shelves"):
             rollbacks += self.statistics_of(program, "--end=50", *TORN)["rollbacks"]
         self.expect(rollbacks > 0, f"{rollbacks} rollbacks")
 
@@ -68,10 +74,11 @@ class RossModels(Refusals):
                     f"with commits counted: {counted}")
 
     def check_ranks(self):
-        wanted = self.outcome("ross_bank", "--synch=1")
         launcher = ("mpirun", "--oversubscribe", "-n", "2")
-        got = self.outcome("ross_bank", "--workers", "1", launcher=launcher)
-        self.expect(got == wanted, f"2 ranks: {got}, wanted {wanted}")
+        for program in ("ross_bank", "ross_shelves"):
+            wanted = self.outcome(program, "--synch=1")
+            got = self.outcome(program, "--workers", "1", launcher=launcher)
+            self.expect(got == wanted, f"{program}, 2 ranks: {got}, wanted {wanted}")
 
     def check_refusals(self):
         for fragments, *words in (
@@ -96,6 +103,18 @@ class RossModels(Refusals):
             for engine in (("--synch=1",), ("--synch=2", "--workers", "2"), ("--synch=3", *TORN),
                            ("--synch=3", *TORN, "--rollback", "snapshot")):
                 self.refused(3, [fragment], "ross_bank", f"--misuse={kind}", *engine, "--quiet")
+
+    def check_rules_of_differences(self):
+        for kind, fragment in ((1, "tw_snapshot_delta(): legal: in an event handler, once after tw_snapshot()"),
+                               (2, "tw_snapshot(lp, 989): legal: at most the LP's state, 988"),
+                               (3, "tw_snapshot_delta(lp, 987): legal: as much as tw_snapshot() was told, 988"),
+                               (4, "tw_snapshot_restore(): legal: in a reverse handler"),
+                               (5, "tw_snapshot(): legal: for the LP whose handler it is")):
+            for engine in (("--synch=1",), ("--synch=3", *TORN)):
+                self.refused(3, [fragment], "ross_shelves", f"--misuse={kind}", *engine, "--quiet")
+        for kind, fragment in ((6, "tw_snapshot_restore(lp, 980): legal: as much as tw_snapshot() was told, 988"),
+                               (7, "legal: for an event whose handler called tw_snapshot_delta()")):
+            self.refused(3, [fragment], "ross_shelves", f"--misuse={kind}", "--synch=6", "--workers", "1", "--quiet")
 
 
 if __name__ == "__main__":

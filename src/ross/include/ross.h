@@ -263,6 +263,14 @@ static inline tw_event *tw_event_new(tw_lpid dest_gid, tw_stime offset_ts, tw_lp
     return event;
 }
 
+/* --- A reverse handler by differences ------------------------------------------------------------
+ * An event handler calls tw_snapshot() first and tw_snapshot_delta() last, which gives the bytes of what is kept;
+ * the reverse handler's tw_snapshot_restore() brings the state back. */
+
+void tw_snapshot(tw_lp *lp, size_t state_sz);
+long tw_snapshot_delta(tw_lp *lp, size_t state_sz);
+void tw_snapshot_restore(tw_lp *lp, size_t state_sz);
+
 /* --- Options ----------------------------------------------------------------------------------- */
 
 typedef enum tw_opttype {
@@ -388,12 +396,6 @@ void tw_event_rescind(tw_event *event);
 NUMAWARP_ROSS_NOT_THERE(NUMAWARP_ROSS_HOOKS) void tw_trigger_gvt_hook_at(tw_stime time);
 NUMAWARP_ROSS_NOT_THERE(NUMAWARP_ROSS_HOOKS) void tw_trigger_gvt_hook_every(int num_gvt_calls);
 NUMAWARP_ROSS_NOT_THERE(NUMAWARP_ROSS_HOOKS) void tw_trigger_gvt_hook_when_model_calls(void);
-
-#define NUMAWARP_ROSS_DIFFERENCES \
-    "use --rollback snapshot in place of saved differences: docs/ross.md"
-NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_DIFFERENCES, void, tw_snapshot);
-NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_DIFFERENCES, long, tw_snapshot_delta);
-NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_DIFFERENCES, void, tw_snapshot_restore);
 
 NUMAWARP_ROSS_NOT_THERE("numawarp joins MPI_COMM_WORLD and no other communicator: docs/ross.md")
 void tw_comm_set(MPI_Comm comm);
