@@ -41,6 +41,7 @@ void visit_parts(Part& part, Run& run) {
     }
     part(run.files);
     part(run.groups);
+    pack_tracks(part, run.tracks);
     IntervalSums::pack(part, run.intervals);
 }
 

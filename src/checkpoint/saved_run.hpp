@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <numawarp/model.hpp>
@@ -39,6 +40,29 @@ struct SavedGroup {
     Section section;
 };
 
+// A track of --trace, in which file and where. The section is its spans as they lie in memory.
+struct SavedTrack {
+    std::uint32_t rank = 0;
+    std::string name;
+    std::int64_t end_ns = 0;  // of its last span, in the time of the whole run
+    std::uint32_t file = 0;
+    Section section;
+};
+
+template <class Part, class Tracks>
+void pack_tracks(Part& part, Tracks& tracks) {
+    std::size_t count = tracks.size();
+    part(count);
+    if constexpr (!std::is_const_v<Tracks>) tracks.resize(count);
+    for (auto& track : tracks) {
+        part(track.rank);
+        part(track.name);
+        part(track.end_ns);
+        part(track.file);
+        part(track.section);
+    }
+}
+
 // Pointers that lead out of LPs' heaps and were not put there by constructors: outside_pointers.hpp.
 struct StrayPointers {
     std::uint64_t to_program = 0;
@@ -66,6 +90,7 @@ struct SavedRun {
     std::vector<LoadedModule> modules;
     std::vector<std::string> files;  // in the saved run's folder
     std::vector<SavedGroup> groups;  // by number
+    std::vector<SavedTrack> tracks;  // none: it was saved without --trace
     IntervalSums intervals;
 
     // Not written: where it was found, the checksum of all that stands above, and where the run has ended, if it

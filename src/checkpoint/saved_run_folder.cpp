@@ -123,7 +123,8 @@ std::error_code for_each_saved(const std::string& directory, Visit visit) {
 
 bool is_file_of_ours(const fs::directory_entry& entry) {
     const std::string name = entry.path().filename().string();
-    const bool ours = name == manifest_file || name == latest_file || name.starts_with("groups-");
+    const bool ours = name == manifest_file || name == latest_file || name.starts_with("groups-") ||
+                      name.starts_with("trace-");
     std::error_code ignored;
     return ours && entry.symlink_status(ignored).type() == fs::file_type::regular;
 }
@@ -178,6 +179,8 @@ FolderLock::~FolderLock() {
 std::string SavedRunFolder::groups_file(std::uint32_t rank, std::uint32_t worker) {
     return fmt::format("groups-{}-{}", rank, worker);
 }
+
+std::string SavedRunFolder::trace_file(std::uint32_t rank) { return fmt::format("trace-{}", rank); }
 
 bool SavedRunFolder::has_saved_run() const {
     std::error_code error;  // what is there and cannot be read is refused later, with the reason

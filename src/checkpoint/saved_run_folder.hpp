@@ -1,7 +1,7 @@
 // The folder of --checkpoint: at most one saved run that counts, named by latest.json.
 //
 //     DIR/latest.json              which one, the checksum of its manifest, and figures for people
-//     DIR/checkpoint-000007/       manifest, and a file of groups a worker
+//     DIR/checkpoint-000007/       manifest, a file of groups a worker, one of spans a rank
 //
 // A new one is written beside the old one, brought to the disk, and only then does latest.json change,
 // by rename: at any moment a complete one is there, once there was one. Folders that latest.json does
@@ -54,6 +54,7 @@ class SavedRunFolder {
     void abandon() const noexcept;
 
     static std::string groups_file(std::uint32_t rank, std::uint32_t worker);
+    static std::string trace_file(std::uint32_t rank);
 
   private:
     std::string latest_name() const;  // empty: none

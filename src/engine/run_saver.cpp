@@ -37,6 +37,7 @@ struct Message {
     std::string failure;       // empty: none
     std::uint64_t signal = 0;  // that has come to it
     std::vector<SavedPart> parts{};
+    std::vector<SavedTrack> tracks{};
 };
 
 template <class Part, class AnyMessage>
@@ -47,6 +48,7 @@ void visit_message(Part& part, AnyMessage& message) {
     part(count);
     if constexpr (!std::is_const_v<AnyMessage>) message.parts.resize(count);
     for (auto& saved : message.parts) visit_part(part, saved);
+    pack_tracks(part, message.tracks);
 }
 
 std::string pack_message(const Message& message) {
@@ -90,6 +92,8 @@ void begin_output(EngineRun& run) {
     run.ranks.share({});
     run.begin_output();
 }
+
+std::vector<SavedTrack> SavedRank::save_trace(const std::string&, std::uint32_t) { return {}; }
 
 RunSaver::RunSaver(EngineRun& run, SavedRank& rank, std::vector<SavedWorker*> workers,
                    std::barrier<>& barrier)
@@ -157,6 +161,18 @@ void RunSaver::open() {
     std::vector<AddressRange> stacks;
     for (const SavedWorker* worker : workers_) stacks.push_back(worker->stack());
     map_.emplace(run_.memory.os(), std::move(stacks));
+    if (failure_.empty() && run_.plan.config.trace) write_trace();
+}
+
+// While the other workers wait: their tracks stand still, too.
+void RunSaver::write_trace() {
+    const std::uint32_t rank = index(run_.ranks.rank());
+    try {
+        tracks_ = rank_.save_trace(path_ + "/" + SavedRunFolder::trace_file(rank),
+                                   run_.ranks.ranks() * run_.plan.workers + rank);
+    } catch (const MachineError& error) {
+        failures_[0] = error.what();
+    }
 }
 
 void RunSaver::write_part(std::uint32_t w) {
@@ -166,13 +182,14 @@ void RunSaver::write_part(std::uint32_t w) {
         parts_[w] = workers_[w]->save(file, rank * run_.plan.workers + w, *map_);
         file.finish();
     } catch (const MachineError& error) {
-        failures_[w] = error.what();
+        if (failures_[w].empty()) failures_[w] = error.what();
     }
 }
 
 // A signal that has come while this was written ends the run, too, without writing it again.
 void RunSaver::close() {
-    Message own{failure_, static_cast<std::uint64_t>(rank_.signal_to_end()), std::move(parts_)};
+    Message own{failure_, static_cast<std::uint64_t>(rank_.signal_to_end()), std::move(parts_),
+                std::exchange(tracks_, {})};
     parts_ = std::vector<SavedPart>(run_.plan.workers);
     for (std::string& failure : failures_)
         if (own.failure.empty()) own.failure = std::exchange(failure, {});
@@ -184,16 +201,18 @@ void RunSaver::close() {
             if (own.failure.empty()) own.failure = theirs.failure;
             own.signal = std::max(own.signal, theirs.signal);
             std::move(theirs.parts.begin(), theirs.parts.end(), std::back_inserter(own.parts));
+            std::move(theirs.tracks.begin(), theirs.tracks.end(), std::back_inserter(own.tracks));
         }
         if (own.failure.empty()) {
             try {
-                complete(std::move(own.parts));
+                complete(std::move(own.parts), std::move(own.tracks));
             } catch (const MachineError& error) {
                 own.failure = error.what();
             }
         }
         if (!own.failure.empty()) folder_.abandon();
         own.parts.clear();
+        own.tracks.clear();
     }
     const Message outcome =
         unpack_message(run_.ranks.share(run_.ranks.is_first() ? pack_message(own) : "").front());
@@ -207,7 +226,7 @@ void RunSaver::close() {
                            "; the run goes on, and no earlier checkpoint is lost");
 }
 
-void RunSaver::complete(std::vector<SavedPart> parts) {
+void RunSaver::complete(std::vector<SavedPart> parts, std::vector<SavedTrack> tracks) {
     const RunPlan& plan = run_.plan;
     SavedRun saved;
     saved.identity = plan.config.save.identity;
@@ -222,6 +241,9 @@ void RunSaver::complete(std::vector<SavedPart> parts) {
     for (std::uint32_t r = 0; r < run_.ranks.ranks(); ++r)
         for (std::uint32_t w = 0; w < plan.workers; ++w)
             saved.files.push_back(SavedRunFolder::groups_file(r, w));
+    for (std::uint32_t r = 0; plan.config.trace && r < run_.ranks.ranks(); ++r)
+        saved.files.push_back(SavedRunFolder::trace_file(r));
+    saved.tracks = std::move(tracks);
     if (plan.config.restart_from) {
         saved.progress.totals = plan.config.restart_from->progress.totals;
         saved.progress.wall_seconds = plan.config.restart_from->progress.wall_seconds;
@@ -247,6 +269,7 @@ void RunSaver::complete(std::vector<SavedPart> parts) {
     ++report.written;
     report.bytes = 0;
     for (const SavedGroup& group : saved.groups) report.bytes += group.section.bytes;
+    for (const SavedTrack& track : saved.tracks) report.bytes += track.section.bytes;
     report.saved_at = saved.progress.gvt;
     if (!strays_said_ && run_.progress.warn) say_strays(saved);
 }

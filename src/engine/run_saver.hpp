@@ -52,9 +52,10 @@ class RunSaver {
 
   private:
     void open();
+    void write_trace();
     void write_part(std::uint32_t worker);
     void close();
-    void complete(std::vector<SavedPart> parts);
+    void complete(std::vector<SavedPart> parts, std::vector<SavedTrack> tracks);
     void say_strays(const SavedRun& saved);
     void schedule_next();
 
@@ -69,7 +70,8 @@ class RunSaver {
     std::vector<std::string> failures_;  // by worker
     // What belongs to the saving that is under way.
     std::string path_;
-    std::string failure_;       // before any worker wrote: empty, or the end of it
+    std::string failure_;             // before any worker wrote: empty, or the end of it
+    std::vector<SavedTrack> tracks_;  // of this rank
     std::uint64_t signal_ = 0;  // that ends the run when it is saved; known to all ranks alike
     OutputPosition output_;
     bool strays_said_ = false;

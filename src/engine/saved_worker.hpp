@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace nw {
 
@@ -11,6 +13,7 @@ class RunHistory;
 class SectionWriter;
 struct AddressRange;
 struct SavedPart;
+struct SavedTrack;
 
 // A worker whose groups are saved. Thread: its own.
 class SavedWorker {
@@ -39,6 +42,9 @@ class SavedRank {
     // The signal for which all stand still, or else one that has come to this rank; 0: none.
     virtual int signal_to_end() const noexcept = 0;
     virtual const RunHistory& history() const noexcept = 0;  // the first rank's
+    // With --trace: writes the rank's tracks to a file of that name and number. Collective over the ranks;
+    // requires that all stand still. Throws MachineError. As it is here: there are none.
+    virtual std::vector<SavedTrack> save_trace(const std::string& path, std::uint32_t file_number);
 
   protected:
     ~SavedRank() = default;

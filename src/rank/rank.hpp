@@ -155,8 +155,8 @@ class Rank {
 
     // The most spans of a track; 0 if no trace is wanted.
     std::size_t trace_spans_max() const noexcept;
-    // The GVT rounds. Requires: nobody executes any more.
-    const TraceTrack& trace() const noexcept { return trace_; }
+    // The GVT rounds. Requires: nobody executes.
+    TraceTrack& trace() noexcept { return trace_; }
 
     MemoryBudget& memory_budget() noexcept { return memory_budget_; }
     Os& os() noexcept;

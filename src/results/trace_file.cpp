@@ -1,12 +1,10 @@
 #include "results/trace_file.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <exception>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -63,32 +61,6 @@ KindWords words_for(TraceKind kind) noexcept {
     return {"?", "?"};
 }
 
-// Tracks are in the time of the steady clock, which is each host's own; between hosts there is only
-// the system's.
-std::int64_t system_less_steady_ns() {
-    const auto ns = [](auto time) {
-        return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch())
-            .count();
-    };
-    return ns(std::chrono::system_clock::now()) - ns(std::chrono::steady_clock::now());
-}
-
-std::int64_t first_ns(const RunResult& result) {
-    std::int64_t first = std::numeric_limits<std::int64_t>::max();
-    for (const NamedTrack& track : result.trace)
-        for (const TraceSpan& span : track.spans) first = std::min(first, span.start_ns);
-    return first;
-}
-
-// The beginning of the trace on this rank's steady clock: the first span of all ranks.
-std::int64_t common_origin_ns(RankGroup& ranks, const RunResult& result) {
-    const std::int64_t difference = system_less_steady_ns();
-    std::int64_t origin = first_ns(result) + difference;
-    for (const std::string& theirs : ranks.share(std::to_string(origin)))
-        origin = std::min<std::int64_t>(origin, std::stoll(theirs));
-    return origin - difference;
-}
-
 std::string json_text(const std::string& text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -99,17 +71,15 @@ std::string json_text(const std::string& text) {
 template <class Give>
 class RankPart {
   public:
-    RankPart(std::uint32_t rank, const RunResult& result, const LpKinds& kinds, std::int64_t origin,
-             Give& give)
-        : process_(rank + 1), result_(result), kinds_(kinds), origin_(origin), give_(give) {
-        // Ranks are shown in their order.
-        emit(R"({{"ph":"M","pid":{0},"name":"process_name","args":{{"name":"rank {1}"}}}},)"
-             "\n"
-             R"({{"ph":"M","pid":{0},"name":"process_sort_index","args":{{"sort_index":{1}}}}},)"
-             "\n",
-             process_, rank);
-        std::uint32_t thread = 0;
-        for (const NamedTrack& track : result.trace) emit_track(++thread, track);
+    RankPart(std::uint32_t rank, const RunResult& result, const LpKinds& kinds, Give& give)
+        : process_(rank + 1), result_(result), kinds_(kinds), give_(give) {
+        // Of an earlier piece of the run there may be ranks that are there no more.
+        std::map<std::uint32_t, std::uint32_t> threads;  // so many that each has
+        for (const NamedTrack& track : result.trace) {
+            std::uint32_t& thread = threads[track.rank];
+            if (thread == 0) emit_process(track.rank);
+            emit_track(track, ++thread);
+        }
         if (rank == 0) emit_course();
         emit_placement();
         if (!text_.empty()) give_(text_);
@@ -124,18 +94,25 @@ class RankPart {
         text_.clear();
     }
 
-    // Of the whole run: where it has gone on from another, that one's time comes before.
-    double us(std::int64_t ns) const {
-        return result_.wall_seconds_before * 1e6 + static_cast<double>(ns - origin_) / 1000;
+    static double us(std::int64_t ns) { return static_cast<double>(ns) / 1000; }
+
+    // Ranks are shown in their order.
+    void emit_process(std::uint32_t rank) {
+        emit(R"({{"ph":"M","pid":{0},"name":"process_name","args":{{"name":"rank {1}"}}}},)"
+             "\n"
+             R"({{"ph":"M","pid":{0},"name":"process_sort_index","args":{{"sort_index":{1}}}}},)"
+             "\n",
+             rank + 1, rank);
     }
 
-    void emit_track(std::uint32_t thread, const NamedTrack& track) {
+    void emit_track(const NamedTrack& track, std::uint32_t thread) {
+        const std::uint32_t process = track.rank + 1;
         emit(
             R"({{"ph":"M","pid":{0},"tid":{1},"name":"thread_name","args":{{"name":"{2}"}}}},)"
             "\n"
             R"({{"ph":"M","pid":{0},"tid":{1},"name":"thread_sort_index","args":{{"sort_index":{1}}}}},)"
             "\n",
-            process_, thread, track.name);
+            process, thread, track.name);
         // Viewers nest spans by where they stand, where two begin at once: the outer one first.
         std::vector<TraceSpan> spans = track.spans;
         std::stable_sort(spans.begin(), spans.end(), [](const TraceSpan& a, const TraceSpan& b) {
@@ -147,9 +124,9 @@ class RankPart {
             emit(
                 R"({{"ph":"X","pid":{},"tid":{},"name":{},"ts":{:.3f},"dur":{:.3f},"args":{{"{}":{}{}}}}},)"
                 "\n",
-                process_, thread, is_event ? name_of(span).type : fmt::format("\"{}\"", words.name),
-                us(span.start_ns), static_cast<double>(span.end_ns - span.start_ns) / 1000,
-                words.count, span.count, whose(span));
+                process, thread, is_event ? name_of(span).type : fmt::format("\"{}\"", words.name),
+                us(span.start_ns), us(span.end_ns - span.start_ns), words.count, span.count,
+                whose(span));
         }
     }
 
@@ -178,17 +155,13 @@ class RankPart {
         if (!std::isfinite(value)) return;
         emit(R"({{"ph":"C","pid":{},"name":"{}","ts":{:.3f},"args":{{"{}":{:.6g}}}}},)"
              "\n",
-             process_, name, us(first_ns_) + seconds * 1e6, unit, value);
+             process_, name, seconds * 1e6, unit, value);
     }
 
-    // Over all ranks, as the first knows it: also of the time for which spans are left out, and of earlier
-    // processes.
+    // Over all ranks, as the first knows it: also of the time for which spans are left out. A counter holds
+    // from its time on.
     void emit_course() {
         const std::vector<RunSample>& samples = result_.history;
-        // Since this process began; a counter holds from its time on.
-        const auto seconds = [&](std::size_t i) {
-            return samples[i].seconds - result_.wall_seconds_before;
-        };
         for (std::size_t i = 0; i + 1 < samples.size(); ++i) {
             const RunSample& from = samples[i];
             const RunSample& to = samples[i + 1];
@@ -196,30 +169,28 @@ class RankPart {
             const auto undone =
                 static_cast<double>(to.rolled_back_events - from.rolled_back_events);
             const auto committed = static_cast<double>(to.committed_events - from.committed_events);
-            emit_counter("GVT", seconds(i), "virtual time", from.gvt);
-            emit_counter("committed events a second", seconds(i), "events",
+            emit_counter("GVT", from.seconds, "virtual time", from.gvt);
+            emit_counter("committed events a second", from.seconds, "events",
                          committed / (to.seconds - from.seconds));
             if (executed > 0)
-                emit_counter("efficiency", seconds(i), "share",
+                emit_counter("efficiency", from.seconds, "share",
                              std::clamp(1 - undone / executed, 0.0, 1.0));
         }
         if (!samples.empty())
-            emit_counter("GVT", seconds(samples.size() - 1), "virtual time", samples.back().gvt);
+            emit_counter("GVT", samples.back().seconds, "virtual time", samples.back().gvt);
     }
 
     void emit_placement() {
         for (const PlacementSample& sample : result_.numa.history) {
-            emit_counter("pages moved", sample.seconds, "pages",
-                         static_cast<double>(sample.pages_moved));
-            emit_counter("remote pages", sample.seconds, "share", sample.remote_page_share);
+            const double seconds = result_.wall_seconds_before + sample.seconds;
+            emit_counter("pages moved", seconds, "pages", static_cast<double>(sample.pages_moved));
+            emit_counter("remote pages", seconds, "share", sample.remote_page_share);
         }
     }
 
     const std::uint32_t process_;
     const RunResult& result_;
     const LpKinds& kinds_;
-    const std::int64_t origin_;
-    const std::int64_t first_ns_ = first_ns(result_);  // the event loop begins with a span
     Give& give_;
     std::map<std::pair<std::uint32_t, EventType>, EventName> events_;  // by LP and type
     std::string text_;
@@ -228,10 +199,9 @@ class RankPart {
 }  // namespace
 
 void write_trace(RankGroup& ranks, WholeFile* file, const RunResult& result, const LpKinds& kinds) {
-    const std::int64_t origin = common_origin_ns(ranks, result);
     if (!ranks.is_first()) {
         const auto send = [&](const std::string& text) { ranks.send(RankId{0}, text); };
-        RankPart(index(ranks.rank()), result, kinds, origin, send);
+        RankPart(index(ranks.rank()), result, kinds, send);
         send({});  // the end
         return;
     }
@@ -246,7 +216,7 @@ void write_trace(RankGroup& ranks, WholeFile* file, const RunResult& result, con
         }
     };
     write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
-    RankPart(0, result, kinds, origin, write);
+    RankPart(0, result, kinds, write);
     for (std::uint32_t r = 1; r < ranks.ranks(); ++r)
         for (std::string text = ranks.receive(RankId{r}); !text.empty();
              text = ranks.receive(RankId{r}))

@@ -147,7 +147,7 @@ struct RunResult {
     std::vector<WorkerReport> workers;
     std::vector<RolledBackLp> most_rolled_back_lps;  // the worst LPs, worst first
     std::vector<RolledBackReport> most_rolled_back;  // the same
-    std::vector<NamedTrack> trace;                   // with Config::trace, of this rank
+    std::vector<NamedTrack> trace;                   // with Config::trace: what this rank has
     std::vector<std::string> notices;                // one line each: what fell back and why
 };
 

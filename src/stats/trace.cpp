@@ -29,14 +29,27 @@ void TraceTrack::add(TraceKind kind, Clock::time_point start, Clock::time_point 
             .count();
     };
     const TraceSpan span{ns(start), ns(end), count, kind, type, lp};
-    if (extend_last(span)) return;
+    if (!extend_last(span)) put(span);
+}
+
+// What goes may be what an earlier piece of the run has said of spans that are not there.
+void TraceTrack::put(const TraceSpan& span) {
     if (spans_.size() < spans_max_) {
         spans_.push_back(span);
         return;
     }
+    const TraceSpan& oldest = spans_[next_];
+    left_out_ += oldest.kind == TraceKind::left_out ? oldest.count : 1;
     spans_[next_] = span;
-    ++left_out_;
     if (++next_ == spans_max_) next_ = spans_max_ / 2;
+}
+
+void TraceTrack::resume(const std::vector<TraceSpan>& earlier, std::int64_t before_ns) {
+    for (TraceSpan span : earlier) {
+        span.start_ns -= before_ns;
+        span.end_ns -= before_ns;
+        put(span);
+    }
 }
 
 // Spans within `span` have come before it, and may stand between it and the last of its kind.
@@ -65,21 +78,19 @@ TraceSpan* TraceTrack::from_back(std::size_t back) noexcept {
 }
 
 // What is left out is a span itself, so that nobody takes the thread for one that stood still.
-NamedTrack TraceTrack::named(std::string name) const {
-    NamedTrack track{std::move(name), spans_, left_out_};
-    if (left_out_ == 0) return track;
-    const auto at = [&](std::size_t i) {
-        return track.spans.begin() + static_cast<std::ptrdiff_t>(i);
-    };
+std::vector<TraceSpan> TraceTrack::spans() const {
+    std::vector<TraceSpan> spans = spans_;
+    if (left_out_ == 0) return spans;
+    const auto at = [&](std::size_t i) { return spans.begin() + static_cast<std::ptrdiff_t>(i); };
     const std::size_t gap = spans_max_ / 2;
-    std::rotate(at(gap), at(next_), track.spans.end());
-    const std::int64_t begin = track.spans[gap - 1].end_ns;  // ends rise
+    std::rotate(at(gap), at(next_), spans.end());
+    const std::int64_t begin = spans[gap - 1].end_ns;  // ends rise
     const std::int64_t end =
-        std::min_element(at(gap), track.spans.end(), [](const TraceSpan& a, const TraceSpan& b) {
+        std::min_element(at(gap), spans.end(), [](const TraceSpan& a, const TraceSpan& b) {
             return a.start_ns < b.start_ns;
         })->start_ns;
-    track.spans.insert(at(gap), {begin, std::max(begin, end), left_out_, TraceKind::left_out});
-    return track;
+    spans.insert(at(gap), {begin, std::max(begin, end), left_out_, TraceKind::left_out});
+    return spans;
 }
 
 }  // namespace nw

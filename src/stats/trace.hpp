@@ -51,11 +51,12 @@ static_assert(sizeof(TraceSpan) == 32);
 // Spans that each track of a run may have: what a viewer can open is the whole of them.
 std::size_t trace_spans_max(std::size_t ranks, std::size_t workers) noexcept;
 
-// A track that is finished, as the result of a run carries it.
+// A track as a checkpoint and the result of a run carry it: of all pieces of the run, and in the time of
+// all of them.
 struct NamedTrack {
+    std::uint32_t rank = 0;
     std::string name;
     std::vector<TraceSpan> spans;  // a span within another comes before it
-    std::uint64_t left_out = 0;    // so many are not there
 };
 
 // Thread: one at a time.
@@ -72,13 +73,20 @@ class TraceTrack {
     // Spans come in the order of their ends.
     void add(TraceKind kind, Clock::time_point start, Clock::time_point end, std::uint64_t count,
              std::uint32_t lp = 0, std::uint16_t type = 0);
-    NamedTrack named(std::string name) const;
+    // Goes on with what an earlier piece of the run has left. Requires: nothing was added yet; spans are
+    // given in the time of the whole run, of which `before_ns` lie before this piece, and in the order
+    // of spans().
+    void resume(const std::vector<TraceSpan>& earlier, std::int64_t before_ns);
+    // In the order of their ends. Those of earlier pieces have times that are not above 0: so many ns
+    // before this piece's event loop. Times of the steady clock are.
+    std::vector<TraceSpan> spans() const;
 
   private:
     static constexpr std::int64_t close_ns = 2'000;        // apart, or less: one span
     static constexpr std::int64_t longest_ns = 1'000'000;  // beyond this a new one begins
 
     bool extend_last(const TraceSpan& span) noexcept;
+    void put(const TraceSpan& span);
     TraceSpan* from_back(std::size_t back) noexcept;  // 1: the last; null: it is not there
 
     std::size_t spans_max_;

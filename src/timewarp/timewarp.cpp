@@ -27,6 +27,7 @@
 #include "timewarp/group_mover.hpp"
 #include "timewarp/host_seats.hpp"
 #include "timewarp/placement_watch.hpp"
+#include "timewarp/rank_tracks.hpp"
 #include "timewarp/worker.hpp"
 
 namespace nw {
@@ -48,8 +49,8 @@ class NetThread {
             thread_ = std::jthread([this](std::stop_token stop) { run(stop); });
     }
 
-    // Requires: it has ended.
-    const TraceTrack& trace() const noexcept { return trace_; }
+    // Requires: it has not begun, has ended, or the network is held.
+    TraceTrack& trace() noexcept { return trace_; }
 
     // Every group exists: other ranks, which may be ahead, have somewhere to send to.
     void begin() noexcept { begun_.store(true, std::memory_order_release); }
@@ -103,23 +104,6 @@ class MissCounter {
     bool is_open_ = false;
 };
 
-void keep_track(RunResult& result, std::string name, const TraceTrack& track) {
-    if (track.on()) result.trace.push_back(track.named(std::move(name)));
-}
-
-void say_what_is_left_out(RunResult& result) {
-    std::uint64_t left_out = 0, kept = 0;
-    for (const NamedTrack& track : result.trace) {
-        left_out += track.left_out;
-        kept += track.spans.size();
-    }
-    if (left_out > 0)
-        result.notices.push_back(fmt::format(
-            "--trace: {} spans of {} in the middle of the run are left out; the first and the last "
-            "of each worker are there",
-            left_out, left_out + kept));
-}
-
 // The latest of all ranks' times.
 VirtualTime latest(RankGroup& ranks, VirtualTime own) {
     std::string bytes(sizeof own, '\0');
@@ -136,6 +120,15 @@ std::vector<NodeId> nodes_of(const WorkerPlaces& where) {
     std::vector<NodeId> nodes;
     for (const Place& place : where.places) nodes.push_back(place.node);
     return nodes;
+}
+
+std::vector<RankTracks::Own> tracks_of(const Workers& workers, Rank& rank, TraceTrack& network) {
+    std::vector<RankTracks::Own> tracks;
+    for (std::uint32_t w = 0; w < workers.size(); ++w)
+        tracks.push_back({fmt::format("worker {}", w), &workers[w]->trace()});
+    tracks.push_back({"GVT rounds", &rank.trace()});
+    tracks.push_back({"network", &network});
+    return tracks;
 }
 
 std::vector<GroupMemory*> memory_of_groups(Rank& rank) {
@@ -158,6 +151,7 @@ class TimeWarpRun final : private SavedRank {
           pump_(run.plan.ranks > 1, [this] { pump(); }),
           tallies_(run.plan.workers),
           workers_(make_workers(rank)),
+          tracks_(run, tracks_of(workers_, rank, net_thread_.trace())),
           saver_(run, *this, saved_workers(workers_), barrier_),
           mover_(
               run, rank, workers_, barrier_, [this] { let_go(); }, [this] { take_up(); }),
@@ -175,7 +169,7 @@ class TimeWarpRun final : private SavedRank {
         if (run_.result.reason != EndReason::interrupted) run_on_end();
         gather_results();
         destroy_lps();  // the last of the model's code, when all that is to be known of the LPs is
-        gather_traces();
+        tracks_.gather();
     }
 
   private:
@@ -224,6 +218,7 @@ class TimeWarpRun final : private SavedRank {
                 const auto network = rank_.hold_network();
                 begin_output(run_);
             });
+            guarded([&] { tracks_.resume(); });
             guarded([&] { net_thread_.begin(); });
             guarded([&] { placement_.begin(memory_of_groups(rank_), rank_.seats()); });
         }
@@ -277,6 +272,7 @@ class TimeWarpRun final : private SavedRank {
         const Stopwatch stopwatch;
         if (w == 0) {
             begin_progress(run_, rank_.history());
+            tracks_.begin();
             saver_.begin();
         }
         for (;;) {
@@ -323,6 +319,10 @@ class TimeWarpRun final : private SavedRank {
         return std::max(static_cast<int>(rank_.gvt().result().sums.stop), rank_.stop_signal());
     }
     const RunHistory& history() const noexcept override { return rank_.history(); }
+    std::vector<SavedTrack> save_trace(const std::string& path,
+                                       std::uint32_t file_number) override {
+        return tracks_.save(path, file_number);
+    }
 
     // --- Thread: the main one, when the workers' have ended ---
 
@@ -385,14 +385,6 @@ class TimeWarpRun final : private SavedRank {
         }
     }
 
-    void gather_traces() {
-        for (std::uint32_t w = 0; w < workers_.size(); ++w)
-            keep_track(run_.result, fmt::format("worker {}", w), workers_[w]->trace());
-        keep_track(run_.result, "GVT rounds", rank_.trace());
-        keep_track(run_.result, "network", net_thread_.trace());
-        say_what_is_left_out(run_.result);
-    }
-
     EngineRun& run_;
     Rank& rank_;
     SharedArena::ReadOnly shared_;  // to the first destructor of an LP
@@ -403,6 +395,7 @@ class TimeWarpRun final : private SavedRank {
     SetupPump pump_;
     std::vector<WorkerTally> tallies_;
     Workers workers_;
+    RankTracks tracks_;
     RunSaver saver_;
     GroupMover mover_;
     HandlerWatch watch_;

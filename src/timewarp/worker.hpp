@@ -138,7 +138,7 @@ class alignas(64) Worker final : private detail::EventSink,
     Clock::time_point pause_began() const noexcept { return standstill_.pause_began(); }
     // Events and anti-messages to each other rank, added to `sums` by the rank's number.
     void add_sent_to(std::vector<std::uint64_t>& sums) const { outboxes_.add_sent_to(sums); }
-    const TraceTrack& trace() const noexcept { return core_.trace; }
+    TraceTrack& trace() noexcept { return core_.trace; }
     const MemoryKinds& memory_kinds() const noexcept;
     // Those of its LPs that were rolled back most.
     void add_most_rolled_back_lps(std::vector<RolledBackLp>& lps) const;

@@ -7,10 +7,11 @@ process or thread 0, which Perfetto keeps for the kernel."""
 
 import json
 import shutil
+import signal
 import subprocess
 from collections import defaultdict
 
-from checkpoints import latest, start, stop
+from checkpoints import gvt, latest, start, stop
 from programs import MPI_ENVIRONMENT, Programs
 
 programs = Programs()
@@ -20,7 +21,7 @@ FIELDS = {"X": {"pid", "tid", "name", "ts", "dur", "args"}, "M": {"pid", "name",
 METADATA = {"process_name": "name", "process_labels": "labels", "process_sort_index": "sort_index",
             "thread_name": "name", "thread_sort_index": "sort_index"}
 KINDS = {"execute", "rollback", "mail", "commit", "idle", "GVT cut", "handover", "takeover",
-         "GVT round", "send", "receive", "left out"}
+         "GVT round", "send", "receive", "save", "left out"}
 
 
 def wrong_with(event):
@@ -106,16 +107,67 @@ def traced(name, *arguments):
 
 # --- a run that goes on from another
 
-saved = programs.work / "saved"
-words = ["phold", "--lps", 256, "--workers", 2, "--until", 100000, "--checkpoint", saved, "--checkpoint-period", 0.2]
-code, errors = stop(start(programs, programs.bin / words[0], *words[1:], "--quiet"), saved)
-programs.expect(code == 0, f"a run is saved: {errors}")
-before_us = round(1e6 * latest(saved)["wall_seconds"], 3)  # as the trace tells of times
-trace, stats, _ = traced("gone on", *words[1:5], "--until", 2 * latest(saved)["gvt"], "--restart", saved)
-programs.expect(before_us <= min(span["ts"] for span in trace.spans) < 1e6 * stats["wall_seconds"],
+mpirun = shutil.which("mpirun")
+RANKS = [mpirun, "--oversubscribe", "-np", "2"] if mpirun else []
+PHOLD = [programs.bin / "phold", "--lps", 256, "--remote", 0.3, "--quiet"]
+
+
+def saved_in(name):
+    return ["--checkpoint", programs.work / name, "--checkpoint-period", 0.1]
+
+
+def piece(folder, *command, number):
+    """One that ends by a signal when it has saved itself further than it was."""
+    passed = gvt(programs.work / folder)
+    run = start(programs, *command, *saved_in(folder), env=MPI_ENVIRONMENT)
+    code, errors = stop(run, programs.work / folder, passed, number)
+    programs.expect(gvt(programs.work / folder) > passed, f"a piece was saved: {code} {errors!r}")
+
+
+def last_piece(folder, *options):
+    trace, stats, file = traced(folder, *PHOLD[1:-1], *options, "--restart", programs.work / folder,
+                                "--until", 1.2 * gvt(programs.work / folder))
+    wanted = {"execute": "executed_events", "rollback": "rolled_back_events", "GVT round": "gvt_rounds"}
+    # Every rank has seen every round.
+    spans = [s for s in trace.spans if s["name"] != "GVT round" or s["pid"] == 1]
+    counts = {name: (sum(s["args"].get("events", s["args"].get("rounds")) for s in spans if s["name"] == name),
+                     stats[counter]) for name, counter in wanted.items()}
+    programs.expect(all(found == right for found, right in counts.values()),
+                    f"{folder}: spans are those of the whole run, each once: {counts}")
+    return trace, stats
+
+
+# What the first has done after its last checkpoint is done again, and must not be there twice.
+ENDLESS = ["--until", 1e9, "--trace", programs.work / "pieces.trace"]
+piece("pieces", *PHOLD, *ENDLESS, "--workers", 3, number=signal.SIGKILL)
+if mpirun:
+    piece("pieces", *RANKS, *PHOLD, *ENDLESS, "--workers", 1, "--net-thread", "on", "--restart", "pieces",
+          number=signal.SIGUSR1)
+programs.expect((programs.work / "pieces.trace").exists() == bool(mpirun),
+                "who is killed has written none")
+trace, stats = last_piece("pieces", "--workers", 2)
+begins = [1e6 * piece["seconds"] for piece in stats["checkpoints"]["pieces"]]
+for number, (begin, end) in enumerate(zip(begins, [*begins[1:], 1e6 * stats["wall_seconds"]])):
+    programs.expect(any(begin <= s["ts"] < end and s["name"] == "execute" for s in trace.spans),
+                    f"there are spans of piece {number}")
+threads = {(rank, f"worker {w}") for rank, workers in ((1, 3), (2, 1 if mpirun else 0)) for w in range(workers)}
+threads |= {(1, "GVT rounds")} | ({(2, "GVT rounds"), (1, "network"), (2, "network")} if mpirun else set())
+found = sorted((pid, name) for (pid, _), name in trace.names.items())
+programs.expect(found == sorted(threads), f"and of the threads that are there no more: {found}")
+gvts = sorted((counter["ts"], counter["args"]["virtual time"]) for counter in trace.counters
+              if counter["name"] == "GVT")
+programs.expect([value for _, value in gvts] == sorted(value for _, value in gvts)
+                and gvts[0][0] < begins[1] < gvts[-1][0], "counters tell of all pieces")
+
+piece("untraced", *PHOLD, "--until", 1e9, number=signal.SIGTERM)
+before_us = round(1e6 * latest(programs.work / "untraced")["wall_seconds"], 3)  # as the trace tells of times
+trace, stats, _ = traced("gone on", *PHOLD[1:-1], "--restart", programs.work / "untraced",
+                         "--until", 1.2 * gvt(programs.work / "untraced"))
+programs.expect(before_us <= min(span["ts"] for span in trace.spans),
                 "spans of a run that goes on stand behind the time before")
-gvt = [counter["ts"] for counter in trace.counters if counter["name"] == "GVT"]
-programs.expect(min(gvt) < before_us / 2 and max(gvt) > before_us, "counters tell of both")
+notice = "--trace: the run was saved without one, so it begins at "
+programs.expect(any(text.startswith(notice) for text in stats["notices"]),
+                f"where there are none of that, this is said: {stats['notices']}")
 
 # --- one rank, with rebinding ----------------------------------------------------------------------
 
@@ -172,13 +224,12 @@ programs.expect(len(course) > min(5, stats["wall_seconds"] / 0.2)
 
 # --- the network -----------------------------------------------------------------------------------
 
-mpirun = shutil.which("mpirun")
 for name, options in [("two ranks", []), ("two ranks, net thread", ["--net-thread", "on"])]:
     if not mpirun:
         print(f"skipped  {name}: no mpirun here")
         continue
     file, stats_file = programs.work / "ranks.trace", programs.work / "ranks.json"
-    subprocess.run([mpirun, "--oversubscribe", "-np", "2", programs.bin / "phold",
+    subprocess.run([*RANKS, programs.bin / "phold",
                     "--lps", "64", "--until", "30", "--workers", "2", "--quiet",
                     *options, "--stats", stats_file, "--trace", file],
                    check=True, env=MPI_ENVIRONMENT, timeout=120)

@@ -24,22 +24,22 @@ TEST_CASE("TraceTrack: a full one has its first half, the last spans, and the ga
     for (int added = 0; added < 50; ++added) {
         TraceTrack track(kept);
         for (int i = 0; i < added; ++i) add_apart(track, i);
-        const NamedTrack named = track.named("worker 0");
+        const std::vector<TraceSpan> spans = track.spans();
         const int left_out = std::max(0, added - kept);
-        CHECK(named.left_out == static_cast<std::uint64_t>(left_out));
         std::vector<int> wanted;
         for (int i = 0; i < added; ++i)
             if (i < kept / 2 || i >= added - kept / 2 || left_out == 0) wanted.push_back(i);
         std::vector<int> found;
-        for (const TraceSpan& span : named.spans)
+        for (const TraceSpan& span : spans)
             if (span.kind == TraceKind::execute) found.push_back(static_cast<int>(span.count));
         CHECK(found == wanted);
+        CHECK(spans.size() == wanted.size() + (left_out > 0 ? 1 : 0));
         if (left_out == 0) continue;
-        REQUIRE(named.spans[kept / 2].kind == TraceKind::left_out);
-        const TraceSpan& gap = named.spans[kept / 2];
+        REQUIRE(spans[kept / 2].kind == TraceKind::left_out);
+        const TraceSpan& gap = spans[kept / 2];
         CHECK(gap.count == static_cast<std::uint64_t>(left_out));
-        CHECK(gap.start_ns == named.spans[kept / 2 - 1].end_ns);
-        CHECK(gap.end_ns == named.spans[kept / 2 + 1].start_ns);
+        CHECK(gap.start_ns == spans[kept / 2 - 1].end_ns);
+        CHECK(gap.end_ns == spans[kept / 2 + 1].start_ns);
     }
 }
 
@@ -57,20 +57,53 @@ TEST_CASE("TraceTrack: spans of a kind that follow closely are one, around the r
     add(TraceKind::mail, 25, 26);
     add(TraceKind::execute, 26, 30);  // something else before it
     std::vector<TraceKind> kinds;
-    for (const TraceSpan& span : track.named("").spans) kinds.push_back(span.kind);
+    for (const TraceSpan& span : track.spans()) kinds.push_back(span.kind);
     CHECK(kinds == std::vector<TraceKind>{TraceKind::rollback, TraceKind::execute,
                                           TraceKind::rollback, TraceKind::rollback,
                                           TraceKind::execute, TraceKind::mail, TraceKind::execute});
-    CHECK(track.named("").spans[1].count == 2);
+    CHECK(track.spans()[1].count == 2);
 }
 
 TEST_CASE("TraceTrack: what is extended when the track is full is the last span, not the oldest") {
     TraceTrack track(8);
     for (int i = 0; i < 13; ++i) add_apart(track, i);
     track.add(TraceKind::execute, start + microseconds(121), start + microseconds(122), 1000);
-    const NamedTrack named = track.named("");
-    CHECK(named.left_out == 5);
-    CHECK(named.spans.back().count == 1012);
+    const std::vector<TraceSpan> spans = track.spans();
+    CHECK(spans[4].kind == TraceKind::left_out);
+    CHECK(spans[4].count == 5);
+    CHECK(spans.back().count == 1012);
+}
+
+// Pieces of any lengths, in tracks of any sizes: nothing is lost but what is said to be left out.
+TEST_CASE(
+    "TraceTrack: one that goes on with an earlier one's spans has the first, the last, and all "
+    "gaps") {
+    for (const int kept : {4, 8, 16})
+        for (int first = 0; first < 30; ++first)
+            for (int second = 0; second < 30; ++second) {
+                TraceTrack earlier(8), later(static_cast<std::size_t>(kept));
+                for (int i = 0; i < first; ++i) add_apart(earlier, i);
+                std::vector<TraceSpan> saved = earlier.spans();
+                // The time of the run begins with the event loop.
+                for (TraceSpan& span : saved) {
+                    span.start_ns -= start.time_since_epoch().count();
+                    span.end_ns -= start.time_since_epoch().count();
+                }
+                constexpr std::int64_t before_ns = 1'000'000;
+                later.resume(saved, before_ns);
+                for (int i = first; i < first + second; ++i) add_apart(later, i);
+                std::uint64_t left_out = 0, there = 0;
+                std::int64_t end = -before_ns;
+                for (const TraceSpan& span : later.spans()) {
+                    CHECK(end <= span.start_ns);
+                    CHECK(span.start_ns <= span.end_ns);
+                    end = span.end_ns;
+                    (span.kind == TraceKind::left_out ? left_out : there) +=
+                        span.kind == TraceKind::left_out ? span.count : 1;
+                }
+                CHECK(there + left_out == static_cast<std::uint64_t>(first + second));
+                CHECK(there <= static_cast<std::uint64_t>(kept));
+            }
 }
 
 TEST_CASE("TraceTrack: all tracks of a run together are bounded, and each has room for something") {
