@@ -4,12 +4,13 @@ of rounds, on a machine that should be quiet. The sources are ROOT-Sim's own, so
 each holds correctness_serial, correctness_parallel and phold3_1, phold3_2 (tests of core 3, phold with
 NUM_THREADS=1 and 2), and classic_pcs, classic_phold, classic_packet (models of version 2).
 
-usage: tests/bench/rootsim_beside.py OURS THEIRS [ROUNDS]"""
+usage: tests/bench/rootsim_beside.py [--rounds N] [--json FILE] OURS THEIRS [PROGRAM...]"""
 
+import argparse
+import json
 import os
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -20,6 +21,7 @@ CLASSIC_SEQUENTIAL, CLASSIC_TWO = ["--sequential"], ["--wt", "2"]
 ROWS = [("correctness_serial", []), ("correctness_parallel", []), ("phold3_1", []), ("phold3_2", [])]
 ROWS += [(f"classic_{model}", ["--lp", str(lps), *engine]) for model, lps in
          (("pcs", 256), ("phold", 256), ("packet", 1024)) for engine in (CLASSIC_SEQUENTIAL, CLASSIC_TWO)]
+NAMES = sorted({program for program, _ in ROWS})
 
 
 def run(folder, work, program, options, own):
@@ -35,34 +37,55 @@ def run(folder, work, program, options, own):
             - before.children_system)
 
 
-def shown(runs):
-    if None in runs:
-        return f"no end in {SECONDS_MAX} s", None
-    wall, process = (statistics.median(column) for column in zip(*runs))
-    return f"{wall:.2f} ({process:.2f})", wall
+def medians(runs):
+    """Of wall and of process time; None if a run did not end."""
+    return None if None in runs else [statistics.median(column) for column in zip(*runs)]
+
+
+def shown(seconds):
+    return f"no end in {SECONDS_MAX} s" if seconds is None else "{:.2f} ({:.2f})".format(*seconds)
 
 
 def main():
-    if len(sys.argv) not in (3, 4):
-        sys.exit(__doc__)
-    ours, theirs = (Path(folder).resolve() for folder in sys.argv[1:3])
-    rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 5
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\nusage")[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("ours", type=Path)
+    parser.add_argument("theirs", type=Path)
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="of " + ", ".join(NAMES))
+    given = parser.parse_args()
+    for program in given.programs:
+        if program not in NAMES:
+            parser.error(f"{program}: must be one of {', '.join(NAMES)}")
+    ours, theirs = given.ours.resolve(), given.theirs.resolve()
+    rows, facts = [], {}
     print("| model | ROOT-Sim, s (of all cores) | our door | ROOT-Sim / ours |\n| --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory(prefix="numawarp-") as work:
         # Classic ROOT-Sim's master seed, which is 1 here.
         (Path(work) / ".rootsim").mkdir()
         (Path(work) / ".rootsim" / "numerical.conf").write_text("1\n")
+        stats = Path(work) / "stats.json"
         for program, options in ROWS:
+            if given.programs and program not in given.programs:
+                continue
             keeps_seed = ["--deterministic-seed"] if program.startswith("classic") else []
             pairs = []
-            for _ in range(rounds):
+            for _ in range(given.rounds):
                 pairs.append((run(theirs, work, program, options, keeps_seed),
-                              run(ours, work, program, options, ["--quiet"])))
+                              run(ours, work, program, options, ["--quiet", "--stats", stats])))
                 if None in pairs[-1]:
                     break
-            (their_words, their_wall), (our_words, our_wall) = (shown(side) for side in zip(*pairs))
-            ratio = f"{their_wall / our_wall:.2f}" if their_wall and our_wall else ""
-            print(f"| {' '.join([program, *options])} | {their_words} | {our_words} | {ratio} |", flush=True)
+            of_theirs, of_ours = (medians(side) for side in zip(*pairs))
+            ratio = of_theirs[0] / of_ours[0] if of_theirs and of_ours else None
+            # What the figures hold for is what our programs say of themselves.
+            facts = facts or {name: json.loads(stats.read_text())[name] for name in ("machine", "commit", "date")}
+            rows.append({"program": program, "options": options, "seconds_of_rootsim": of_theirs,
+                         "seconds_of_ours": of_ours, "ratio": ratio})
+            print(f"| {' '.join([program, *options])} | {shown(of_theirs)} | {shown(of_ours)} "
+                  f"| {f'{ratio:.2f}' if ratio else ''} |", flush=True)
+    if given.json:
+        given.json.write_text(json.dumps({**facts, "rounds": given.rounds, "seconds": ["wall", "process"],
+                                          "rows": rows}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

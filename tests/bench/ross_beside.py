@@ -2,7 +2,8 @@
 """Models that were written for ROSS, by ROSS itself and by our door: the same sources with the same options must
 commit as many events, and every line that a model prints here must stand in ROSS's output, too. Then how long the
 event loop took, the least of some rounds, which take turns: on one core, and on several (ROSS: a rank for each;
-ours: a worker for each).
+ours: a worker for each). On several, what a model prints is compared with that of as many ranks of ours: some print
+what their own rank has.
 
 Both folders have a program for each model: phold of ROSS itself, and those of its collection (ROSS-Models). Ours are
 built by the lines of docs/ross.md.
@@ -11,7 +12,6 @@ usage: ross_beside.py [--rounds N] [--cores N] [--until SHARE] [--json FILE] FOL
 
 import argparse
 import json
-import platform
 import re
 import subprocess
 import sys
@@ -36,6 +36,7 @@ MODELS = {
 class Sides:
     def __init__(self, theirs, ours, folder):
         self.theirs, self.ours, self.folder = theirs.resolve(), ours.resolve(), folder
+        self.facts = {}  # what the figures hold for
 
     def run(self, command):
         done = subprocess.run(command, capture_output=True, text=True, cwd=self.folder, env=MPI_ENVIRONMENT,
@@ -55,13 +56,16 @@ class Sides:
                 float(re.findall(r"Running Time = ([\d.]+)", said)[-1]),
                 {line.strip() for line in said.splitlines()})
 
-    def of_ours(self, model, end, cores):
+    def of_ours(self, model, end, cores, on_ranks=False):
         """(events, seconds, lines)"""
         _, words, by_rank, _ = MODELS[model]
-        options = [f"--end={end}", *words, *(f"--{name}={count}" for name, count in by_rank.items())]
-        engine = ["--synch=3", "--workers", str(cores)] if cores > 1 else ["--synch=1"]
-        said = self.run([self.ours / model, *engine, *options, "--quiet", "--stats", "stats.json"])
+        ranks = cores if on_ranks else 1
+        options = [f"--end={end}", *words, *(f"--{name}={count // ranks}" for name, count in by_rank.items())]
+        launcher = ["mpirun", "-n", str(ranks)] if on_ranks else []
+        engine = ["--synch=3", "--workers", str(cores // ranks)] if cores > 1 else ["--synch=1"]
+        said = self.run([*launcher, self.ours / model, *engine, *options, "--quiet", "--stats", "stats.json"])
         statistics = json.loads((self.folder / "stats.json").read_text())
+        self.facts = {name: statistics[name] for name in ("machine", "commit", "date")}
         return (statistics["committed_events"], statistics["wall_seconds"],
                 [line.strip() for line in said.splitlines() if line.strip()])
 
@@ -69,12 +73,13 @@ class Sides:
 def measured(sides, model, end, cores, rounds):
     """The row of a model on so many cores."""
     times, missing = ([], []), 0
+    _, _, of_ranks = sides.of_ours(model, end, cores, on_ranks=True) if cores > 1 else (0, 0, None)
     for _ in range(rounds):
         (theirs, seconds, all_lines), (ours, our_seconds, lines) = (
             side(model, end, cores) for side in (sides.of_ross, sides.of_ours))
         times[0].append(seconds)
         times[1].append(our_seconds)
-        missing = max(missing, sum(line not in all_lines for line in lines))
+        missing = max(missing, sum(line not in all_lines for line in of_ranks or lines))
     return {"model": model, "end": end, "cores": cores, "events_of_ross": theirs, "events_of_ours": ours,
             "lines": len(lines), "lines_not_of_ross": missing,
             "seconds_of_ross": min(times[0]), "seconds_of_ours": min(times[1])}
@@ -107,8 +112,7 @@ def main():
                       f"| {row['seconds_of_ours']:.3f} | {row['seconds_of_ross'] / row['seconds_of_ours']:.2f} |",
                       flush=True)
     if options.json:
-        options.json.write_text(json.dumps({"processor": platform.processor() or platform.machine(), "rows": rows},
-                                           indent=2) + "\n")
+        options.json.write_text(json.dumps({**sides.facts, "rounds": options.rounds, "rows": rows}, indent=1) + "\n")
     # On several cores ROSS orders events at equal times as they come: what it commits then is shown, and no failure.
     wrong = [row["model"] for row in rows if row["cores"] == 1 and
              (row["events_of_ross"] != row["events_of_ours"] or row["lines_not_of_ross"] > 0)]
