@@ -412,6 +412,9 @@ class RankRun {
         for (std::string& notice :
              idle_notices(settings_, *table_, RunFacts{model_, settings_, *table_, result}.shape()))
             result.notices.push_back(std::move(notice));
+        for (const std::optional<WholeFile>* file : {&stats_file_, &trace_file_})
+            if (std::string notice = *file ? (*file)->notice() : ""; !notice.empty())
+                result.notices.push_back(std::move(notice));
         const bool interrupted = result.reason == EndReason::interrupted;
         const bool saved = interrupted && settings_.config.save.on();
         // What one file has no room for is no reason to lose the others, or the report.

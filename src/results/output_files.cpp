@@ -12,6 +12,7 @@
 #include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -142,11 +143,24 @@ int WholeFile::prepare() {
         return descriptor_ >= 0 ? 0 : errno;
     }
     part_.emplace(target_);
-    return try_to_create(part_->path());
+    return part_->trouble();
 }
 
 WholeFile::~WholeFile() {
     if (descriptor_ >= 0) close(descriptor_);
+}
+
+std::string WholeFile::notice() const {
+    if (!part_ || part_->left_alone().empty()) return {};
+    const std::vector<std::string>& files = part_->left_alone();
+    return fmt::format(
+        "--{} {}: beside it {} another machine's, which is writing it or was killed then; remove "
+        "{} "
+        "if no run does",
+        option_, path_,
+        files.size() == 1 ? files.front() + " is"
+                          : fmt::format("{} and {} more are", files.front(), files.size() - 1),
+        files.size() == 1 ? "it" : "them");
 }
 
 void WholeFile::append(std::string_view text) {

@@ -33,6 +33,9 @@ class WholeFile {
     WholeFile(const WholeFile&) = delete;
     WholeFile& operator=(const WholeFile&) = delete;
 
+    // What was found beside it, and left alone; empty: nothing. One line.
+    std::string notice() const;
+
     // Throw MachineError. Requires of complete(): once, and something was appended.
     void append(std::string_view text);
     void complete();

@@ -53,7 +53,7 @@ FOREIGN = {
     PUBLIC: [],
     "src/base": ["fmt/*", "xxhash.h"],
     "src/math": ["Random123/philox.h"],
-    "src/file": ["fmt/*", "fcntl.h", "signal.h", "sys/stat.h", "unistd.h"],
+    "src/file": ["fmt/*", "fcntl.h", "sys/file.h", "sys/stat.h", "unistd.h"],
     "numa/os": ["fmt/*", "numa.h", "numaif.h", "hwloc.h", "linux/futex.h", "linux/perf_event.h", "sys/*", "sched.h", "unistd.h", "fcntl.h",
                 "malloc.h", "link.h", "signal.h"],
     "numa/handler": ["cxxabi.h", "pthread.h", "setjmp.h", "signal.h", "stdio_ext.h", "ucontext.h",

@@ -1,5 +1,6 @@
 // Results replace a regular file as a whole; links stay links, and devices and pipes are written to
 // and never replaced.
+#include <csignal>
 #include <cstdio>
 
 #include <filesystem>
@@ -82,25 +83,46 @@ TEST_CASE("output files: what comes in pieces is not there before it is complete
 TEST_CASE("output files: what a killed run has left beside its file goes, and nothing else") {
     const TemporaryFolder folder;
     const std::string target = folder / "s.json";
-    const pid_t over = fork();
-    if (over == 0) _exit(0);
-    REQUIRE(waitpid(over, nullptr, 0) == over);
-    const std::string left = nw::PartFile::name_for(target, over);
-    const std::string in_use = nw::PartFile::name_for(target, getppid());
-    const std::string number = std::to_string(over);
-    const fs::path foreign[] = {in_use,
-                                nw::PartFile::name_for(folder / "other.json", over),
-                                target + ".elsewhere-" + number + ".part",
-                                target + "." + number + ".part",
-                                left + "s",
-                                left + ".part"};
-    std::ofstream(left) << "half";
-    for (const fs::path& path : foreign) std::ofstream(path) << "not ours";
-    write_whole(target, "new");
+    const pid_t killed = fork();
+    if (killed == 0) {
+        const nw::PartFile part(target);
+        raise(SIGKILL);
+    }
+    REQUIRE(waitpid(killed, nullptr, 0) == killed);
+    REQUIRE(folder.files() == 1);
+    // TARGET.HOST-BOOT-RANDOM.part
+    const std::string left = fs::directory_iterator(folder / "")->path();
+    const std::size_t boot = left.size() - std::string("01234567-01234567.part").size();
+    const std::string host = left.substr(target.size() + 1, boot - target.size() - 2);
+    const std::string of_another_boot = left.substr(0, boot) + "00000001-01234567.part";
+    const std::string of_a_namespace = target + ".elsewhere-" + left.substr(boot);
+    const std::string of_another_machine = target + ".elsewhere-00000001-01234567.part";
+    const nw::PartFile in_use(target);
     CHECK_FALSE(fs::exists(left));
+    const fs::path foreign[] = {of_another_machine,
+                                in_use.path(),
+                                folder / ("other.json." + host + "-00000001-01234567.part").c_str(),
+                                target + "." + host + "-00000001-0123456.part",
+                                target + "." + host + "-00000001_01234567.part",
+                                target + ".-00000001-01234567.part",
+                                target + "." + host + "-0000000x-01234567.part",
+                                of_another_boot + "s",
+                                of_another_boot + ".part"};
+    for (const std::string& path : {left, of_another_boot, of_a_namespace})
+        std::ofstream(path) << "half";
+    for (const fs::path& path : foreign) std::ofstream(path) << "not ours";
+    {
+        nw::WholeFile file("stats", target);
+        CHECK(file.notice().find("s.json.elsewhere-00000001-01234567.part is another machine's") !=
+              std::string::npos);
+        file.write("new");
+    }
+    for (const std::string& path : {left, of_another_boot, of_a_namespace})
+        CHECK_FALSE(fs::exists(path));
     for (const fs::path& path : foreign) CHECK(text_of(path) == "not ours");
     CHECK(text_of(target) == "new");
     CHECK(folder.files() == 1 + std::size(foreign));
+    CHECK(nw::WholeFile("stats", folder / "other.json").notice().empty());
 }
 
 TEST_CASE("output files: a name without a folder is one in the working folder") {

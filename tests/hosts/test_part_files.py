@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Files of results that are not whole yet, in a folder that several hosts share: those of killed runs go,
+whichever host's they are, and those of runs that live stay, also where their processes cannot be seen.
+
+All hosts here have one kernel. What another kernel has left is a file with another's name here, of which
+nobody can tell: it stays, and is said."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from hosts import SHARED_CORES, HostRanks
+
+ranks = HostRanks(2)
+expect, stats = ranks.expect, ranks.work / "stats.json"
+
+
+def parts(host):
+    return sorted(path.name for path in ranks.work.glob(f"stats.json.{host}-*.part"))
+
+
+def begin(host, *before):
+    """A run that goes on until it is told to end, when its file is there."""
+    command = [*before, ranks.bin / "phold", "--until", 1e12, "--quiet", *SHARED_CORES, "--stats", stats]
+    known = parts(host)
+    run = subprocess.Popen(ranks.hosts.on(host, *command, folder=ranks.work))
+    while parts(host) == known and run.poll() is None:
+        time.sleep(0.01)
+    return run, next((name for name in parts(host) if name not in known), None)
+
+
+def run_once(host):
+    """Its statistics."""
+    ranks.hosts.run(host, ranks.bin / "phold", "--until", 10, "--quiet", *SHARED_CORES, "--stats", stats)
+    return json.loads(stats.read_text())
+
+
+with ranks.hosts:
+    killed, left = begin("n2")
+    living, in_use = begin("n2")
+    # Outside it has another number than it knows.
+    hidden, unseen = begin("n1", "unshare", "--pid", "--kill-child", "--fork")
+    inside = int(Path(f"/proc/{hidden.pid}/task/{hidden.pid}/children").read_text())
+    killed.kill()
+    killed.wait()
+    foreign = "stats.json.n9-00000001-01234567.part"
+    (ranks.work / foreign).write_text("half")
+    notices = run_once("n1")["notices"]
+    expect(left not in parts("n2"), "what a killed run has left on another host goes")
+    expect(parts("n2") == [in_use], "that of a run on another host stays")
+    expect(parts("n1") == [unseen], "that of a run in another PID namespace stays")
+    expect([n for n in notices if n.startswith(f"--stats {stats}: beside it {foreign} is another machine's")]
+           and (ranks.work / foreign).exists(), f"another kernel's stays, which is said: {notices}")
+    for run, process in ((living, living.pid), (hidden, inside)):
+        stats.unlink()
+        os.kill(process, signal.SIGTERM)
+        run.wait(timeout=60)
+        expect(json.loads(stats.read_text())["end_reason"] == "interrupted", "who lives writes its file")
+    expect([path.name for path in ranks.work.glob("*.part")] == [foreign], "and leaves nothing")
+ranks.leave()
