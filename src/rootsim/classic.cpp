@@ -3,8 +3,10 @@
 #include "rootsim/classic.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -88,13 +90,39 @@ const std::vector<Theirs>& their_options() {
     return all;
 }
 
-// Whether the model has such an option, and if so, whether it takes a value.
-std::optional<bool> model_option(std::string_view name) {
+// Whether the word is an option of the model, and if so, whether its value is the next word. As in argp, an entry
+// with neither name nor key heads a group, an alias is what stands before it, and only what is all empty ends.
+std::optional<bool> takes_next(const std::string& word) {
     if (&model_argp == nullptr || model_argp.options == nullptr) return std::nullopt;
+    const bool is_long = word.starts_with("--");
+    const std::size_t equals = std::min(word.find('='), word.size());
+    if (word.size() < 2 || word[0] != '-') return std::nullopt;
+    const argp_option* of_alias = model_argp.options;
     for (const argp_option* option = model_argp.options;
-         option->name != nullptr || option->key != 0; ++option)
-        if (option->name != nullptr && option->name == name) return option->arg != nullptr;
+         option->name != nullptr || option->key != 0 || option->doc != nullptr ||
+         option->group != 0;
+         ++option) {
+        if ((option->flags & OPTION_ALIAS) == 0) of_alias = option;
+        const bool is_it =
+            is_long ? option->name != nullptr && word.substr(2, equals - 2) == option->name
+                    : option->key == word[1];
+        if (!is_it) continue;
+        const bool has_own_value = is_long ? equals < word.size() : word.size() > 2;
+        return of_alias->arg != nullptr && (of_alias->flags & OPTION_ARG_OPTIONAL) == 0 &&
+               !has_own_value;
+    }
     return std::nullopt;
+}
+
+// So that the model may look at n_prc_tot when it has read its words. Who reads ours refuses what is no number.
+void look_for_lps(const std::vector<std::string>& ours) {
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+        const std::string text = ours[i].starts_with("--lp=")               ? ours[i].substr(5)
+                                 : ours[i] == "--lp" && i + 1 < ours.size() ? ours[i + 1]
+                                                                            : "";
+        const unsigned long lps = std::strtoul(text.c_str(), nullptr, 10);
+        if (lps >= 1 && lps <= UINT_MAX) n_prc_tot = static_cast<unsigned>(lps);
+    }
 }
 
 // The words of the command line, dealt out.
@@ -128,9 +156,9 @@ CommandLine deal_out(const std::vector<std::string>& words) {
                                                 : "";
         const auto known = std::find_if(their_options().begin(), their_options().end(),
                                         [&](const Theirs& theirs) { return theirs.name == name; });
-        if (const std::optional<bool> takes_value = model_option(name)) {
+        if (const std::optional<bool> takes = takes_next(word)) {
             line.models.push_back(word);
-            if (*takes_value && has_next) line.models.push_back(words[++i]);
+            if (*takes && i + 1 < words.size()) line.models.push_back(words[++i]);
         } else if (known != their_options().end()) {
             if (known->ours.empty()) line.idle.push_back("--" + name);
             line.ours.insert(line.ours.end(), known->ours.begin(), known->ours.end());
@@ -175,6 +203,12 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "numawarp: no meaning here: %s\n",
                      fmt::format("{}", fmt::join(line.idle, ", ")).c_str());
     if (&model_argp != nullptr) {
+        if (std::find(line.ours.begin(), line.ours.end(), "--help") != line.ours.end()) {
+            std::printf("Options of the model:\n");
+            argp_help(&model_argp, stdout, ARGP_HELP_LONG, program_invocation_short_name);
+        }
+        look_for_lps(line.ours);
+        argp_err_exit_status = 2;
         std::vector<char*> words = pointers_to(line.models);
         const error_t code = argp_parse(&model_argp, static_cast<int>(line.models.size()),
                                         words.data(), ARGP_NO_HELP, nullptr, nullptr);

@@ -8,6 +8,7 @@ enum { ARRIVE = 1, SERVED };
 
 static double service = 0.5;
 static int enough = 40;
+static int slow = -1;
 
 struct customer {
     unsigned number;
@@ -25,9 +26,14 @@ struct counter {
     unsigned given_up;
 };
 
+/* In groups, which argp begins with entries that have neither name nor key. */
 static const struct argp_option model_options[] = {
-    {"service", 's', "TIME", 0, "mean time of service", 0},
-    {"enough", 'e', "N", 0, "customers at each counter", 0},
+    {NULL, 0, NULL, 0, "At each counter:", 1},
+    {"service", 's', "TIME", 0, "mean time of service", 1},
+    {"serving", 0, NULL, OPTION_ALIAS, NULL, 1},
+    {NULL, 0, NULL, 0, "Of all:", 2},
+    {"enough", 'e', "N", 0, "customers at each counter", 2},
+    {"slow", 'w', "LP", OPTION_ARG_OPTIONAL, "a counter that is slow; without LP the first", 2},
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
@@ -39,6 +45,12 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         case 'e':
             enough = atoi(arg);
             return 0;
+        case 'w':
+            slow = arg == NULL ? 0 : atoi(arg);
+            return 0;
+        case ARGP_KEY_SUCCESS: /* the number of LPs is known by now */
+            if (slow >= (int)n_prc_tot) argp_error(state, "--slow: there are %u", n_prc_tot);
+            return 0;
         default:
             return ARGP_ERR_UNKNOWN;
     }
@@ -46,6 +58,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 
 struct argp model_argp = {model_options, parse, NULL, NULL, NULL, NULL, NULL};
 struct _topology_settings_t topology_settings = {.default_geometry = TOPOLOGY_HEXAGON};
+
+static double service_of(unsigned me) { return (int)me == slow ? 2 * service : service; }
 
 void ProcessEvent(unsigned int me, simtime_t now, int type, struct customer *content,
                   unsigned int size, struct counter *counter) {
@@ -67,7 +81,7 @@ void ProcessEvent(unsigned int me, simtime_t now, int type, struct customer *con
             last->next = NULL;
             *counter->end = last;
             counter->end = &last->next;
-            if (is_idle) ScheduleNewEvent(me, now + Gamma(2) * service, SERVED, NULL, 0);
+            if (is_idle) ScheduleNewEvent(me, now + Gamma(2) * service_of(me), SERVED, NULL, 0);
             break;
         }
         case SERVED: {
@@ -85,7 +99,7 @@ void ProcessEvent(unsigned int me, simtime_t now, int type, struct customer *con
             const simtime_t arrival = now + Expent(0.2);
             ScheduleNewEvent(FindReceiver(), arrival, ARRIVE, &customer, sizeof(customer));
             if (counter->first != NULL)
-                ScheduleNewEvent(me, now + Gamma(2) * service, SERVED, NULL, 0);
+                ScheduleNewEvent(me, now + Gamma(2) * service_of(me), SERVED, NULL, 0);
             break;
         }
         default:
