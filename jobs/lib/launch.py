@@ -9,7 +9,8 @@ RANKS   numa: one rank a NUMA node; socket: one a socket; a number of ranks; or 
         on the machines in FILE, a line `NAME slots=CORES` each, which are taken to be like this one.
 --retries N
         starts a run with --checkpoint again, up to N times, when a rank or a machine has died: from its
-        last checkpoint, or anew if there is none yet. Machines that do not answer are left out.
+        last checkpoint, or anew if there is none yet. Machines that do not answer are left out, inside a
+        SLURM allocation those that SLURM has lost (it keeps the others with --no-kill).
 --print says the command line and does not run it.
 
 It is Open MPI's mpirun that starts them; inside a SLURM allocation srun, if it speaks PMIx (what
@@ -282,6 +283,8 @@ class Start:
                 raise Refused(f"--hostfile: {wanted.hostfile}: {reason}; {LEGAL_HOSTS}") from reason
             self.launcher = replace(self.launcher, srun=False, hosts=len(self.hosts),
                                     hostfile=wanted.hostfile)
+        elif self.launcher.srun and wanted.retries:
+            self.hosts = {name: name for name in retries.allocated(os.environ["SLURM_JOB_ID"]) or ()}
 
     def line(self):
         words, notice = command_line(self.ranks, this_machine(), self.launcher, self.program)
@@ -290,7 +293,10 @@ class Start:
         return words
 
     def lost(self):
-        """The machines that do not answer any more, asked twice."""
+        """The machines that do not answer any more: SLURM knows, or they are asked twice."""
+        if self.launcher.srun:
+            left = retries.allocated(os.environ["SLURM_JOB_ID"]) if self.hosts else None
+            return [name for name in self.hosts if name not in left] if left else []
         silent = list(self.hosts)
         for _ in range(2):
             answering = retries.answering(silent, self.launcher)
@@ -303,9 +309,14 @@ class Start:
         self.hosts = {name: line for name, line in self.hosts.items() if name not in lost}
         if self.ranks.isdigit():
             self.ranks = str(max(1, int(self.ranks) * len(self.hosts) // all_hosts))
+        self.launcher = replace(self.launcher, hosts=len(self.hosts))
+        if self.launcher.srun:
+            # Which also goes by these.
+            os.environ["SLURM_JOB_NUM_NODES"] = os.environ["SLURM_NNODES"] = str(len(self.hosts))
+            return
         hostfile = Path(folder) / "hosts"
         hostfile.write_text("".join(f"{line}\n" for line in self.hosts.values()))
-        self.launcher = replace(self.launcher, hosts=len(self.hosts), hostfile=str(hostfile))
+        self.launcher = replace(self.launcher, hostfile=str(hostfile))
 
 
 def run_with_retries(start, tries):
@@ -318,7 +329,8 @@ def run_with_retries(start, tries):
             line = start.line()
             if start.ranks != "alone":
                 print(f"numawarp: {shlex.join(line)}", file=sys.stderr, flush=True)
-            code = run.once(line, start.lost if start.hosts and tries else None)
+            # srun ends by itself when SLURM has lost a machine.
+            code = run.once(line, start.lost if start.hosts and tries and not start.launcher.srun else None)
             if number == tries or run.stopped or code in retries.ON_PURPOSE:
                 break
             lost = start.lost()

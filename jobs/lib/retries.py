@@ -49,6 +49,19 @@ def answering(hosts, launcher):
         return [name for name, well in zip(hosts, all_at_once.map(answers, hosts)) if well]
 
 
+def allocated(job):
+    """The names of the machines that a job of SLURM has now; those that failed are its own no more
+    (--no-kill). None: SLURM does not say."""
+    def said(*command):
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              check=True).stdout.split()
+
+    try:
+        return said("scontrol", "show", "hostnames", *said("squeue", "--noheader", f"--jobs={job}", "--format=%N"))
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
 def cause_of(code, lost):
     """Why a run that has ended so is to be started again, in words; empty: it is not. `lost`: names of
     machines that do not answer any more."""

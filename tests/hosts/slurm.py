@@ -44,6 +44,7 @@ JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 KillWait=2
 InactiveLimit=0
+SlurmdTimeout={node_timeout}
 SchedulerParameters=batch_sched_delay=0,sched_interval=1
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
@@ -71,12 +72,14 @@ class Slurm(BroughtUp):
 
     hosts: `names`, a `folder`, and on() and address() as Hosts has them.
     machine: what each looks like, in the words of slurm.conf.
+    node_timeout: seconds of silence after which a host is taken for dead.
     """
 
-    def __init__(self, hosts, machine="CPUs=2 CoresPerSocket=2", task_plugin="task/none"):
+    def __init__(self, hosts, machine="CPUs=2 CoresPerSocket=2", task_plugin="task/none", node_timeout=300):
         self._hosts = hosts
         self._machine = machine
         self._task_plugin = task_plugin
+        self._node_timeout = node_timeout
         self._folder = hosts.folder / "slurm"
         self._daemons = []
 
@@ -96,7 +99,7 @@ class Slurm(BroughtUp):
             folder=self._folder, first=first, first_address=self._hosts.address(first),
             names=",".join(self._hosts.names),
             addresses=",".join(map(self._hosts.address, self._hosts.names)),
-            machine=self._machine, task_plugin=self._task_plugin))
+            machine=self._machine, task_plugin=self._task_plugin, node_timeout=self._node_timeout))
         (self._folder / "cgroup.conf").write_text(CGROUP_CONFIGURATION)
         self._start_munge()
         self._daemon(first, "slurmctld", "-D")
