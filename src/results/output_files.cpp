@@ -154,9 +154,8 @@ std::string WholeFile::notice() const {
     if (!part_ || part_->left_alone().empty()) return {};
     const std::vector<std::string>& files = part_->left_alone();
     return fmt::format(
-        "--{} {}: beside it {} another machine's, which is writing it or was killed then; remove "
-        "{} "
-        "if no run does",
+        "--{} {}: beside it {} another machine's, which is writing it or was killed then; "
+        "remove {} if no run does",
         option_, path_,
         files.size() == 1 ? files.front() + " is"
                           : fmt::format("{} and {} more are", files.front(), files.size() - 1),
