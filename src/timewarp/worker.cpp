@@ -368,9 +368,8 @@ bool Worker::execute_batch() {
 // Apart, so that execute_for_good stays small enough to be inlined.
 [[gnu::noinline]] void Worker::call_on_commit() {
     core_.running.hook = "on_commit()";
-    if (!call_guarded(core_.guard, nullptr, core_.failure, [&] {
-            core_.running.lp->process->on_commit(core_.running.event->view());
-        }))
+    if (!call_guarded(core_.guard, nullptr, core_.failure,
+                      [&] { core_.running.lp->process->on_commit(core_.running.event->view()); }))
         fail_running(core_.failure);
 }
 

@@ -384,11 +384,9 @@ TEST_CASE("idle options: what does nothing is named with why, if the user wrote 
     CHECK(notices({"--rebind-ranks", "on"}, {nw::Rollback::snapshot, 4, 2}) == Lines{});
     CHECK(notices({"--rebind-ranks", "on", "--rebind", "off"}, {nw::Rollback::snapshot, 4, 2}) ==
           Lines{"--rebind-ranks on: does nothing with --rebind off"});
-    CHECK(
-        notices({"--keep-safe-events", "on"}, {nw::Rollback::snapshot, 4, 1, true}) ==
-        Lines{
-            "--keep-safe-events on: does nothing with a model with can_end() on several "
-            "workers, which keeps them"});
+    CHECK(notices({"--keep-safe-events", "on"}, {nw::Rollback::snapshot, 4, 1, true}) ==
+          Lines{"--keep-safe-events on: does nothing with a model with can_end() on several "
+                "workers, which keeps them"});
     CHECK(notices({"--keep-safe-events", "on"}, four) == Lines{});
     CHECK(notices({"--quiet", "--verbose"}, four) ==
           Lines{"--verbose on: does nothing with --quiet"});
