@@ -59,13 +59,13 @@ void restore(std::byte* state, const std::vector<std::byte>& runs) {
 }
 
 void demand(bool holds, std::string_view function, std::string_view legal) {
-    if (!holds) break_off(fmt::format("{}(): legal: {}", function, legal));
+    if (!holds) refuse(fmt::format("{}(): legal: {}", function, legal));
 }
 
 void demand_size(std::string_view function, std::size_t bytes, std::size_t copied) {
     if (bytes != copied)
-        break_off(fmt::format("{}(lp, {}): legal: as much as tw_snapshot() was told, {}", function,
-                              bytes, copied));
+        refuse(fmt::format("{}(lp, {}): legal: as much as tw_snapshot() was told, {}", function,
+                           bytes, copied));
 }
 
 // Requires: a handler that makes events, or takes them back.
@@ -88,8 +88,8 @@ void tw_snapshot(tw_lp* lp, std::size_t state_sz) {
                      "tw_snapshot", "in an event handler");
     const std::byte* const state = nw::ross::state_of("tw_snapshot", lp);
     if (state_sz > lp->type->state_sz)
-        nw::ross::break_off(fmt::format("tw_snapshot(lp, {}): legal: at most the LP's state, {}",
-                                        state_sz, lp->type->state_sz));
+        nw::ross::refuse(fmt::format("tw_snapshot(lp, {}): legal: at most the LP's state, {}",
+                                     state_sz, lp->type->state_sz));
     const nw::PlatformScope platform;
     call.copy.assign(state, state + state_sz);
     call.stage = Stage::event_copied;

@@ -14,11 +14,12 @@
 
 namespace nw::ross {
 
-// Prints the one line and ends the program, with the exit code for what is wrong before a run.
+// A rule that the model broke: in a handler a ModelError. Elsewhere the one line is printed, and the program ends with
+// the exit code for what is wrong before a run.
 [[noreturn]] void refuse(const std::string& line);
 
-// A rule that the model broke: in a handler as a ModelError, else as refuse().
-[[noreturn]] void break_off(const std::string& line);
+// What is not for handlers: refused there.
+void demand_outside(const char* function);
 
 // What runs, beside ROSS's own globals.
 struct Program {
@@ -49,6 +50,11 @@ struct LpTable {
 };
 // Requires: tw_define_lps() was called. Refuses what is not whole.
 LpTable lp_table();
+
+// As they begin in ROSS.
+void seed_streams(tw_lp& lp);
+// Where those that the model has seen before the run are by now. False: there are none, or of another number.
+bool take_defined_streams(const tw_lp& defined, tw_rng_stream* to);
 
 // After the arguments of tw_error() and its kin.
 std::string formatted(const char* format, va_list arguments);

@@ -1,4 +1,5 @@
 // LPs as the model defines them: how many, of what type, and under which of ROSS's three mappings.
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -31,8 +32,10 @@ std::vector<tw_lp*> lp_places;
 std::vector<tw_kp*> kp_places;
 std::vector<std::unique_ptr<tw_lp>> defined_lps;
 std::vector<std::unique_ptr<tw_kp>> defined_kps;
+std::vector<tw_rng_stream> defined_streams;
 
 constexpr tw_lpid lps_max = UINT32_MAX - 1;
+constexpr tw_kpid kps_max = 1 << 20;
 
 tw_lp& defined(tw_lpid place) {
     if (place >= g_tw_nlp) refuse(fmt::format("LP {}: there are {} on this rank", place, g_tw_nlp));
@@ -83,6 +86,28 @@ void map_custom() {
     g_tw_custom_initial_mapping();
 }
 
+// Models may draw before the run, and go on from there in it.
+void give_streams() {
+    defined_streams.assign(g_tw_nlp * g_tw_nRNG_per_lp, {});
+    for (tw_lpid i = 0; i < g_tw_nlp; ++i) {
+        if (g_tw_lp[i] == nullptr) continue;  // refused as the run begins
+        g_tw_lp[i]->rng = &defined_streams[i * g_tw_nRNG_per_lp];
+        seed_streams(*g_tw_lp[i]);
+    }
+}
+
+void place_lps() {
+    switch (g_tw_mapping) {
+        case LINEAR:
+            return map_block();
+        case ROUND_ROBIN:
+            return map_round_robin();
+        case CUSTOM:
+            return map_custom();
+    }
+    refuse("g_tw_mapping: must be LINEAR, ROUND_ROBIN or CUSTOM");
+}
+
 tw_lpid sum_over_ranks(tw_lpid own) {
     if (program().ranks == 1) return own;
     tw_lpid all = 0;
@@ -127,11 +152,28 @@ std::uint32_t index_of(std::vector<tw_lptype>& types, const tw_lptype& type) {
 
 }  // namespace
 
+void seed_streams(tw_lp& lp) {
+    for (unsigned int i = 0; i < g_tw_nRNG_per_lp; ++i)
+        tw_rand_initial_seed(&lp.rng[i], lp.gid * g_tw_nRNG_per_lp + i, nullptr);
+}
+
+bool take_defined_streams(const tw_lp& defined, tw_rng_stream* to) {
+    if (defined.rng == nullptr || defined_streams.size() != g_tw_nlp * g_tw_nRNG_per_lp)
+        return false;
+    std::copy_n(defined.rng, g_tw_nRNG_per_lp, to);
+    return true;
+}
+
 LpTable lp_table() {
     if (g_tw_lp == nullptr) refuse("tw_run(): there are no LPs; tw_define_lps() comes first");
     LpTable table;
     table.type_of.assign(g_tw_total_lps, LpTable::elsewhere);
     table.place_of.assign(g_tw_total_lps, LpTable::elsewhere);
+    // An LP may run on another rank.
+    if (program().ranks > 1 &&
+        std::any_of(defined_streams.begin(), defined_streams.end(),
+                    [](const tw_rng_stream& stream) { return stream.count != 0; }))
+        refuse("a random number was drawn before tw_run(): legal: on one rank");
     for (const ToldLp& lp : told_by_all()) {
         if (lp.gid >= g_tw_total_lps)
             refuse(fmt::format("LP {}: the mapping must number {} LPs from 0 to {}", lp.gid,
@@ -151,7 +193,10 @@ using nw::ross::refuse;
 tw_lpid map_onetype(tw_lpid) { return 0; }
 
 void tw_define_lps(tw_lpid nlp, std::size_t msg_sz) {
+    nw::ross::demand_outside("tw_define_lps()");
     if (g_tw_pe == nullptr) refuse("tw_define_lps(): tw_init() comes first");
+    if (g_tw_lp != nullptr) refuse("tw_define_lps(): a program defines its LPs once");
+    if (g_tw_nRNG_per_lp == 0) refuse("g_tw_nRNG_per_lp: must be at least 1");
     if (nlp == 0) refuse("tw_define_lps(0, ...): must be at least one LP");
     g_tw_nlp = nlp;
     g_tw_total_lps = nw::ross::sum_over_ranks(nlp);
@@ -159,19 +204,14 @@ void tw_define_lps(tw_lpid nlp, std::size_t msg_sz) {
         refuse(fmt::format("{} LPs: must be at most {}", g_tw_total_lps, nw::ross::lps_max));
     g_tw_msg_sz = msg_sz;
     if (g_tw_nkp == 0) g_tw_nkp = 1;
+    if (g_tw_nkp > nw::ross::kps_max)
+        refuse(fmt::format("{} KPs (--nkp): must be at most {}", g_tw_nkp, nw::ross::kps_max));
     nw::ross::lp_places.assign(nlp, nullptr);
     nw::ross::kp_places.assign(g_tw_nkp, nullptr);
     g_tw_lp = nw::ross::lp_places.data();
     g_tw_kp = nw::ross::kp_places.data();
-    switch (g_tw_mapping) {
-        case LINEAR:
-            return nw::ross::map_block();
-        case ROUND_ROBIN:
-            return nw::ross::map_round_robin();
-        case CUSTOM:
-            return nw::ross::map_custom();
-    }
-    refuse("g_tw_mapping: must be LINEAR, ROUND_ROBIN or CUSTOM");
+    nw::ross::place_lps();
+    nw::ross::give_streams();
 }
 
 void tw_lp_onpe(tw_lpid id, tw_pe* pe, tw_lpid gid) {
@@ -204,6 +244,7 @@ void tw_lp_onkp(tw_lp* lp, tw_kp* kp) {
 }
 
 void tw_lp_settype(tw_lpid id, tw_lptype* type) {
+    nw::ross::demand_outside("tw_lp_settype()");
     nw::ross::defined(id).type = type;
     if (type != nullptr) nw::ross::check_type(*type, id);
 }
@@ -211,19 +252,27 @@ void tw_lp_settype(tw_lpid id, tw_lptype* type) {
 void tw_lp_setup_types(void) {
     if (g_tw_lp_types == nullptr || g_tw_lp_typemap == nullptr)
         refuse("tw_lp_setup_types(): g_tw_lp_types and g_tw_lp_typemap must be set");
-    for (tw_lpid i = 0; i < g_tw_nlp; ++i)
-        tw_lp_settype(i, &g_tw_lp_types[g_tw_lp_typemap(nw::ross::defined(i).gid)]);
+    for (tw_lpid i = 0; i < g_tw_nlp; ++i) {
+        const tw_lpid wanted = g_tw_lp_typemap(nw::ross::defined(i).gid);
+        // A table ends with an entry that is all zero. What is beyond is not looked at.
+        tw_lpid type = 0;
+        while (type < wanted && g_tw_lp_types[type].event != nullptr) ++type;
+        if (type < wanted)
+            refuse(fmt::format("g_tw_lp_typemap({}) is {}: g_tw_lp_types has {} types",
+                               nw::ross::defined(i).gid, wanted, type));
+        tw_lp_settype(i, &g_tw_lp_types[type]);
+    }
 }
 
 tw_kp* tw_getkp(tw_kpid id) {
     if (id >= g_tw_nkp || g_tw_kp == nullptr)
-        nw::ross::break_off(fmt::format("tw_getkp({}): there are {}", id, g_tw_nkp));
+        nw::ross::refuse(fmt::format("tw_getkp({}): there are {}", id, g_tw_nkp));
     return g_tw_kp[id];
 }
 
 tw_lp* tw_getlp(tw_lpid id) {
     if (id >= g_tw_nlp)
-        nw::ross::break_off(fmt::format("tw_getlp({}): there are {} on this rank", id, g_tw_nlp));
+        nw::ross::refuse(fmt::format("tw_getlp({}): there are {} on this rank", id, g_tw_nlp));
     return g_tw_lp[id];
 }
 

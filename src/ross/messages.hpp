@@ -62,7 +62,7 @@ struct Suspension {
 };
 
 // What a handler is, and in an event handler how far it is with tw_snapshot() and tw_snapshot_delta().
-enum class Stage : std::uint8_t { other, event, event_copied, event_differs, reverse };
+enum class Stage : std::uint8_t { none, other, event, event_copied, event_differs, reverse };
 
 // The handler that a thread is in, and a worker's pages for the messages of the event that it executes. One for each
 // worker, and not a variable of the thread: --check-model holds a handler to leaving those as they were.
@@ -86,7 +86,12 @@ class Call : public numawarp_ross_call {
         next = context != nullptr ? first_ : outside;
         suspension.lp = nullptr;
     }
-    void finish() { next = outside; }
+    void finish() {
+        next = outside;
+        stage = Stage::none;
+    }
+    // The thread is in a handler of some kind.
+    bool is_in_handler() const { return stage != Stage::none; }
     // Null outside of handlers that make events.
     Context* context() const { return next != outside ? context_ : nullptr; }
     // The same, in such a handler.
@@ -120,7 +125,7 @@ class Call : public numawarp_ross_call {
 
     // Of tw_snapshot() and its kin: the first bytes of the state, what has come of them in the event handler, and what
     // the reverse handler finds.
-    Stage stage = Stage::other;
+    Stage stage = Stage::none;
     std::vector<std::byte> copy;
     Difference made;
     const Difference* found = nullptr;

@@ -287,6 +287,7 @@ void start_mpi() {
     int is_started = 0;
     MPI_Initialized(&is_started);
     if (is_started != 0) return;
+    demand_outside("MPI_COMM_WORLD, for the first time");
     // As the engine does where it starts MPI: `mpi/session.cpp` has the reason.
     setenv("OMPI_MCA_mpi_yield_when_idle", "0", 1);
     int level = 0;
@@ -303,6 +304,7 @@ Program& program() {
 }
 
 void refuse(const std::string& line) {
+    if (this_call().is_in_handler()) throw ModelError(line);
     std::fflush(stdout);
     if (g_tw_mynode == g_tw_masternode) std::fprintf(stderr, "numawarp: %s\n", line.c_str());
     int is_started = 0;
@@ -311,9 +313,9 @@ void refuse(const std::string& line) {
     std::exit(2);
 }
 
-void break_off(const std::string& line) {
-    if (this_call().context() != nullptr) throw ModelError(line);
-    refuse(line);
+void demand_outside(const char* function) {
+    if (this_call().is_in_handler())
+        refuse(fmt::format("{}: legal: outside of handlers", function));
 }
 
 void read_options(int argc, char** argv) {
@@ -375,6 +377,7 @@ void tw_opt_add(const tw_optdef* options) {
 }
 
 void tw_init(int* argc, char*** argv) {
+    nw::ross::demand_outside("tw_init()");
     nw::ross::start_mpi_if_launched();
     nw::ross::read_options(*argc, *argv);
     static tw_rng rng{};
@@ -388,7 +391,10 @@ void tw_init(int* argc, char*** argv) {
                      fmt::format("{}", fmt::join(program().idle, ", ")).c_str());
 }
 
-void tw_end(void) { nw::ross::end_mpi(); }
+void tw_end(void) {
+    nw::ross::demand_outside("tw_end()");
+    nw::ross::end_mpi();
+}
 
 unsigned tw_nnodes(void) { return program().ranks; }
 
@@ -403,7 +409,7 @@ void tw_error(const char* file, int line, const char* format, ...) {
     const std::string text =
         fmt::format("{}:{}: {}", file, line, nw::ross::formatted(format, arguments));
     va_end(arguments);
-    nw::ross::break_off(text);
+    nw::ross::refuse(text);
 }
 
 namespace {

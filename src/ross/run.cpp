@@ -72,8 +72,9 @@ class Lp final : public LogicalProcess {
     explicit Lp(LpId id) {
         const std::uint32_t gid = index(id);
         const std::uint32_t place = table.place_of[gid];
-        if (place != LpTable::elsewhere) {
-            lp_ = *g_tw_lp[place];
+        tw_lp* const defined = place != LpTable::elsewhere ? g_tw_lp[place] : nullptr;
+        if (defined != nullptr) {
+            lp_ = *defined;
             g_tw_lp[place] = &lp_;
         } else {
             lp_.id = LpTable::elsewhere;
@@ -85,8 +86,7 @@ class Lp final : public LogicalProcess {
         lp_.cur_state = reinterpret_cast<std::byte*>(this) + state_offset();
         std::memset(lp_.cur_state, 0, lp_.type->state_sz);
         lp_.rng = streams();
-        for (unsigned int i = 0; i < g_tw_nRNG_per_lp; ++i)
-            tw_rand_initial_seed(&lp_.rng[i], tw_lpid{gid} * g_tw_nRNG_per_lp + i, nullptr);
+        if (defined == nullptr || !take_defined_streams(*defined, streams())) seed_streams(lp_);
     }
 
     // One piece of memory: the LP, its streams, its state.
@@ -272,12 +272,12 @@ void schedule(nw::Context& context, const tw_event* event, std::byte* message) {
 [[gnu::cold, gnu::noinline]] void send_with_care(tw_event* event) {
     nw::Context& context = nw::ross::context_for("tw_event_send()");
     if (!this_call().holds(event))
-        nw::ross::break_off(
+        nw::ross::refuse(
             "tw_event_send(): the event was sent before, or was not made by this handler; legal: "
             "what tw_event_new() gave, once");
     if (event->dest_lpid >= context.lps())
-        nw::ross::break_off(fmt::format("tw_event_send(): there is no LP {}; legal: from 0 to {}",
-                                        event->dest_lpid, context.lps() - 1));
+        nw::ross::refuse(fmt::format("tw_event_send(): there is no LP {}; legal: from 0 to {}",
+                                     event->dest_lpid, context.lps() - 1));
     std::byte* const message = message_of(event);
     nw::ross::demand_within(message, layout.message);
     if (this_call().made_last(event)) this_call().release(event);
@@ -289,7 +289,7 @@ void schedule(nw::Context& context, const tw_event* event, std::byte* message) {
 [[gnu::cold]] void numawarp_ross_make_room(void) {
     nw::ross::context_for("tw_event_new()");
     if (!this_call().make_ready())
-        nw::ross::break_off(fmt::format(
+        nw::ross::refuse(fmt::format(
             "tw_event_new(): {} events are made and not sent; legal: tw_event_send() before",
             nw::ross::Call::events_max));
 }
@@ -305,6 +305,9 @@ void tw_event_send(tw_event* event) {
 }
 
 void tw_lp_suspend(tw_lp* lp, int do_orig_event_rc, int error_num) {
+    if (lp == nullptr || this_call().stage < nw::ross::Stage::event ||
+        this_call().stage == nw::ross::Stage::reverse)
+        nw::ross::refuse("tw_lp_suspend(): legal: for the LP whose event handler calls it");
     this_call().suspension = {lp, do_orig_event_rc != 0, error_num};
 }
 
@@ -319,7 +322,7 @@ int tw_output(tw_lp*, const char* format, ...) {
 
 void tw_rand_init_streams(tw_lp* lp, unsigned int nstreams, unsigned int) {
     if (nstreams > g_tw_nRNG_per_lp)
-        nw::ross::break_off(
+        nw::ross::refuse(
             fmt::format("tw_rand_init_streams(): {} streams; legal: at most g_tw_nRNG_per_lp, {}",
                         nstreams, g_tw_nRNG_per_lp));
     // Each LP has them when it begins.
@@ -328,6 +331,7 @@ void tw_rand_init_streams(tw_lp* lp, unsigned int nstreams, unsigned int) {
 
 void tw_run(void) {
     using namespace nw::ross;
+    demand_outside("tw_run()");
     if (program().is_done) refuse("tw_run(): a program has one run");
     program().is_done = true;
     table = lp_table();
@@ -339,6 +343,7 @@ void tw_run(void) {
         differences = std::vector<Differences>(g_tw_total_lps);
     const std::vector<tw_lp*> defined(g_tw_lp, g_tw_lp + g_tw_nlp);
     const int code = run_model();
+    this_call().finish();  // where a handler has failed
     std::copy(defined.begin(), defined.end(), g_tw_lp);
     if (code == 0) return;
     std::fflush(stdout);

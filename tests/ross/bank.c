@@ -28,6 +28,7 @@ static double mean = 1.0;
 static unsigned int misuse = 0;
 static unsigned long committed = 0; /* with one worker only */
 static unsigned int count_commits = 0;
+static unsigned int draws_before = 0;
 static char label[64] = "bank";
 
 static long total_balance = 0;
@@ -95,10 +96,13 @@ static void teller_reverse(teller_state *s, tw_bf *bf, message *m, tw_lp *lp) {
 static void teller_commit(teller_state *s, tw_bf *bf, message *m, tw_lp *lp) {
     (void)s;
     (void)lp;
+    if (misuse == 20) tw_event_new(0, 1.0, lp);
+    if (misuse == 21) tw_error(TW_LOC, "in commit");
     if (count_commits) committed += bf->c1 ? m->hops : 1;
 }
 
 static void teller_final(teller_state *s, tw_lp *lp) {
+    if (misuse == 22) tw_lp_suspend(lp, 0, 7);
     (void)lp;
     total_balance += s->balance;
     total_served += s->served;
@@ -132,7 +136,7 @@ static tw_lptype types[] = {
      sizeof(clerk_state)},
     {NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0}};
 
-static tw_lpid type_of(tw_lpid gid) { return is_clerk(gid) ? 1 : 0; }
+static tw_lpid type_of(tw_lpid gid) { return misuse == 31 ? 7 : is_clerk(gid) ? 1 : 0; }
 
 /* Backwards: the first place is the last LP of the node. */
 static tw_lp *local_lp(tw_lpid gid) { return g_tw_lp[g_tw_nlp - 1 - (gid - g_tw_mynode * g_tw_nlp)]; }
@@ -153,6 +157,7 @@ static const tw_optdef options[] = {
     TWOPT_DOUBLE("mean", mean, "mean time between customers"),
     TWOPT_UINT("misuse", misuse, "which rule to break"),
     TWOPT_FLAG("count-commits", count_commits, "count in commit handlers, with one worker"),
+    TWOPT_FLAG("draw-before", draws_before, "draw a random number before the run, on one rank"),
     TWOPT_CHAR("label", label, "name of the run"),
     TWOPT_END()};
 
@@ -162,10 +167,12 @@ int main(int argc, char **argv) {
     g_tw_mapping = CUSTOM;
     g_tw_custom_initial_mapping = place_lps;
     g_tw_custom_lp_global_to_local_map = local_lp;
-    g_tw_nRNG_per_lp = 2;
+    g_tw_nRNG_per_lp = misuse == 30 ? 0 : 2;
     g_tw_lookahead = 0.125;
     misuse_bytes = offsetof(message, hops) + sizeof(unsigned int); /* without what pads it */
     tw_define_lps((tellers + clerks) / tw_nnodes(), misuse_bytes);
+    if (misuse == 32) tw_define_lps(8, misuse_bytes);
+    if (draws_before) tw_rand_unif(g_tw_lp[1]->rng);
     g_tw_lp_types = types;
     g_tw_lp_typemap = type_of;
     tw_lp_setup_types();

@@ -43,6 +43,18 @@ static inline void make_misuse(unsigned int kind, tw_lp *lp) {
             tw_event_send(event);
             break;
         }
+        case 12:
+            tw_end();
+            break;
+        case 13:
+            tw_lp_settype(0, NULL);
+            break;
+        case 14:
+            tw_lp_suspend(NULL, 0, 7);
+            break;
+        case 15:
+            (void)MPI_COMM_WORLD;
+            break;
         case 11: /* races with two workers, and is not taken back by snapshots */
             ++misuse_handled;
             break;

@@ -32,6 +32,7 @@ class RossModels(Refusals):
         self.check_rollbacks()
         self.check_commits()
         self.check_ranks()
+        self.check_draws_before()
         self.check_refusals()
         self.check_rules()
         self.check_rules_of_differences()
@@ -80,6 +81,13 @@ class RossModels(Refusals):
             got = self.outcome(program, "--workers", "1", launcher=launcher)
             self.expect(got == wanted, f"{program}, 2 ranks: {got}, wanted {wanted}")
 
+    def check_draws_before(self):
+        """What main() draws is missing in the run, on every engine."""
+        wanted = self.outcome("ross_bank", "--synch=1", "--draw-before")
+        self.expect(wanted != self.outcome("ross_bank", "--synch=1") and len(wanted) == 2, f"drawn before: {wanted}")
+        got = self.outcome("ross_bank", "--draw-before", "--synch=3", *TORN)
+        self.expect(got == wanted, f"drawn before: {got}, wanted {wanted}")
+
     def check_refusals(self):
         for fragments, *words in (
                 (["--tellers=-1", "whole number"], "--tellers=-1"),
@@ -91,7 +99,11 @@ class RossModels(Refusals):
                 (["--rng-seed1", "all four"], "--rng-seed1=5"),
                 (["--args-file=none", "cannot be read"], "--args-file=none"),
                 (["--checkpoint", "cannot be saved"], "--checkpoint", "there"),
-                (["tw_define_lps", "at least one LP"], "--tellers=0", "--clerks=0")):
+                (["tw_define_lps", "at least one LP"], "--tellers=0", "--clerks=0"),
+                (["KPs (--nkp)", "at most"], "--nkp=4000000000"),
+                (["g_tw_nRNG_per_lp", "at least 1"], "--misuse=30"),
+                (["g_tw_lp_typemap(31) is 7", "has 2 types"], "--misuse=31"),
+                (["tw_define_lps()", "once"], "--misuse=32")):
             self.refused(2, fragments, "ross_bank", *words)
 
     def check_rules(self):
@@ -99,10 +111,16 @@ class RossModels(Refusals):
                                (4, "suspended itself with error 7"), (5, "made and not sent"),
                                (6, "tw_getlp(32)"), (7, "message larger than declared"),
                                (8, "message larger than declared"), (9, "was sent before"),
-                               (10, "message larger than declared")):
+                               (10, "message larger than declared"),
+                               (12, "tw_end(): legal: outside of handlers"),
+                               (13, "tw_lp_settype(): legal: outside of handlers"),
+                               (14, "tw_lp_suspend(): legal: for the LP"),
+                               (15, "MPI_COMM_WORLD, for the first time: legal: outside of handlers"),
+                               (20, "on_commit(): tw_event_new()"), (21, "on_commit(): "),
+                               (22, "in on_end(): tw_lp_suspend(): legal: for the LP")):
             for engine in (("--synch=1",), ("--synch=2", "--workers", "2"), ("--synch=3", *TORN),
                            ("--synch=3", *TORN, "--rollback", "snapshot")):
-                self.refused(3, [fragment], "ross_bank", f"--misuse={kind}", *engine, "--quiet")
+                self.refused(3, [fragment], "ross_bank", f"--misuse={kind}", "--end=10", *engine, "--quiet")
 
     def check_rules_of_differences(self):
         for kind, fragment in ((1, "tw_snapshot_delta(): legal: in an event handler, once after tw_snapshot()"),
