@@ -28,6 +28,7 @@ struct EventHeader {
     std::uint16_t payload_bytes;
 
     EventKey key() const noexcept { return {time, generation, sender, sequence}; }
+    EventBound bound() const noexcept { return {time, generation}; }
     // With which a header begins as a key does.
     static constexpr std::size_t key_bytes = 20;
 };

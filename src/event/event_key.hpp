@@ -20,6 +20,21 @@ namespace nw {
 
 struct EventRecord;
 
+// A lower bound of events; GVT is one. The generation belongs to it: a chain of zero delays stays at
+// one time, and only its generations tell how far it has come. What an event causes has a larger
+// bound than the event.
+struct EventBound {
+    VirtualTime time;
+    std::uint32_t generation;
+
+    constexpr EventBound(VirtualTime t = time_infinity, std::uint32_t g = 0) noexcept
+        : time(t), generation(g) {}
+    friend bool operator==(const EventBound&, const EventBound&) = default;
+    friend bool operator<(const EventBound& a, const EventBound& b) noexcept {
+        return a.time != b.time ? a.time < b.time : a.generation < b.generation;
+    }
+};
+
 struct EventKey {
     VirtualTime time = 0;
     std::uint32_t generation = 0;
@@ -36,6 +51,7 @@ struct PendingEntry {
     EventRecord* event;
 
     EventKey key() const noexcept { return {time, generation, sender, sequence}; }
+    EventBound bound() const noexcept { return {time, generation}; }
 };
 static_assert(sizeof(EventKey) == 24);
 static_assert(sizeof(PendingEntry) == 32, "two entries a cache line");

@@ -13,21 +13,6 @@
 
 namespace nw {
 
-// A lower bound of events; GVT is one. The generation belongs to it: a chain of zero delays stays at
-// one time, and only its generations tell how far it has come. What an event causes has a larger
-// bound than the event.
-struct EventBound {
-    VirtualTime time;
-    std::uint32_t generation;
-
-    constexpr EventBound(VirtualTime t = time_infinity, std::uint32_t g = 0) noexcept
-        : time(t), generation(g) {}
-    friend bool operator==(const EventBound&, const EventBound&) = default;
-    friend bool operator<(const EventBound& a, const EventBound& b) noexcept {
-        return a.time != b.time ? a.time < b.time : a.generation < b.generation;
-    }
-};
-
 // What was sent in some epochs and may still be on its way.
 struct Transit {
     EventBound min{};           // of all that was sent

@@ -39,6 +39,9 @@ struct RunPlan {
     // What is committed has to wait for GVT: a worker that is not alone does not know whether others have come
     // to the end that can_end() makes.
     bool commits_late() const noexcept { return kinds.has_end_condition() && !is_alone(); }
+    // A round's result is known on a rank only when what was sent to it before has come. Within a rank it always
+    // has; over ranks it costs waiting, which only a lookahead is worth.
+    bool knows_arrivals() const noexcept { return ranks == 1 || rules.lookahead > 0; }
     // Of all kinds of LPs at least one.
     bool some_roll_back_by(Rollback method) const noexcept;
     // Whether it must be known of each group what its LPs' constructors made.

@@ -42,7 +42,7 @@ Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, Outp
       history_(std::make_unique<RunHistory>()),
       stop_signal_(stop_signal),
       gvt_(transport, plan.workers, plan.config.gvt_interval_ms, window_of(plan),
-           plan.rules.lookahead > 0),
+           plan.knows_arrivals()),
       groups_(plan.partition.groups()),
       owners_(plan.partition.groups()),
       ready_lists_(plan.workers),

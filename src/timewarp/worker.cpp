@@ -125,7 +125,7 @@ void Worker::advance(const GvtResult& result) {
         safe_horizon_.is_reached(result);
     outboxes_.on_gvt();
     safe_horizon_.on_gvt(result, handovers_->are_planned());
-    throttle_.on_gvt(result, core_.safe_before);
+    throttle_.on_gvt(result, core_.safe_before.time);
     plan_quota(result);
     const bool is_over = ending_.on_gvt(result, committer_, is_to_stop);
     if (is_over) {
@@ -192,7 +192,7 @@ void Worker::cut() {
     Contribution& slot = part.sums;
     slot = {};
     const PendingEntry* top = pending_.top();
-    core_.epochs.cut(top != nullptr ? EventBound(top->time, top->generation) : EventBound(), slot);
+    core_.epochs.cut(top != nullptr ? top->bound() : EventBound(), slot);
     slot.put_aside = first_put_aside();
     slot.lead = core_.lead;
     slot.executed = core_.counters[Counter::executed_events] - rolled_back_by_pauses_;
@@ -298,7 +298,7 @@ bool Worker::execute_batch() {
         prefetch_upcoming(
             pending_, core_.plan, [this](std::uint32_t id) -> LpRecord& { return core_.lp(id); },
             [this](LpRecord& lp, const PendingEntry& soon) {
-                if (soon.time >= core_.safe_before) lp.history.prefetch_next(core_.stride);
+                if (!(soon.bound() < core_.safe_before)) lp.history.prefetch_next(core_.stride);
             });
         execute_next(entry);
     }
@@ -340,7 +340,7 @@ bool Worker::execute_batch() {
 
 [[gnu::always_inline]] inline void Worker::run_event(Group& group, LpRecord& lp,
                                                      EventRecord& event) {
-    if (event.time < core_.safe_before && lp.committed == lp.history.tail() &&
+    if (event.bound() < core_.safe_before && lp.committed == lp.history.tail() &&
         core_.keeper.is_at_start(lp) &&
         !(draws_interruptions_ && is_chosen_for_interruption(event)))
         execute_for_good(group, lp, event);

@@ -52,7 +52,7 @@ void Worker::forget_put_aside(EventRecord& event) noexcept {
 EventBound Worker::first_put_aside() const noexcept {
     EventBound first;
     for (const EventRecord* event : put_aside_)
-        first = std::min(first, EventBound(event->time, event->generation));
+        first = std::min(first, event->bound());
     return first;
 }
 
@@ -72,7 +72,7 @@ void Worker::run_what_is_certain(const Contribution& sums) {
     const EventBound first = sums.put_aside;
     if (put_aside_.empty() || !(first < sums.gvt_of_others())) return;
     take_back_put_aside([&](EventRecord& event) {
-        event.certain = EventBound(event.time, event.generation) == first;
+        event.certain = event.bound() == first;
         return event.certain;
     });
 }

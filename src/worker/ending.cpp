@@ -11,7 +11,7 @@ namespace nw {
 namespace {
 
 EventKey just_after(EventKey key) noexcept {
-    ++key.sequence;
+    if (++key.sequence == 0) ++key.sender;
     return key;
 }
 
@@ -32,24 +32,27 @@ void Ending::remove(const Group& group) noexcept { lps_not_ended_ -= not_ended(g
 
 bool Ending::on_gvt(const GvtResult& result, const Committer& committer, bool may_stop) {
     const VirtualTime until = core_.plan.until;
-    VirtualTime bound = core_.gvt;
+    EventKey bound = start_of(core_.gvt);
     if (core_.plan.kinds.has_end_condition()) {
         look(committer, start_of(core_.gvt));
         const VirtualTime previous = std::exchange(previous_gvt_, core_.gvt);
         if (is_known()) return end_at(last_key_);
         if (!knows_end_) {
-            bound = previous;
+            bound = start_of(previous);
             if (on_gvt_while_pausing(result)) return true;
         }
     }
-    if (bound >= until) {
+    if (bound.time >= until) {
         const bool ran_dry = result.sums.sent_beyond_end == 0;
         return end(ran_dry ? EndReason::no_events : EndReason::until, until,
                    start_of(time_infinity));
     }
-    if (may_stop && result.sums.stop != 0 && !core_.plan.config.save.on())
-        return end(EndReason::interrupted, bound, start_of(bound));
-    final_bound_ = start_of(bound);
+    if (may_stop && result.sums.stop != 0 && !core_.plan.config.save.on()) {
+        // What was executed for good at GVT itself.
+        if (!core_.plan.commits_late()) bound.generation = result.generation;
+        return end(EndReason::interrupted, bound.time, bound);
+    }
+    final_bound_ = bound;
     return false;
 }
 

@@ -30,7 +30,7 @@ constexpr std::uint32_t messages_credited = 1 << 16;
 Outboxes::Outboxes(WorkerCore& core) : core_(core), to_workers_(core.plan.workers) {}
 
 bool Outboxes::send(WireEvent wire, const std::byte* payload) {
-    wire.epoch = core_.epochs.send({wire.time, wire.generation});
+    wire.epoch = core_.epochs.send(wire.bound());
     const Partition::Owner owner =
         core_.rank.addressee(core_.plan.partition.position(wire.target).group);
     if (owner.rank != core_.self.rank) {

@@ -21,19 +21,26 @@ SafeHorizon::SafeHorizon(WorkerCore& core)
     if (is_on_ && is_alone_) core_.safe_before = time_infinity;
 }
 
+EventBound SafeHorizon::beyond(const GvtResult& result) const noexcept {
+    const EventBound lookahead_on = result.gvt + core_.plan.rules.lookahead;
+    if (!core_.plan.knows_arrivals()) return lookahead_on;
+    return std::max(lookahead_on, EventBound(result.gvt, result.generation + 1));
+}
+
 void SafeHorizon::on_gvt(const GvtResult& result, bool groups_move) noexcept {
     if (!is_on_ || is_alone_ || is_fixed_ || groups_move) return;
-    core_.safe_before = std::max(core_.safe_before, result.gvt + core_.plan.rules.lookahead);
+    core_.safe_before = std::max(core_.safe_before, beyond(result));
 }
 
 bool SafeHorizon::is_reached(const GvtResult& result) noexcept {
+    const EventBound gvt(result.gvt, result.generation);
     if (!is_fixed_) {
         is_fixed_ = true;
-        fixed_at_ = is_alone_ ? std::nextafter(core_.lead, time_infinity)
-                              : result.gvt + core_.plan.rules.lookahead;
-        if (!is_on_) fixed_at_ = result.gvt;
+        fixed_at_ =
+            is_alone_ ? EventBound(std::nextafter(core_.lead, time_infinity)) : beyond(result);
+        if (!is_on_) fixed_at_ = gvt;
     }
-    return result.gvt >= fixed_at_;
+    return !(gvt < fixed_at_);
 }
 
 }  // namespace nw

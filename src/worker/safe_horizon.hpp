@@ -2,8 +2,8 @@
 // reached it, so nothing will undo them. They are executed for good, and nothing of their LP's past is kept.
 //
 // What is executed after a cut has GVT as its lower bound, and whatever it sends to another LP lies the
-// model's lookahead further on; so do the anti-messages of what is taken back. Up to GVT plus the lookahead
-// a worker therefore knows all that comes from others once it has received what was sent before the cut; and
+// model's lookahead further on, but at least one generation; so do the anti-messages of what is taken back. Up to
+// there a worker therefore knows all that comes from others once it has received what was sent before the cut; and
 // that it has when it knows the round's result (GvtRounds, `arrivals`). An LP's sends to itself come up in
 // order. A worker that is alone knows everything.
 //
@@ -37,10 +37,12 @@ class SafeHorizon {
 
   private:
     WorkerCore& core_;  // its safe_before is changed here alone
+    EventBound beyond(const GvtResult& result) const noexcept;
+
     const bool is_on_;
     const bool is_alone_;
     bool is_fixed_ = false;
-    VirtualTime fixed_at_ = 0;
+    EventBound fixed_at_{0};
 };
 
 }  // namespace nw

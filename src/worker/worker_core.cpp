@@ -39,7 +39,7 @@ LpExpectations WorkerCore::expectations(const EventKey& final_before,
     return {.keeping = keeper.rules(),
             .payload_bytes_max = static_cast<std::uint32_t>(plan.rules.payload_bytes_max),
             .gvt = gvt,
-            .safe_before = safe_before,
+            .safe_before = safe_before.time,
             .final_before = final_before,
             .is_cancelling = is_cancelling};
 }

@@ -70,10 +70,10 @@ struct WorkerCore {
     const std::uint32_t stride;  // bytes of a history entry
 
     std::vector<Group*> groups;
-    VirtualTime gvt = 0;          // as this worker knows it
-    VirtualTime lead = 0;         // of the event that was executed last
-    VirtualTime safe_before = 0;  // events before it are executed for good: safe_horizon.hpp
-    Clock::time_point now{};      // of this turn
+    VirtualTime gvt = 0;        // as this worker knows it
+    VirtualTime lead = 0;       // of the event that was executed last
+    EventBound safe_before{0};  // events before it are executed for good: safe_horizon.hpp
+    Clock::time_point now{};    // of this turn
     StateKeeper keeper;
     EpochCounts epochs;
     Counters counters;

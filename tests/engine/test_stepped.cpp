@@ -128,6 +128,45 @@ TEST_CASE("sequences that wrap do so alike in any order of turns") {
     REQUIRE(rollbacks > 0);
 }
 
+// All events lie at whole times, and go to other LPs.
+class Beat final : public LogicalProcess {
+  public:
+    explicit Beat(LpId) {}
+    void on_start(Context& context) override { send(context); }
+    void on_event(Context& context, const Event&) override { send(context); }
+
+  private:
+    static void send(Context& context) {
+        context.schedule(LpId{(index(context.self()) + 1) % context.lps()}, 1, 0);
+    }
+};
+
+TEST_CASE("without a lookahead what lies at GVT itself is executed for good") {
+    Setup setup;
+    setup.lps = 16;
+    setup.until = 50;
+    setup.process = process<Beat>();
+    Config config;
+    config.engine = EngineKind::timewarp;
+    config.lps_per_group = 1;
+    config.gvt_interval_ms = 0;
+    config.state_saving_interval = 1;
+    config.window_mode = WindowMode::fixed;
+    config.window = 0.5;
+    config.rebind_seconds = 0;
+    const auto safe_of = [&](SteppedRun::Machine machine) {
+        SteppedRun run(setup, config, machine, 1);
+        run.run();
+        REQUIRE(run.counters()[Counter::committed_events] == 16 * 49);
+        return run.counters()[Counter::safe_events];
+    };
+    CHECK(safe_of({.ranks = 1, .workers = 3}) == 16 * 49);
+    // Over ranks what was sent before may still come.
+    CHECK(safe_of({.ranks = 2, .workers = 2}) == 0);
+    config.keep_safe_events = true;
+    CHECK(safe_of({.ranks = 1, .workers = 3}) == 0);
+}
+
 TEST_CASE("the same seed gives the same schedule, step for step") {
     Dice dice(7);
     SteppedCase drawn = draw_stepped_case(dice);
