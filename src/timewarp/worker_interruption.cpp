@@ -51,8 +51,7 @@ void Worker::forget_put_aside(EventRecord& event) noexcept {
 
 EventBound Worker::first_put_aside() const noexcept {
     EventBound first;
-    for (const EventRecord* event : put_aside_)
-        first = std::min(first, event->bound());
+    for (const EventRecord* event : put_aside_) first = std::min(first, event->bound());
     return first;
 }
 
