@@ -14,6 +14,11 @@ constexpr std::uint64_t judged_events = 256;
 constexpr double window_events_max = 256;
 constexpr double window_events_min = 16;
 
+// And so many at most for each worker, what it executes in ten milliseconds at 6.5 million a second: with small states some
+// 10 MiB of past. But two for each LP, whose past then takes about what the LPs themselves take.
+constexpr double worker_events_most = 65'536;
+constexpr double lp_events_most = 2;
+
 constexpr double efficiency_low = 0.96;
 constexpr double efficiency_high = 0.98;
 constexpr double growth = 1.25;
@@ -27,6 +32,11 @@ double least_window_events(std::uint32_t lps) noexcept {
     return std::clamp(2.0 * lps, window_events_min, window_events_max);
 }
 
+// Executed and neither final nor undone.
+std::uint64_t uncommitted(const Contribution& sums) noexcept {
+    return sums.executed - sums.rolled_back - sums.committed;
+}
+
 double efficiency(std::uint64_t executed, double rolled_back) noexcept {
     return std::max(0.0, 1 - rolled_back / static_cast<double>(executed));
 }
@@ -34,11 +44,13 @@ double efficiency(std::uint64_t executed, double rolled_back) noexcept {
 }  // namespace
 
 WindowControl::WindowControl(bool adaptive, VirtualTime width, VirtualTime lookahead,
-                             std::uint32_t lps)
+                             std::uint32_t lps, std::uint64_t workers)
     : adaptive_(adaptive),
       width_(width),
       lookahead_(lookahead),
       least_events_(least_window_events(lps)),
+      most_events_(
+          std::max(worker_events_most * static_cast<double>(workers), lp_events_most * lps)),
       trials_(lookahead > 0) {}
 
 void WindowControl::update(VirtualTime gvt, const Contribution& sums) noexcept {
@@ -48,6 +60,7 @@ void WindowControl::update(VirtualTime gvt, const Contribution& sums) noexcept {
         smoothing * (static_cast<double>(sums.committed - committed_) - committed_mean_);
     committed_ = sums.committed;
     used_ = std::max(used_, sums.lead - gvt_);
+    held_ = std::max(held_, uncommitted(sums));
     gvt_ = gvt;
     if (generations_span_.executed(sums) >= judged_events) {
         steer_generations(efficiency(generations_span_.executed(sums),
@@ -62,9 +75,10 @@ void WindowControl::update(VirtualTime gvt, const Contribution& sums) noexcept {
 
 void WindowControl::begin_judging(const Contribution& sums) noexcept {
     width_span_ = Span(sums);
-    uncommitted_ = sums.executed - sums.rolled_back - sums.committed;
+    uncommitted_ = uncommitted(sums);
     judged_from_ = sums.lead;
     used_ = 0;
+    held_ = 0;
 }
 
 void WindowControl::judge_width(VirtualTime gvt, const Contribution& sums) noexcept {
@@ -95,9 +109,12 @@ void WindowControl::steer_generations(double efficiency) noexcept {
 void WindowControl::steer_width(double efficiency) noexcept {
     // Until the first judgement there is no window; it starts from how far the leaders have been.
     if (width_ == time_infinity) width_ = used_;
+    const double room = most_events_ / std::max(1.0, static_cast<double>(held_));
     if (efficiency < efficiency_low) {
         width_ *= std::max(0.25, efficiency * efficiency);
-    } else if (efficiency > efficiency_high && used_ >= used_share * width_) {
+    } else if (room < 1) {
+        width_ *= std::max(0.25, room);
+    } else if (efficiency > efficiency_high && used_ >= used_share * width_ && room >= growth) {
         width_ *= growth;
     }
     // A width of 0 is legal, events at GVT always run, and must be left again.

@@ -10,6 +10,10 @@
 // width does not follow is the advance of GVT: where workers wait for cores GVT advances by the width a
 // round, and a width that follows it never grows again.
 //
+// Efficiency does not bound it everywhere: where workers send each other little, one that has got ahead while
+// another waited for a core stays ahead, by the whole width, and nothing is rolled back. Wider is then no faster, and
+// takes memory. So it grows only until it holds 65,536 events for each worker, or two for each LP.
+//
 // Where the model has a lookahead, a window that ends with it is tried in turn with that (window_trials.hpp).
 //
 // A width in time cannot hold back a chain of zero delays. Events are therefore bounded in generations
@@ -31,11 +35,13 @@ namespace nw {
 
 class WindowControl {
   public:
-    static WindowControl off() { return {false, time_infinity, 0, 0}; }
-    static WindowControl fixed(VirtualTime width) { return {false, width, 0, 0}; }
-    // `lps`: of the model. `lookahead`: the model's, or 0 where it makes no difference whether a window ends with it.
-    static WindowControl automatic(VirtualTime lookahead, std::uint32_t lps) {
-        return {true, time_infinity, lookahead, lps};
+    static WindowControl off() { return {false, time_infinity, 0, 0, 0}; }
+    static WindowControl fixed(VirtualTime width) { return {false, width, 0, 0, 0}; }
+    // `lps`: of the model; `workers`: of all ranks. `lookahead`: the model's, or 0 where it makes no difference whether
+    // a window ends with it.
+    static WindowControl automatic(VirtualTime lookahead, std::uint32_t lps,
+                                   std::uint64_t workers) {
+        return {true, time_infinity, lookahead, lps, workers};
     }
 
     VirtualTime width() const noexcept { return trials_.within_lookahead() ? lookahead_ : width_; }
@@ -45,7 +51,8 @@ class WindowControl {
     void update(VirtualTime gvt, const Contribution& sums) noexcept;
 
   private:
-    WindowControl(bool adaptive, VirtualTime width, VirtualTime lookahead, std::uint32_t lps);
+    WindowControl(bool adaptive, VirtualTime width, VirtualTime lookahead, std::uint32_t lps,
+                  std::uint64_t workers);
     void begin_judging(const Contribution& sums) noexcept;
     void judge_width(VirtualTime gvt, const Contribution& sums) noexcept;
     void steer_width(double efficiency) noexcept;
@@ -55,6 +62,7 @@ class WindowControl {
     VirtualTime width_;
     VirtualTime lookahead_;
     double least_events_;
+    double most_events_;
     WindowTrials trials_;
     std::uint32_t generations_ = 64;
     VirtualTime gvt_ = 0;
@@ -63,8 +71,10 @@ class WindowControl {
     double committed_mean_ = 0;
     std::uint64_t committed_ = 0;
     VirtualTime judged_from_ = 0;    // what had been executed at the last judgement lay before this
-    VirtualTime used_ = 0;           // how far beyond GVT workers have been since
     std::uint64_t uncommitted_ = 0;  // at that judgement
+    // Since then:
+    VirtualTime used_ = 0;    // how far beyond GVT workers have been
+    std::uint64_t held_ = 0;  // uncommitted events, at most
     // Events since the last decision about each.
     class Span {
       public:

@@ -17,7 +17,8 @@ WindowControl window_of(const RunPlan& plan) {
     const bool is_alone = plan.is_alone();
     switch (plan.config.window_mode) {
         case WindowMode::automatic:
-            return WindowControl::automatic(is_alone ? 0 : plan.rules.lookahead, plan.rules.lps);
+            return WindowControl::automatic(is_alone ? 0 : plan.rules.lookahead, plan.rules.lps,
+                                            std::uint64_t{plan.ranks} * plan.workers);
         case WindowMode::fixed:
             return WindowControl::fixed(plan.config.window);
         case WindowMode::off:

@@ -46,14 +46,14 @@ TEST_CASE("a window that is off or fixed stays what it is") {
 
 TEST_CASE(
     "there is no window until enough has happened to choose one from how far the leaders are") {
-    Feeder feeder(WindowControl::automatic(0, 1024));
+    Feeder feeder(WindowControl::automatic(0, 1024, 2));
     for (int i = 0; i < 10; ++i) CHECK(feeder.round(0.97, 1, 20, 20) == time_infinity);
     CHECK(feeder.round(0.97, 1, 20) == Approx(20));
 }
 
 // A window of 20, of which workers have used all, with GVT advancing by 20 a round.
 Feeder settled() {
-    Feeder feeder(WindowControl::automatic(0, 1024));
+    Feeder feeder(WindowControl::automatic(0, 1024, 2));
     for (int i = 0; i < 50; ++i) feeder.round(0.97, 20, 20);
     return feeder;
 }
@@ -76,6 +76,44 @@ TEST_CASE("the advance of GVT does not hold the window down") {
     VirtualTime width = 20;
     for (int i = 0; i < 30; ++i) width = feeder.round(1, 0.9 * width, 0.9 * width);
     CHECK(width > 10'000);
+}
+
+// A worker is always ahead by the whole width, and nothing is ever rolled back: 1000 events in a unit of time.
+VirtualTime widest(std::uint32_t lps, std::uint64_t workers) {
+    WindowControl control = WindowControl::automatic(0, lps, workers);
+    Contribution sums;
+    VirtualTime ahead = 1;
+    for (VirtualTime gvt = 0; gvt < 100'000; gvt += ahead) {
+        if (control.width() != time_infinity) ahead = control.width();
+        sums.lead = gvt + ahead;
+        sums.committed = static_cast<std::uint64_t>(1000 * gvt);
+        sums.executed = static_cast<std::uint64_t>(1000 * sums.lead);
+        control.update(gvt, sums);
+    }
+    return control.width();
+}
+
+TEST_CASE("where nothing is rolled back the window grows to what workers or LPs account for") {
+    const auto is_near = [](VirtualTime width, double events) {
+        return 1000 * width <= events && 1000 * width > events / 1.6;
+    };
+    CHECK(is_near(widest(1024, 1), 65'536));
+    CHECK(is_near(widest(1024, 8), 8 * 65'536));
+    CHECK(is_near(widest(1'000'000, 8), 2'000'000));
+}
+
+TEST_CASE("a window that has come to hold more is narrowed, by four at most") {
+    Contribution sums;
+    WindowControl control = WindowControl::automatic(0, 1024, 1);
+    sums.lead = 1000;
+    sums.executed = 1'000'000;
+    control.update(0, sums);
+    CHECK(control.width() == 250);
+    sums.lead = 1250;
+    sums.committed = 1'000'000;
+    sums.executed = 1'131'072;
+    control.update(1000, sums);
+    CHECK(control.width() == 125);
 }
 
 TEST_CASE("what was executed under a wider window does not narrow the next one") {
@@ -104,7 +142,7 @@ TEST_CASE("a window holds a few hundred events at least") {
 
 TEST_CASE("generations fall with efficiency, and grow again unless it is low, in every mode") {
     for (const WindowControl& mode :
-         {WindowControl::off(), WindowControl::fixed(3), WindowControl::automatic(0, 1024)}) {
+         {WindowControl::off(), WindowControl::fixed(3), WindowControl::automatic(0, 1024, 2)}) {
         Feeder feeder(mode);
         const std::uint32_t at_first = feeder.generations();
         feeder.round(0.5);
@@ -124,7 +162,7 @@ TEST_CASE("few events decide nothing") {
 }
 
 TEST_CASE("a window of nothing is left again when all goes well") {
-    Feeder feeder(WindowControl::automatic(0, 1024));
+    Feeder feeder(WindowControl::automatic(0, 1024, 2));
     for (int i = 0; i < 5; ++i) feeder.round(0.5, 0, 0);
     CHECK(feeder.round(0.5, 0, 0) == 0);
     CHECK(feeder.round(1, 1, 0) > 0);
@@ -134,7 +172,7 @@ TEST_CASE("the window is never below zero and always a number, whatever happens"
     for (const std::uint64_t seed : test_seeds(50)) {
         INFO("replay with NUMAWARP_TEST_SEED=" << seed);
         Dice dice(seed);
-        Feeder feeder(WindowControl::automatic(0, 1024));
+        Feeder feeder(WindowControl::automatic(0, 1024, 2));
         for (int i = 0; i < 2000; ++i) {
             const double advance =
                 dice.chance(0.3) ? 0 : std::ldexp(1.0, -static_cast<int>(dice.below(60)));
@@ -149,7 +187,7 @@ TEST_CASE("the window is never below zero and always a number, whatever happens"
 TEST_CASE(
     "with a lookahead there is a time in which the window ends with it, and one in which it does "
     "not") {
-    WindowControl control = WindowControl::automatic(0.25, 1024);
+    WindowControl control = WindowControl::automatic(0.25, 1024, 2);
     CHECK(control.width() == 0.25);
     Contribution sums;
     std::size_t within = 0, rounds = 0;
@@ -166,7 +204,7 @@ TEST_CASE(
 
 TEST_CASE("where there are few LPs, a storm of rollbacks may make the window narrower") {
     const auto narrowest = [](std::uint32_t lps) {
-        Feeder feeder(WindowControl::automatic(0, lps));
+        Feeder feeder(WindowControl::automatic(0, lps, 2));
         VirtualTime width = 0;
         for (int i = 0; i < 300; ++i) width = feeder.round(0.5, 1, 0.9, 2000);
         return width;
