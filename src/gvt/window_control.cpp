@@ -14,6 +14,10 @@ constexpr std::uint64_t judged_events = 256;
 constexpr double window_events_max = 256;
 constexpr double window_events_min = 16;
 
+// How dense events lie is not known from the first few that are committed: those that are safe are before all that
+// lie between them.
+constexpr std::uint64_t density_events = 64;
+
 // And so many at most for each worker, what it executes in ten milliseconds at 6.5 million a second: with small states some
 // 10 MiB of past. But two for each LP, whose past then takes about what the LPs themselves take.
 constexpr double worker_events_most = 65'536;
@@ -118,8 +122,9 @@ void WindowControl::steer_width(double efficiency) noexcept {
         width_ *= growth;
     }
     // A width of 0 is legal, events at GVT always run, and must be left again.
-    const VirtualTime least =
-        committed_mean_ > 0 ? least_events_ * advance_mean_ / committed_mean_ : advance_mean_;
+    const VirtualTime least = committed_ >= density_events
+                                  ? least_events_ * advance_mean_ / committed_mean_
+                                  : advance_mean_;
     width_ = std::max(width_, least);
 }
 

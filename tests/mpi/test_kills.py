@@ -94,7 +94,7 @@ class Case:
         if plain:
             self.rollbacks = ["snapshot", "copy", "reverse"]
         return ["--width", 16, "--height", 16, "--move-mean", 200, "--state", "plain" if plain else "containers",
-                "--until", given.scale * dice.choice([1000, 3000]), "--lps-per-group", dice.choice([4, 16])]
+                "--until", given.scale * dice.choice([1000, 3000]), "--lps-per-group", dice.choice([1, 4, 16])]
 
     def piece(self, dice, is_to_end):
         """(ranks, options) of a start. What is to come to the end has no options that make it crawl on a machine
