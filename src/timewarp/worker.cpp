@@ -475,13 +475,16 @@ void Worker::drop_sends() {
 }
 
 // The event stays in the history as failed: undone with its LP's next rollback past it, reported if
-// it is committed. Where on_commit() has failed what the event sent is on its way: nothing will undo it.
+// it is committed. Where on_commit() has failed what the event sent is on its way, and nothing will undo it.
 void Worker::fail_running(std::string what) {
-    const bool in_on_event = *core_.running.hook == '\0';
-    if (in_on_event)
+    if (*core_.running.hook == '\0') {
         drop_sends();
-    else
+    } else {
         what.insert(0, ": ").insert(0, core_.running.hook);
+        HistoryEntry& entry = *core_.running.entry;
+        free_side_effects(entry, core_.running.group->heap);
+        entry = {entry.event, nullptr, nullptr, 0, 0};
+    }
     if (is_running_for_good()) keep_running();
     core_.running.event->failed = true;
     core_.running.lp->failed = true;

@@ -36,9 +36,11 @@ void WorkerCore::drop_history(Group& group, LpRecord& lp) {
 
 LpExpectations WorkerCore::expectations(const EventKey& final_before,
                                         bool is_cancelling) const noexcept {
+    // Who has learnt of a new GVT before this worker may have handed over what is final up to there.
+    const bool there_is_news = rank.gvt().done() != epochs.seen();
     return {.keeping = keeper.rules(),
             .payload_bytes_max = static_cast<std::uint32_t>(plan.rules.payload_bytes_max),
-            .gvt = gvt,
+            .gvt = there_is_news ? rank.gvt().result().gvt : gvt,
             .safe_before = safe_before.time,
             .final_before = final_before,
             .is_cancelling = is_cancelling};
