@@ -194,7 +194,7 @@ void Worker::cut() {
     const PendingEntry* top = pending_.top();
     core_.epochs.cut(top != nullptr ? top->bound() : EventBound(), slot);
     slot.put_aside = first_put_aside();
-    slot.lead = core_.lead;
+    slot.lead = core_.lead.time;
     slot.executed = core_.counters[Counter::executed_events] - rolled_back_by_pauses_;
     slot.rolled_back = core_.counters[Counter::rolled_back_events] - rolled_back_by_pauses_;
     slot.committed = core_.counters[Counter::committed_events];
@@ -393,7 +393,7 @@ inline void Worker::begin_execution(LpRecord& lp, EventRecord& event, HistoryEnt
     event.status = EventStatus::processed;
     event.lets_end = false;
     lp.set_last_key(event);
-    core_.lead = event.time;
+    core_.lead = event.bound();
     ++core_.counters[Counter::executed_events];
 }
 

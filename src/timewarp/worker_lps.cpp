@@ -97,7 +97,8 @@ void Worker::read_groups(const SavedRun& saved) {
         go_on_with(group, pending, saved.progress.gvt);
         for (std::uint32_t i = 0; i < group.count; ++i) core_.rank.memory_budget().note_started();
     }
-    core_.gvt = core_.lead = saved.progress.gvt;
+    core_.gvt = saved.progress.gvt;
+    core_.lead = core_.gvt;
     ending_.resume_from(saved.progress.gvt);
     if (core_.self == Partition::Owner{0, 0}) {
         ending_.resume_last_key(saved.progress.end_key);

@@ -10,6 +10,7 @@
 namespace nw {
 namespace {
 
+// The sequence wraps.
 EventKey just_after(EventKey key) noexcept {
     if (++key.sequence == 0) ++key.sender;
     return key;

@@ -1,7 +1,6 @@
 #include "worker/safe_horizon.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "gvt/gvt_rounds.hpp"
 #include "plan/run_plan.hpp"
@@ -14,17 +13,21 @@ bool may_commit_at_once(const RunPlan& plan) noexcept {
     return !plan.config.keep_safe_events && plan.config.check_rollback == 0 && !plan.commits_late();
 }
 
+EventBound next_generation(const EventBound& bound) noexcept {
+    return {bound.time, bound.generation + 1};
+}
+
 }  // namespace
 
 SafeHorizon::SafeHorizon(WorkerCore& core)
     : core_(core), is_on_(may_commit_at_once(core.plan)), is_alone_(core.plan.is_alone()) {
-    if (is_on_ && is_alone_) core_.safe_before = time_infinity;
+    resume();
 }
 
 EventBound SafeHorizon::beyond(const GvtResult& result) const noexcept {
     const EventBound lookahead_on = result.gvt + core_.plan.rules.lookahead;
     if (!core_.plan.knows_arrivals()) return lookahead_on;
-    return std::max(lookahead_on, EventBound(result.gvt, result.generation + 1));
+    return std::max(lookahead_on, next_generation({result.gvt, result.generation}));
 }
 
 void SafeHorizon::on_gvt(const GvtResult& result, bool groups_move) noexcept {
@@ -36,11 +39,16 @@ bool SafeHorizon::is_reached(const GvtResult& result) noexcept {
     const EventBound gvt(result.gvt, result.generation);
     if (!is_fixed_) {
         is_fixed_ = true;
-        fixed_at_ =
-            is_alone_ ? EventBound(std::nextafter(core_.lead, time_infinity)) : beyond(result);
+        fixed_at_ = is_alone_ ? next_generation(core_.lead) : beyond(result);
         if (!is_on_) fixed_at_ = gvt;
+        core_.safe_before = std::min(core_.safe_before, fixed_at_);
     }
     return !(gvt < fixed_at_);
+}
+
+void SafeHorizon::resume() noexcept {
+    is_fixed_ = false;
+    if (is_on_ && is_alone_) core_.safe_before = time_infinity;
 }
 
 }  // namespace nw

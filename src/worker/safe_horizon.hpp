@@ -33,7 +33,7 @@ class SafeHorizon {
     // say so with the same round.
     bool is_reached(const GvtResult& result) noexcept;
     // After the run stood still.
-    void resume() noexcept { is_fixed_ = false; }
+    void resume() noexcept;
 
   private:
     WorkerCore& core_;  // its safe_before is changed here alone

@@ -71,7 +71,7 @@ struct WorkerCore {
 
     std::vector<Group*> groups;
     VirtualTime gvt = 0;        // as this worker knows it
-    VirtualTime lead = 0;       // of the event that was executed last
+    EventBound lead{0};         // of the event that was executed last
     EventBound safe_before{0};  // events before it are executed for good: safe_horizon.hpp
     Clock::time_point now{};    // of this turn
     StateKeeper keeper;

@@ -147,6 +147,8 @@ std::atomic<int> pressed{0};
 // Each LP sends to itself and others for ever; at a certain time one of them presses Ctrl-C.
 class EndlessProcess : public LogicalProcess {
   public:
+    static constexpr double lookahead = 0.25;
+
     explicit EndlessProcess(LpId) {}
     void on_start(Context& context) override { context.schedule(context.self(), 0.5, 0); }
     void on_event(Context& context, const Event& event) override {
@@ -166,6 +168,22 @@ class UnwillingProcess final : public EndlessProcess {
     bool can_end() const override { return false; }
 };
 
+// All events lie at whole times, many at each.
+class StepProcess final : public LogicalProcess {
+  public:
+    static constexpr double lookahead = 0;
+
+    explicit StepProcess(LpId) {}
+    void on_start(Context& context) override {
+        for (int i = 0; i < 100; ++i) context.schedule(context.self(), 1, 0);
+    }
+    void on_event(Context& context, const Event&) override {
+        if (context.self() == LpId{3} && context.now() > 20) pressed = SIGINT;
+        const LpId other{static_cast<std::uint32_t>(context.random().below(context.lps()))};
+        context.schedule(other, 1, 0);
+    }
+};
+
 template <class Process>
 class EndlessModel final : public Model {
   public:
@@ -173,7 +191,7 @@ class EndlessModel final : public Model {
     Setup setup() override {
         Setup setup;
         setup.lps = 16;
-        setup.lookahead = 0.25;
+        setup.lookahead = Process::lookahead;
         setup.payload_bytes_max = 8;
         setup.process = process<Process>();
         return setup;
@@ -203,6 +221,11 @@ std::uint64_t check_interrupted(Config config) {
 TEST_CASE("a signal ends a run in order: what is committed is the sequential run up to there") {
     for (const EngineKind engine : all_engines)
         CHECK(check_interrupted<EndlessProcess>(wild_config(engine)) > 0);
+    for (const std::uint32_t workers : {1u, 2u}) {
+        Config config = wild_config(EngineKind::timewarp);
+        config.workers = workers;
+        check_interrupted<StepProcess>(config);
+    }
     check_interrupted<UnwillingProcess>(wild_config(EngineKind::sequential));
     for (const std::uint32_t workers : {1u, 2u}) {
         Config config = wild_config(EngineKind::timewarp);
@@ -210,6 +233,39 @@ TEST_CASE("a signal ends a run in order: what is committed is the sequential run
         // With two workers what speculates may press it before the first commit, which is late.
         const std::uint64_t committed = check_interrupted<UnwillingProcess>(config);
         CHECK((committed > 0 || workers > 1));
+    }
+}
+
+// Never comes beyond time 1.
+class ChainProcess final : public LogicalProcess {
+  public:
+    static constexpr double lookahead = 0;
+
+    explicit ChainProcess(LpId) {}
+    void on_start(Context& context) override { context.schedule(context.self(), 1, 0); }
+    void on_event(Context& context, const Event&) override {
+        if (++links_ == 1000) pressed = SIGTERM;
+        context.schedule(context.self(), 0, 0);
+    }
+
+  private:
+    std::uint32_t links_ = 0;
+};
+
+TEST_CASE(
+    "a signal ends an endless chain of zero delays, of which nothing is safe but what is reached") {
+    for (const std::uint32_t workers : {1u, 2u, 3u}) {
+        for (const bool keeps : {false, true}) {
+            INFO("workers " << workers << ", --keep-safe-events " << keeps);
+            EndlessModel<ChainProcess> model;
+            Config config = wild_config(EngineKind::timewarp);
+            config.workers = workers;
+            config.keep_safe_events = keeps;
+            pressed = 0;
+            const RunResult result = run_model(model, config, pressed);
+            CHECK(static_cast<int>(result.reason) == static_cast<int>(EndReason::interrupted));
+            CHECK(result.end_time == 1);
+        }
     }
 }
 
