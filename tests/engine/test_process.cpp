@@ -1,7 +1,5 @@
 // Processes. Goal: what they wait for happens when and in the order that numawarp/process/ says, what they hold
-// is destroyed once, what they do wrong is the event's failure, and all of it is the same with rollbacks.
-//
-// Method: scenes note what they see; what rollbacks do is seen in digests.
+// is destroyed once, and what they do wrong is the event's failure. Method: scenes note what they see.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -505,111 +503,6 @@ TEST_CASE("messages wait until they are received, each kind for itself") {
                    auto number = s.env.receive<int>();
                }),
                "two kinds of messages have type 0"));
-}
-
-// --- Rollbacks -------------------------------------------------------------------------------------
-
-// Everything at once, and messages without end between all LPs.
-class Town final : public ProcessLp {
-  public:
-    explicit Town(LpId) {}
-    void start() override {
-        for (int i = 0; i < 4; ++i) env.start(citizen());
-        env.start(mail());
-        env.start(trouble());
-    }
-
-  private:
-    Process citizen() {
-        std::vector<double> memory;
-        for (;;) {
-            auto turn = env.random().chance(0.3) ? desk_.preempt(0) : desk_.request(1);
-            const auto cut = co_await interruptible(turn | env.delay(env.random().exponential(1)));
-            if (turn && !cut) co_await interruptible(env.delay(env.random().exponential(0.5)));
-            memory.push_back(env.now());
-            if (memory.size() > 20) memory = {};
-            co_await interruptible(tank_.put(1) & env.delay(env.random().uniform(0, 1)));
-            env.send(static_cast<LpId>(env.random().below(env.lps())),
-                     0.05 + env.random().exponential(0.3), Letter{static_cast<int>(memory.size())});
-        }
-    }
-    Process mail() {
-        for (;;) {
-            const Letter letter = co_await env.receive<Letter>();
-            co_await (tank_.get(letter.number % 3) | env.delay(0.1));
-            Outcome<int> age{env};
-            // A braced list, of whose place on the stack g++ 12 keeps the address in the frame.
-            const std::vector<Process> children{env.start(aging(age, letter.number)),
-                                                env.start(short_life(letter.number % 3))};
-            co_await any_of(children);
-            co_await all_of(children);
-            ages_ += co_await age;
-            victims_.push_back(env.start(short_life(letter.number)));
-        }
-    }
-    Process aging(Outcome<int>& age, int years) {
-        co_await env.delay(0.01 * years);
-        age.give(years);
-    }
-    Process short_life(int years) {
-        const std::string diary(static_cast<std::size_t>(years), 'x');
-        try {
-            co_await env.delay(0.1 * years);
-            if (diary.size() % 5 == 0) throw std::runtime_error(diary);
-        } catch (...) {
-            // By reference, its address would stand in the frame: under a sanitizer it is no memory of the LP's.
-        }
-    }
-    Process trouble() {
-        for (;;) {
-            co_await env.delay(env.random().exponential(0.7));
-            for (const Process& victim : victims_)
-                if (victim.is_alive()) victim.interrupt(std::string("trouble"));
-            victims_.clear();
-        }
-    }
-
-    Resource desk_{env};
-    Container tank_{env, 10, 5};
-    int ages_ = 0;
-    std::vector<Process> victims_;
-};
-
-class Towns final : public Model {
-  public:
-    Towns() : Model("towns", "all that processes can do") {}
-    Setup setup() override {
-        Setup setup;
-        setup.lps = 16;
-        setup.until = 40;
-        setup.lookahead = 0.05;
-        setup.payload_bytes_max = sizeof(Letter);
-        setup.process = process<Town>();
-        return setup;
-    }
-};
-
-TEST_CASE("processes end with one digest on every engine, with rollbacks and with forced ones") {
-    Towns towns;
-    const RunResult reference = run_model(towns, in_order());
-    REQUIRE(reference.totals[Counter::committed_events] > 1000);
-    for (const EngineKind engine : {EngineKind::conservative, EngineKind::timewarp}) {
-        for (const bool forced : {false, true}) {
-            if (forced && engine != EngineKind::timewarp) continue;
-            Config config = wild_config(engine);
-            config.keep_safe_events = engine == EngineKind::timewarp;
-            if (forced) {
-                config.check_rollback = 0.1;
-                config.rebind_seconds = 0.001;
-                config.check_rebind = 0.5;
-            }
-            const RunResult result = run_model(towns, config);
-            INFO(name_of(engine) << (forced ? ", forced" : ""));
-            CHECK(result.digest.hex() == reference.digest.hex());
-            if (engine == EngineKind::timewarp)
-                CHECK(result.totals[Counter::rolled_back_events] > 0);
-        }
-    }
 }
 
 }  // namespace
