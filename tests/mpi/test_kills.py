@@ -213,6 +213,7 @@ class Struck:
         # So often that it is nearly always being saved, or so that it gets on.
         is_to_end = retried or blow in (None, "STOP one")
         period_seconds = (0.02 if moment == "being saved" and not is_to_end
+                          else 0.03 if retried  # before it is over
                           else self.dice.choice([0.3, 1] if is_to_end else [0.05, 0.3]) if blow else 600)
         with self.start(period_seconds, is_to_end, retried) as launch:
             legal = {0}
@@ -259,7 +260,7 @@ def run_case(seed):
                                    "USR1 all", "STOP one"])))
     dice.shuffle(blows)
     if seed % 2 == 0:
-        blows.append(("saved", "KILL one, retried"))
+        blows.insert(dice.randrange(len(blows) + 1), ("saved", "KILL one, retried"))
     is_over = False
     try:
         for moment, blow in [*blows, (None, None), (None, None)]:
