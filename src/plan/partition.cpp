@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 #include <metis.h>
@@ -31,6 +33,12 @@ constexpr std::uint64_t metis_weight_max = std::uint64_t{1} << 30;  // of all li
 std::uint32_t choose_lps_per_group(std::uint32_t lps, std::uint32_t workers) {
     const std::uint32_t wanted = lps / (workers * groups_per_worker);
     return std::clamp(wanted, 1u, lps_per_group_max);
+}
+
+std::uint32_t likeness(const Setup& setup, LpId lp) {
+    if (setup.likeness) return setup.likeness(lp);
+    if (setup.lps.all().size() == 1) return 0;
+    return static_cast<std::uint32_t>(&setup.lps.kind_of(lp) - setup.lps.all().data());
 }
 
 // METIS k-way partition (Karypis and Kumar, "A fast and high quality multilevel scheme for
@@ -99,18 +107,18 @@ Partition::Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t work
                setup.lps.count() <= metis_vertices_max) {
         deal_by_parts(metis_parts(lps_, setup.links, workers), workers);
     } else {
-        deal_blocks((lps_ - 1) / lps_per_group_ + 1, workers);
+        deal_groups(setup, (lps_ - 1) / lps_per_group_ + 1, workers);
     }
 }
 
-Partition::Partition(const SavedPartition& saved, std::uint32_t ranks,
+Partition::Partition(const Setup& setup, const SavedPartition& saved, std::uint32_t ranks,
                      std::uint32_t workers_per_rank)
     : lps_(saved.lps), workers_per_rank_(workers_per_rank), slots_(saved.lps) {
     set_lps_per_group(saved.lps_per_group);
     if (!saved.slot_of_lp.empty())
         slots_ = SlotMap(lps_, saved.groups * lps_per_group_,
                          [&] { return [&](std::uint32_t lp) { return saved.slot_of_lp[lp]; }; });
-    deal_blocks(saved.groups, ranks * workers_per_rank);
+    deal_groups(setup, saved.groups, ranks * workers_per_rank);
 }
 
 void Partition::set_lps_per_group(std::uint32_t lps) noexcept {
@@ -118,10 +126,30 @@ void Partition::set_lps_per_group(std::uint32_t lps) noexcept {
     group_reciprocal_ = std::numeric_limits<std::uint64_t>::max() / lps + 1;
 }
 
-void Partition::deal_blocks(std::uint32_t groups, std::uint32_t workers) {
-    for (std::uint32_t g = 0; g < groups; ++g)
-        owners_.push_back(
-            owner_of(static_cast<std::uint32_t>(std::uint64_t{g} * workers / groups)));
+void Partition::deal_groups(const Setup& setup, std::uint32_t groups, std::uint32_t workers) {
+    // A group is like the LP in its middle. Of LPs that are not in blocks neighbours belong together.
+    const auto likeness_of = [&](std::uint32_t g) {
+        const std::uint64_t middle = (std::uint64_t{g} * 2 + 1) * lps_per_group_ / 2;
+        return slots_.is_in_order()
+                   ? likeness(setup, LpId{static_cast<std::uint32_t>(
+                                         std::min<std::uint64_t>(middle, lps_ - 1))})
+                   : 0;
+    };
+    struct Alike {
+        std::uint32_t groups = 0, dealt = 0;
+        std::uint32_t first = 0;  // worker modulo their number: few groups go where others ended
+    };
+    std::map<std::uint32_t, Alike> all;
+    for (std::uint32_t g = 0; g < groups; ++g) ++all[likeness_of(g)].groups;
+    std::uint32_t before = 0;
+    for (auto& [number, alike] : all) alike.first = std::exchange(before, before + alike.groups);
+    for (std::uint32_t g = 0; g < groups; ++g) {
+        Alike& alike = all[likeness_of(g)];
+        const std::uint64_t dealt = alike.dealt++;
+        const bool is_few = alike.groups < workers && all.size() > 1;
+        const std::uint64_t ahead = is_few ? dealt : dealt * workers / alike.groups;
+        owners_.push_back(owner_of(static_cast<std::uint32_t>((alike.first + ahead) % workers)));
+    }
 }
 
 void Partition::deal_by_parts(const std::vector<std::uint32_t>& part, std::uint32_t workers) {

@@ -2,8 +2,8 @@
 // every rank from the set-up, read-only afterwards.
 //
 // LPs are put in a row (the model's own map, METIS on its links, or blocks); the row is cut into
-// groups of equal size; each worker gets a stretch of groups. So "the record of LP i" is arithmetic:
-// place → group by one multiplication, not by a table. What stands on every rank is 4 bytes a group, and
+// groups of equal size; each worker gets a stretch of groups, where LPs are in blocks one of each kind. So "the
+// record of LP i" is arithmetic: place → group by one multiplication, not by a table. What stands on every rank is 4 bytes a group, and
 // what the row takes if it is not in order (slot_map.hpp).
 #pragma once
 
@@ -37,7 +37,8 @@ class Partition {
               std::uint32_t lps_per_group);
 
     // The same groups, dealt out in stretches to whatever workers there are. Requires: the same.
-    Partition(const SavedPartition& saved, std::uint32_t ranks, std::uint32_t workers_per_rank);
+    Partition(const Setup& setup, const SavedPartition& saved, std::uint32_t ranks,
+              std::uint32_t workers_per_rank);
     SavedPartition save() const;
 
     struct Position {
@@ -84,7 +85,8 @@ class Partition {
         return {static_cast<std::uint16_t>(worker / workers_per_rank_),
                 static_cast<std::uint16_t>(worker % workers_per_rank_)};
     }
-    void deal_blocks(std::uint32_t groups, std::uint32_t workers);
+    // Each worker gets a stretch of the groups of each kind, as far as groups are of one.
+    void deal_groups(const Setup& setup, std::uint32_t groups, std::uint32_t workers);
     // part[lp] modulo `workers` is the worker, of all ranks, that the LP starts on.
     void deal_by_parts(const std::vector<std::uint32_t>& part, std::uint32_t workers);
 

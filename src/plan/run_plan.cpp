@@ -45,7 +45,7 @@ RunPlan::RunPlan(const Setup& setup_, const Config& config_, std::uint32_t ranks
       rules{setup_.lps, std::max(setup_.payload_bytes_max, kinds.event_bytes_max()),
             setup_.lookahead, &kinds},
       state_keeping(state_keeping_of(kinds, config_)),
-      partition(saved != nullptr ? Partition(*saved, ranks_, workers_)
+      partition(saved != nullptr ? Partition(setup_, *saved, ranks_, workers_)
                                  : Partition(setup_, ranks_, workers_, config_.lps_per_group)) {}
 
 bool RunPlan::some_roll_back_by(Rollback method) const noexcept {

@@ -228,6 +228,7 @@ class RossModel final : public Model {
         setup.process.has_commit = any_has(&tw_lptype::commit) || !differences.empty();
         setup.preferred_rollback =
             setup.process.has_reverse ? Rollback::reverse : Rollback::snapshot;
+        setup.likeness = [](LpId id) { return table.type_of[index(id)]; };
         setup.outputs = {{"tw_output", {"text"}}};
         return setup;
     }

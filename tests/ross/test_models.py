@@ -31,6 +31,7 @@ class RossModels(Refusals):
                 self.expect(got == wanted, f"{program} {' '.join(words)}: {got}, wanted {wanted}")
         self.check_rollbacks()
         self.check_commits()
+        self.check_dealing()
         self.check_ranks()
         self.check_draws_before()
         self.check_refusals()
@@ -73,6 +74,13 @@ class RossModels(Refusals):
                                  ("--check-rollback", "0.5", "--rollback", "snapshot"))}
         self.expect(len(counted) == 1 and not str(counted).endswith("commits 0')}"),
                     f"with commits counted: {counted}")
+
+    def check_dealing(self):
+        """Each of two workers has LPs of each type: two thirds of the events are those of the first half, the tellers."""
+        workers = self.statistics_of("ross_bank", "--end=50", "--tellers=16", "--clerks=16", "--workers", "2",
+                                     "--rebind", "off")["workers_detail"]
+        committed = [worker["committed_events"] for worker in workers]
+        self.expect(min(committed) > 0.4 * sum(committed), f"events of the workers: {committed}")
 
     def check_ranks(self):
         launcher = ("mpirun", "--oversubscribe", "-n", "2")

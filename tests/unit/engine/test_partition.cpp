@@ -18,11 +18,15 @@ namespace {
 Setup draw_setup(Dice& dice) {
     Setup setup;
     setup.lps = static_cast<std::uint32_t>(1 + dice.below(300));
-    const std::size_t kind = dice.below(3);
+    const std::size_t kind = dice.below(4);
     for (std::uint32_t lp = 0; kind == 1 && lp < setup.lps; ++lp)
         setup.links.push_back({LpId{lp}, LpId{(lp * 7 + 1) % setup.lps}, 1 + lp % 3});
     for (std::uint32_t lp = 0; kind == 2 && lp < setup.lps; ++lp)
         setup.parts.push_back(static_cast<std::uint32_t>(dice.below(9)));
+    if (kind == 3)
+        setup.likeness = [first = dice.below(setup.lps.count())](LpId lp) {
+            return index(lp) < first ? 0u : 1u;
+        };
     return setup;
 }
 
@@ -40,7 +44,7 @@ TEST_CASE("Partition: saved and taken up by others, every LP has its old place i
         const SavedPartition saved = old.save();
         with_own_order += saved.slot_of_lp.empty() ? 0 : 1;
         const std::uint32_t ranks = draw(5), workers = draw(5);
-        const Partition now(saved, ranks, workers);
+        const Partition now(setup, saved, ranks, workers);
 
         REQUIRE(now.lps() == old.lps());
         REQUIRE(now.groups() == old.groups());
@@ -55,7 +59,8 @@ TEST_CASE("Partition: saved and taken up by others, every LP has its old place i
             const Partition::Owner owner = now.first_owner(g);
             REQUIRE(owner.rank < ranks);
             REQUIRE(owner.worker < workers);
-            REQUIRE((owners.empty() || *owners.rbegin() <= std::pair{owner.rank, owner.worker}));
+            REQUIRE((setup.likeness || owners.empty() ||
+                     *owners.rbegin() <= std::pair{owner.rank, owner.worker}));
             owners.insert({owner.rank, owner.worker});
         }
         // Nobody is left out while there is a group for everybody.
@@ -77,7 +82,43 @@ TEST_CASE("Partition: more workers in all than 16 bits count, and every one is i
     };
     const Partition blocks(setup, ranks, workers, 1);
     check(blocks);
-    check(Partition(blocks.save(), ranks, workers));
+    check(Partition(setup, blocks.save(), ranks, workers));
+}
+
+TEST_CASE("Partition: each worker has its share of each kind, in stretches") {
+    Setup setup;
+    SECTION("named ones") { setup.lps = kinds({{"node", 512}, {"host", 256}}); }
+    SECTION("by a number") {
+        setup.lps = 768;
+        setup.likeness = [](LpId lp) { return index(lp) < 512 ? 7u : 3u; };
+    }
+    constexpr std::uint32_t ranks = 2, workers = 2;
+    const auto check = [&](const Partition& partition) {
+        std::vector<std::vector<std::uint32_t>> nodes(4), hosts(4);
+        for (std::uint32_t lp = 0; lp < 768; ++lp) {
+            const Partition::Owner owner = partition.first_owner(partition.position(lp).group);
+            (lp < 512 ? nodes : hosts)[owner.rank * workers + owner.worker].push_back(lp);
+        }
+        for (std::uint32_t w = 0; w < 4; ++w) {
+            REQUIRE(nodes[w].size() == 128);
+            REQUIRE(nodes[w].back() - nodes[w].front() == 127);
+            REQUIRE(hosts[w].size() == 64);
+            REQUIRE(hosts[w].back() - hosts[w].front() == 63);
+        }
+    };
+    const Partition partition(setup, ranks, workers, 32);
+    check(partition);
+    check(Partition(setup, partition.save(), ranks, workers));
+}
+
+TEST_CASE("Partition: of many kinds with a group each every worker has some") {
+    Setup setup;
+    setup.lps = 12;
+    setup.likeness = [](LpId lp) { return index(lp) / 2; };
+    const Partition partition(setup, 1, 3, 2);
+    std::vector<std::uint32_t> groups_of(3);
+    for (std::uint32_t g = 0; g < 6; ++g) ++groups_of[partition.first_owner(g).worker];
+    REQUIRE(groups_of == std::vector<std::uint32_t>{2, 2, 2});
 }
 
 // Slots by LP, in the order in which parts deal them.
