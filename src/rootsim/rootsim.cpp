@@ -45,6 +45,7 @@ class RootsimModel final : public Model {
     }
     void on_worker_start() override { stopper.listen(); }
     Setup setup() override {
+        master_seed = seed_;
         Setup setup =
             setup_of({of_.dispatcher, of_.committed, LP_INIT, LP_FINI, stream_of, of_.lps}, seed_);
         if (of_.termination_time > 0) setup.until = of_.termination_time;
@@ -59,11 +60,12 @@ class RootsimModel final : public Model {
 // The configuration as options of ours.
 std::vector<std::string> options_of(const simulation_configuration& of) {
     std::vector<std::string> words;
-    if (of.serial)
+    const bool is_serial = of.synchronization != 0 ? of.synchronization == SERIAL : of.serial;
+    if (is_serial)
         words.insert(words.end(), {"--engine", "sequential"});
     else if (of.n_threads > 0)
         words.insert(words.end(), {"--workers", std::to_string(of.n_threads)});
-    if (!of.serial && !of.core_binding) words.insert(words.end(), {"--pin", "off"});
+    if (!is_serial && !of.core_binding) words.insert(words.end(), {"--pin", "off"});
     if (of.log_level == LOG_SILENT) words.emplace_back("--quiet");
     if (of.stats_file != nullptr)
         words.insert(words.end(), {"--stats", std::string(of.stats_file) + ".json"});
@@ -96,7 +98,10 @@ int RootsimInit(const simulation_configuration* conf) {
         return refuse("dispatcher and committed: must be set");
     if (!(conf->termination_time >= 0))
         return refuse("termination_time: must be above 0, or 0 for none");
+    if (conf->synchronization > TIME_WARP)
+        return refuse("synchronization: must be SERIAL or TIME_WARP, or 0 for what serial says");
     configuration = *conf;
+    master_seed = conf->prng_seed;
     return 0;
 }
 

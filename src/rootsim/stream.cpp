@@ -6,6 +6,8 @@
 
 namespace nw::rootsim {
 
+constinit std::uint64_t master_seed = 0;
+
 Generator stream_of(std::uint64_t lp, std::uint64_t seed) {
     using Words = std::array<std::uint32_t, 8>;
     constexpr std::array<std::uint32_t, 4> key{0xd0a8f58a, 0x33359424, 0x09baa55b, 0x80e1bdb0};

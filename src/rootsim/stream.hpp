@@ -14,6 +14,9 @@ namespace nw::rootsim {
 // Needham: "Correction to XTEA", 1998) with a key of ROOT-Sim's.
 Generator stream_of(std::uint64_t lp, std::uint64_t seed);
 
+// Of the run, for streams that a model begins itself: written before handlers run.
+extern constinit std::uint64_t master_seed;
+
 inline std::uint64_t next(Generator& s) noexcept {
     const std::uint64_t result = std::rotl(s[1] * 5, 7) * 9;
     const std::uint64_t shifted = s[1] << 17;

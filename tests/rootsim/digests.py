@@ -7,7 +7,8 @@ import json
 from programs import Programs
 
 programs = Programs()
-MODELS = {"rootsim_post": [], "rootsim_queue": ["--lp", 64], "rootsim_couriers": ["--lp", 64]}
+MODELS = {"rootsim_post": [], "rootsim_queue": ["--lp", 64], "rootsim_couriers": ["--lp", 64],
+          "rootsim_ferries": []}
 VARIANTS = [["--workers", workers, "--lps-per-group", group, "--window", "off"]
             for workers in (1, 2, 4) for group in (1, "auto")]
 VARIANTS += [["--workers", 2, "--state-saving-interval", 1, "--check-rollback", 0.1],

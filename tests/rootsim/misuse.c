@@ -36,6 +36,7 @@ int main(int argc, char **argv) {
     const struct simulation_configuration conf = {.lps = broken("many") ? UINT64_C(1) << 32 : 8,
                                                   .termination_time = 10,
                                                   .log_level = LOG_SILENT,
+                                                  .synchronization = broken("third") ? 3 : 0,
                                                   .dispatcher = broken("none") ? NULL : process,
                                                   .committed = can_end};
     if (broken("outside")) ScheduleNewEvent(0, 1, 1, NULL, 0);

@@ -22,6 +22,7 @@ for options in (["--engine", "sequential"], ["--workers", 2]):
 
 refusals.refused(3, ["ScheduleNewEvent()", "legal: in a handler"], "rootsim_misuse", "outside", "--")
 refusals.refused(2, ["lps: must be"], "rootsim_misuse", "many", "--")
+refusals.refused(2, ["synchronization: must be SERIAL or TIME_WARP"], "rootsim_misuse", "third", "--")
 refusals.refused(2, ["dispatcher", "must be set"], "rootsim_misuse", "none", "--")
 refusals.refused(2, ["past: unexpected"], "rootsim_misuse", "past")
 refusals.accepted("rootsim_misuse", "--until", 5)

@@ -17,7 +17,8 @@ DRAWN = {
 
 programs = Programs()
 for seed, drawn in DRAWN.items():
-    done = programs.run("rootsim_streams", "--prng-seed", seed)
-    programs.expect(done.stdout == drawn and not done.stderr,
-                    f"--prng-seed {seed}:\n{done.stdout}{done.stderr}")
+    for program in "rootsim_streams", "rootsim_own_streams":
+        done = programs.run(program, "--prng-seed", seed)
+        programs.expect(done.stdout == drawn and not done.stderr,
+                        f"{program} --prng-seed {seed}:\n{done.stdout}{done.stderr}")
 programs.leave()

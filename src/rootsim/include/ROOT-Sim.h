@@ -3,7 +3,8 @@
  * with it, and where it differs.
  *
  * ROOT-Sim's own libraries of random numbers and topologies were part of this header before 3.0.0: a
- * program that links numawarp::rootsim_libraries has them here again. */
+ * program that links numawarp::rootsim_libraries has them here again. Those that came after it, whose random
+ * numbers are drawn from streams of the model's own, are <ROOT-Sim/random.h> and <ROOT-Sim/topology.h>. */
 #pragma once
 
 #include <float.h>
@@ -38,6 +39,8 @@ typedef bool (*CanEnd_t)(lp_id_t me, const void *snapshot);
 
 enum log_level { LOG_TRACE, LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR, LOG_FATAL, LOG_SILENT };
 
+enum synchronization_algorithm { SERIAL = 1, TIME_WARP };
+
 /* What is said to mean nothing is read by nobody: numawarp has options of its own for it. */
 struct simulation_configuration {
     lp_id_t lps;
@@ -53,6 +56,8 @@ struct simulation_configuration {
     bool serial;                /* --engine sequential */
     ProcessEvent_t dispatcher;
     CanEnd_t committed;
+    /* Came after 3.0.0. Where it is not 0, `serial` means nothing. */
+    enum synchronization_algorithm synchronization;
 };
 
 /* 0, or -1 after a line on standard error. */

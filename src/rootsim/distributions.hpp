@@ -1,0 +1,70 @@
+// ROOT-Sim's distributions, of the draws of a generator: the same numbers of the same draws. Logarithms are the C
+// library's, as there, for equal numbers on the same machine.
+#pragma once
+
+#include <cmath>
+
+#include "rootsim/stream.hpp"
+
+namespace nw::rootsim {
+
+// Exponential, of mean 1.
+inline double draw_exponential(Generator& from) { return -std::log(1 - next_uniform(from)); }
+
+// Marsaglia's polar method; the second number of a pair is not kept.
+inline double draw_normal(Generator& from) {
+    for (;;) {
+        const double x = 2 * next_uniform(from) - 1;
+        const double y = 2 * next_uniform(from) - 1;
+        const double square = x * x + y * y;
+        if (square < 1 && square != 0) return x * std::sqrt(-2 * std::log(square) / square);
+    }
+}
+
+// min and max among them.
+inline int draw_range(Generator& from, int min, int max) {
+    return static_cast<int>(std::floor(next_uniform(from) * (max - min + 1))) + min;
+}
+
+inline int draw_range_non_uniform(Generator& from, int x, int min, int max) {
+    const int first = draw_range(from, 0, x);
+    return (first | draw_range(from, min, max)) % (max - min + 1) + min;
+}
+
+inline double draw_gamma(Generator& from, unsigned order) {
+    if (order < 6) {
+        double product = 1;
+        for (unsigned i = 0; i < order; ++i) product *= 1 - next_uniform(from);
+        return -std::log(product);
+    }
+    // Rejection, with the tangent of an angle from a point of the half disk.
+    const double mode = order - 1;
+    const double width = std::sqrt(2 * mode + 1);
+    for (;;) {
+        double x = 0;
+        double y = 0;
+        do {
+            x = next_uniform(from);
+            y = 2 * next_uniform(from) - 1;
+        } while (x * x + y * y > 1);
+        const double tangent = y / x;
+        const double offset = width * tangent;
+        const double value = offset + mode;
+        if (value >= 0 &&
+            next_uniform(from) <=
+                (1 + tangent * tangent) * std::exp(mode * std::log(value / mode) - offset))
+            return value;
+    }
+}
+
+inline unsigned draw_zipf(Generator& from, double skew, unsigned limit) {
+    const double b = std::pow(2, skew - 1);
+    for (;;) {
+        const double x = std::floor(std::pow(next_uniform(from), -1 / skew - 1));
+        if (x > limit) continue;
+        const double t = std::pow(1 + 1 / x, skew - 1);
+        if (next_uniform(from) * x * (t - 1) * b <= t * (b - 1)) return static_cast<unsigned>(x);
+    }
+}
+
+}  // namespace nw::rootsim

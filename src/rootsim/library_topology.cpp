@@ -1,0 +1,91 @@
+// ROOT-Sim's topologies as they are after core 3.0.0: the first parameter.
+#include <algorithm>
+
+#include "rootsim/include/ROOT-Sim/topology.h"
+#include "rootsim/topologies.hpp"
+
+using namespace nw::rootsim;
+
+namespace {
+
+using Link = topology::Link;
+
+constexpr const char* only_graph = "only a graph has links";
+
+const Link* find_link(const std::vector<Link>& links, std::uint64_t to) {
+    const auto link =
+        std::find_if(links.begin(), links.end(), [to](const Link& one) { return one.to == to; });
+    return link != links.end() ? &*link : nullptr;
+}
+
+// Null after a line.
+Link* link_of(const char* function, topology* of, std::uint64_t from, std::uint64_t to) {
+    if (of->geometry != TOPOLOGY_GRAPH)
+        return refuse_topology<Link*>(function, only_graph, nullptr);
+    const Link* const link = from < of->regions ? find_link(of->links[from], to) : nullptr;
+    if (link == nullptr) return refuse_topology<Link*>(function, "there is no such link", nullptr);
+    return const_cast<Link*>(link);
+}
+
+// Calls step(region) for each that has a link to `to`. False after a line.
+template <class Step>
+bool visit_sources(const char* function, const topology& of, std::uint64_t to, Step step) {
+    if (of.geometry != TOPOLOGY_GRAPH) return refuse_topology(function, only_graph, false);
+    if (to >= of.regions) return refuse_topology(function, "there is no such region", false);
+    for (std::uint64_t from = 0; from < of.regions; ++from)
+        if (find_link(of.links[from], to) != nullptr) step(from);
+    return true;
+}
+
+}  // namespace
+
+std::uint64_t GetReceiver(topology* of, std::uint64_t from, topology_direction direction) {
+    return get_receiver(*of, from, direction);
+}
+std::uint64_t CountDirections(topology* of, std::uint64_t from) {
+    return count_directions(*of, from);
+}
+bool IsNeighbor(topology* of, std::uint64_t from, std::uint64_t to) {
+    return is_neighbour(*of, from, to);
+}
+
+void GetAllReceivers(topology* of, std::uint64_t from, std::uint64_t* receivers) {
+    constexpr const char* name = "GetAllReceivers";
+    if (from >= of->regions) return void(refuse_topology(name, "there is no such region", false));
+    if (of->geometry == TOPOLOGY_STAR || of->geometry == TOPOLOGY_FCMESH)
+        return void(refuse_topology(name, "legal: not in a star or a mesh", false));
+    if (of->geometry == TOPOLOGY_GRAPH)
+        for (const Link& link : of->links[from]) *receivers++ = link.to;
+    for (const topology_direction direction : directions_of(of->geometry))
+        if (const std::uint64_t to = neighbour(*of, from, direction); to != INVALID_DIRECTION)
+            *receivers++ = to;
+}
+
+std::uint64_t CountSources(topology* of, std::uint64_t me) {
+    std::uint64_t sources = 0;
+    visit_sources("CountSources", *of, me, [&](std::uint64_t) { ++sources; });
+    return sources;
+}
+
+void GetAllSources(topology* of, std::uint64_t to, std::uint64_t* sources) {
+    visit_sources("GetAllSources", *of, to, [&](std::uint64_t from) { *sources++ = from; });
+}
+
+bool NormalizeLinkProbabilities(topology* of) {
+    if (of->geometry != TOPOLOGY_GRAPH)
+        return refuse_topology("NormalizeLinkProbabilities", only_graph, false);
+    for (std::vector<Link>& links : of->links)
+        for (Link& link : links) link.probability = 1 / static_cast<double>(links.size());
+    return true;
+}
+
+bool SetTopologyLinkData(topology* of, std::uint64_t from, std::uint64_t to, void* data) {
+    Link* const link = link_of("SetTopologyLinkData", of, from, to);
+    if (link != nullptr) link->data = data;
+    return link != nullptr;
+}
+
+void* GetTopologyLinkData(topology* of, std::uint64_t from, std::uint64_t to) {
+    const Link* const link = link_of("GetTopologyLinkData", of, from, to);
+    return link != nullptr ? link->data : nullptr;
+}

@@ -1,0 +1,45 @@
+// ROOT-Sim's topologies, as both of their interfaces call them. Who a neighbour is, and how many random numbers it
+// takes to find one, is as there.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <span>
+#include <vector>
+
+#include "rootsim/include/rootsim/topologies.h"
+
+struct topology {
+    struct Link {
+        std::uint64_t to;
+        double probability;
+        void* data = nullptr;  // the model's
+    };
+
+    topology_geometry geometry;
+    std::uint64_t regions;
+    std::uint64_t height;
+    std::uint64_t width;
+    std::vector<std::vector<Link>> links;  // of a graph: by region
+};
+
+namespace nw::rootsim {
+
+// In the order in which neighbours are told. Empty where all neighbours are found by chance.
+std::span<const topology_direction> directions_of(topology_geometry geometry);
+// Requires: a direction of directions_of().
+std::uint64_t neighbour(const topology& of, std::uint64_t from, topology_direction direction);
+
+// These are the functions of these names.
+std::uint64_t get_receiver(const topology& of, std::uint64_t from, topology_direction direction);
+std::uint64_t count_directions(const topology& of, std::uint64_t from);
+bool is_neighbour(const topology& of, std::uint64_t from, std::uint64_t to);
+
+// After a line on standard error.
+template <class Value>
+Value refuse_topology(const char* function, const char* line, Value value) {
+    std::fprintf(stderr, "numawarp: %s(): %s\n", function, line);
+    return value;
+}
+
+}  // namespace nw::rootsim
