@@ -92,6 +92,7 @@ int refuse(const char* line) {
 int RootsimInit(const simulation_configuration* conf) {
     using namespace nw::rootsim;
     configuration.reset();
+    if (conf == nullptr) return refuse("there must be a configuration, and no null pointer");
     if (conf->lps == 0 || conf->lps > UINT32_MAX)
         return refuse("lps: must be from 1 to 4294967295");
     if (conf->dispatcher == nullptr || conf->committed == nullptr)

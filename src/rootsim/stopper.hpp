@@ -22,9 +22,11 @@ class Stopper {
             struct sigaction ignore {};
             ignore.sa_handler = SIG_IGN;
             sigaction(SIGTERM, &ignore, &old_);
+            stopper_.is_running_ = true;
         }
         ~Running() {
-            stopper_.is_listening_ = stopper_.is_wanted_ = stopper_.is_sent_ = false;
+            stopper_.is_running_ = stopper_.is_listening_ = stopper_.is_wanted_ =
+                stopper_.is_sent_ = false;
             sigaction(SIGTERM, &old_, nullptr);
         }
         Running(const Running&) = delete;
@@ -35,7 +37,9 @@ class Stopper {
         struct sigaction old_ {};
     };
 
+    // Where there is no run, nothing.
     void stop() {
+        if (!is_running_) return;
         is_wanted_ = true;
         send();
     }
@@ -52,6 +56,7 @@ class Stopper {
     }
 
     // Sequentially consistent: of stop() and listen() at the same time one sees both.
+    std::atomic<bool> is_running_ = false;
     std::atomic<bool> is_wanted_ = false;
     std::atomic<bool> is_listening_ = false;
     std::atomic<bool> is_sent_ = false;

@@ -39,6 +39,8 @@ int main(int argc, char **argv) {
                                                   .synchronization = broken("third") ? 3 : 0,
                                                   .dispatcher = broken("none") ? NULL : process,
                                                   .committed = can_end};
+    if (broken("early")) RootsimStop();
+    if (broken("null")) return RootsimInit(NULL) == -1 ? 2 : 0;
     if (broken("outside")) ScheduleNewEvent(0, 1, 1, NULL, 0);
     if (RootsimInit(&conf) != 0) return 2;
     return RootsimRun();

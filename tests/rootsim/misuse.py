@@ -24,6 +24,9 @@ refusals.refused(3, ["ScheduleNewEvent()", "legal: in a handler"], "rootsim_misu
 refusals.refused(2, ["lps: must be"], "rootsim_misuse", "many", "--")
 refusals.refused(2, ["synchronization: must be SERIAL or TIME_WARP"], "rootsim_misuse", "third", "--")
 refusals.refused(2, ["dispatcher", "must be set"], "rootsim_misuse", "none", "--")
+refusals.refused(2, ["there must be a configuration"], "rootsim_misuse", "null", "--")
+# There is no run yet that it could end.
+refusals.accepted("rootsim_misuse", "early", "--", "--until", 5)
 refusals.refused(2, ["past: unexpected"], "rootsim_misuse", "past")
 refusals.accepted("rootsim_misuse", "--until", 5)
 refusals.accepted("rootsim_misuse", "nothing", "--", "--until", 5)

@@ -64,7 +64,8 @@ struct simulation_configuration {
 extern int RootsimInit(const struct simulation_configuration *conf);
 /* The whole run: the exit code that the program should end with, or -1 without a configuration. */
 extern int RootsimRun(void);
-/* Ends the run soon, from any thread of the program but not from a handler or CanEnd. */
+/* Ends the run soon, from any thread of the program but not from a handler or CanEnd. Where there is no run,
+ * nothing. */
 extern void RootsimStop(void);
 
 /* In a handler only. The event's time is `timestamp`, to the bit. */
