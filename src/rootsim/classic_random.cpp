@@ -7,6 +7,7 @@
 
 #include "rootsim/classic.hpp"
 #include "rootsim/classic_include/ROOT-Sim.h"
+#include "rootsim/distributions.hpp"
 #include "rootsim/lp.hpp"
 
 namespace nw::rootsim {
@@ -85,23 +86,7 @@ double Gamma(int ia) {
         for (int i = 0; i < ia; ++i) product *= Random();
         return -std::log(product);
     }
-    // Rejection, with the tangent of an angle from a point of the half disk.
-    const double mode = ia - 1;
-    const double width = std::sqrt(2 * mode + 1);
-    for (;;) {
-        double x = 0;
-        double y = 0;
-        do {
-            x = Random();
-            y = 2 * Random() - 1;
-        } while (x * x + y * y > 1);
-        const double tangent = y / x;
-        const double value = width * tangent + mode;
-        if (value < 0) continue;
-        const double bound =
-            (1 + tangent * tangent) * std::exp(mode * std::log(value / mode) - width * tangent);
-        if (Random() <= bound) return value;
-    }
+    return nw::rootsim::draw_gamma_by_rejection(static_cast<unsigned>(ia), Random);
 }
 
 double Poisson() { return Gamma(1); }

@@ -31,30 +31,34 @@ inline int draw_range_non_uniform(Generator& from, int x, int min, int max) {
     return (first | draw_range(from, min, max)) % (max - min + 1) + min;
 }
 
-inline double draw_gamma(Generator& from, unsigned order) {
-    if (order < 6) {
-        double product = 1;
-        for (unsigned i = 0; i < order; ++i) product *= 1 - next_uniform(from);
-        return -std::log(product);
-    }
-    // Rejection, with the tangent of an angle from a point of the half disk.
+// Of an order from 2 on; `uniform` is in [0, 1). Rejection, with the tangent of an angle from a point of the half disk.
+template <class Uniform>
+double draw_gamma_by_rejection(unsigned order, Uniform uniform) {
     const double mode = order - 1;
     const double width = std::sqrt(2 * mode + 1);
     for (;;) {
         double x = 0;
         double y = 0;
         do {
-            x = next_uniform(from);
-            y = 2 * next_uniform(from) - 1;
+            x = uniform();
+            y = 2 * uniform() - 1;
         } while (x * x + y * y > 1);
         const double tangent = y / x;
         const double offset = width * tangent;
         const double value = offset + mode;
         if (value >= 0 &&
-            next_uniform(from) <=
-                (1 + tangent * tangent) * std::exp(mode * std::log(value / mode) - offset))
+            uniform() <= (1 + tangent * tangent) * std::exp(mode * std::log(value / mode) - offset))
             return value;
     }
+}
+
+inline double draw_gamma(Generator& from, unsigned order) {
+    if (order < 6) {
+        double product = 1;
+        for (unsigned i = 0; i < order; ++i) product *= 1 - next_uniform(from);
+        return -std::log(product);
+    }
+    return draw_gamma_by_rejection(order, [&] { return next_uniform(from); });
 }
 
 inline unsigned draw_zipf(Generator& from, double skew, unsigned limit) {

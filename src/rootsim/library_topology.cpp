@@ -1,6 +1,4 @@
 // ROOT-Sim's topologies as they are after core 3.0.0: the first parameter.
-#include <algorithm>
-
 #include "rootsim/include/ROOT-Sim/topology.h"
 #include "rootsim/topologies.hpp"
 
@@ -12,28 +10,22 @@ using Link = topology::Link;
 
 constexpr const char* only_graph = "only a graph has links";
 
-const Link* find_link(const std::vector<Link>& links, std::uint64_t to) {
-    const auto link =
-        std::find_if(links.begin(), links.end(), [to](const Link& one) { return one.to == to; });
-    return link != links.end() ? &*link : nullptr;
-}
-
 // Null after a line.
 Link* link_of(const char* function, topology* of, std::uint64_t from, std::uint64_t to) {
     if (of->geometry != TOPOLOGY_GRAPH)
         return refuse_topology<Link*>(function, only_graph, nullptr);
-    const Link* const link = from < of->regions ? find_link(of->links[from], to) : nullptr;
-    if (link == nullptr) return refuse_topology<Link*>(function, "there is no such link", nullptr);
-    return const_cast<Link*>(link);
+    Link* const link = from < of->regions ? find_link(*of, from, to) : nullptr;
+    return link != nullptr ? link
+                           : refuse_topology<Link*>(function, "there is no such link", nullptr);
 }
 
 // Calls step(region) for each that has a link to `to`. False after a line.
 template <class Step>
-bool visit_sources(const char* function, const topology& of, std::uint64_t to, Step step) {
+bool visit_sources(const char* function, topology& of, std::uint64_t to, Step step) {
     if (of.geometry != TOPOLOGY_GRAPH) return refuse_topology(function, only_graph, false);
     if (to >= of.regions) return refuse_topology(function, "there is no such region", false);
     for (std::uint64_t from = 0; from < of.regions; ++from)
-        if (find_link(of.links[from], to) != nullptr) step(from);
+        if (find_link(of, from, to) != nullptr) step(from);
     return true;
 }
 

@@ -181,7 +181,14 @@ std::uint64_t count_directions(const topology& of, std::uint64_t from) {
         }));
 }
 
-bool is_neighbour(const topology& of, std::uint64_t from, std::uint64_t to) {
+topology::Link* find_link(topology& of, std::uint64_t from, std::uint64_t to) {
+    std::vector<topology::Link>& links = of.links[from];
+    const auto link = std::find_if(links.begin(), links.end(),
+                                   [to](const topology::Link& one) { return one.to == to; });
+    return link != links.end() ? &*link : nullptr;
+}
+
+bool is_neighbour(topology& of, std::uint64_t from, std::uint64_t to) {
     if (from >= of.regions || to >= of.regions) return false;
     switch (of.geometry) {
         case TOPOLOGY_STAR:
@@ -189,8 +196,7 @@ bool is_neighbour(const topology& of, std::uint64_t from, std::uint64_t to) {
         case TOPOLOGY_FCMESH:
             return true;
         case TOPOLOGY_GRAPH:
-            return std::any_of(of.links[from].begin(), of.links[from].end(),
-                               [to](const topology::Link& link) { return link.to == to; });
+            return find_link(of, from, to) != nullptr;
         default:
             break;
     }
@@ -240,12 +246,9 @@ bool AddTopologyLink(topology* of, std::uint64_t from, std::uint64_t to, double 
         return refuse_topology(name, "a probability is from 0 to 1", false);
     if (from >= of->regions || to >= of->regions)
         return refuse_topology(name, "there is no such region", false);
-    std::vector<topology::Link>& links = of->links[from];
-    const auto known = std::find_if(links.begin(), links.end(),
-                                    [to](const topology::Link& link) { return link.to == to; });
-    if (known != links.end())
+    if (topology::Link* const known = nw::rootsim::find_link(*of, from, to); known != nullptr)
         known->probability = probability;
     else
-        links.push_back({to, probability});
+        of->links[from].push_back({to, probability});
     return true;
 }

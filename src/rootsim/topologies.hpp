@@ -30,10 +30,12 @@ std::span<const topology_direction> directions_of(topology_geometry geometry);
 // Requires: a direction of directions_of().
 std::uint64_t neighbour(const topology& of, std::uint64_t from, topology_direction direction);
 
-// These are the functions of these names.
+// What GetReceiver(), CountDirections() and IsNeighbor() say.
 std::uint64_t get_receiver(const topology& of, std::uint64_t from, topology_direction direction);
 std::uint64_t count_directions(const topology& of, std::uint64_t from);
-bool is_neighbour(const topology& of, std::uint64_t from, std::uint64_t to);
+bool is_neighbour(topology& of, std::uint64_t from, std::uint64_t to);
+// Null: there is none. Requires: a graph that has a region `from`.
+topology::Link* find_link(topology& of, std::uint64_t from, std::uint64_t to);
 
 // After a line on standard error.
 template <class Value>

@@ -1,6 +1,5 @@
 /* Ferries in the style of ROOT-Sim after 3.0.0: islands draw from streams in their own state, and ferries go along the
- * links of a graph, each of which has its length. Now and then a ship goes around the islands, which lie in
- * a ring. The run ends when each island has seen enough of them; it then says what it has seen. */
+ * links of a graph, each of which has its length. Ships go around the islands, which lie in a ring. The run ends when each island has seen enough of them; it then says what it has seen. */
 #include <ROOT-Sim.h>
 #include <ROOT-Sim/random.h>
 #include <ROOT-Sim/topology.h>
