@@ -2,9 +2,9 @@
 // every rank from the set-up, read-only afterwards.
 //
 // LPs are put in a row (the model's own map, METIS on its links, or blocks); the row is cut into
-// groups of equal size; each worker gets a stretch of groups, where LPs are in blocks one of each kind. So "the
-// record of LP i" is arithmetic: place → group by one multiplication, not by a table. What stands on every rank is 4 bytes a group, and
-// what the row takes if it is not in order (slot_map.hpp).
+// groups of equal size; each worker gets a stretch of groups, where LPs are in blocks one of each kind.
+// So "the record of LP i" is arithmetic: place → group by one multiplication, not by a table. What
+// stands on every rank is 4 bytes a group, and what the row takes if it is not in order (slot_map.hpp).
 #pragma once
 
 #include <cstdint>

@@ -67,9 +67,10 @@ struct Setup {
     // The model's own map, if it knows better than its links do: for each LP a part; LPs of part p
     // start on worker p modulo the number of workers of all ranks. Empty: none.
     std::vector<std::uint32_t> parts{};
-    // What an LP is like, where kinds do not say it: LPs of one number have about as much to do. Where LPs are dealt
-    // out in blocks, each worker starts with its share of each kind, or number. Any number; the same for an
-    // LP each time. Empty: the kinds.
+    // What an LP is like, where kinds do not say it: LPs of one number have about as much to do. Where
+    // LPs are dealt out in blocks, each worker starts with its share of each kind, or number, as far as
+    // these fill groups: the LP in the middle of a group speaks for it. Any number; the same for an LP
+    // each time, on every rank. Empty: the kinds.
     std::function<std::uint32_t(LpId)> likeness{};
 };
 
