@@ -2,13 +2,13 @@
 // fails in order ends the run with a ModelError that says where, whichever engine runs it.
 //
 // Method: gap_model.hpp, whose LPs fail in every way that is covered, as soon as a number is missing.
+// test_stepped_failures.cpp plays the same through schedules that a seed draws.
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "tests/engine/engines.hpp"
 #include "tests/engine/gap_model.hpp"
-#include "tests/engine/stepped_run.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/effort.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -19,27 +19,6 @@ namespace {
 std::string sequential_digest() {
     GapModel model({});
     return run_model(model, wild_config(EngineKind::sequential)).digest.hex();
-}
-
-TEST_CASE("a handler that fails in a mis-speculated state is undone, whatever it does") {
-    const std::string expected = sequential_digest();
-    for (const Fault fault : all_faults) {
-        INFO(name_of(fault));
-        std::uint64_t failed = 0;
-        for (std::uint64_t seed = 1; seed <= effort(5); ++seed) {
-            INFO("schedule " << seed);
-            GapModel model({.fault = fault});
-            const Setup setup = model.setup();
-            Config config = wild_config(EngineKind::timewarp);
-            config.state_saving_interval = 1 + static_cast<std::uint32_t>(seed % 3);
-            SteppedRun run(setup, config, {.ranks = 1 + static_cast<std::uint32_t>(seed % 2)},
-                           seed);
-            REQUIRE_NOTHROW(run.run());
-            CHECK(run.digest() == expected);
-            failed += run.counters()[Counter::failed_speculations];
-        }
-        CHECK(failed > 0);
-    }
 }
 
 TEST_CASE("with real threads, too, failures in mis-speculated states are undone") {
@@ -95,21 +74,6 @@ TEST_CASE("a failure in on_end ends the run with LP and time") {
             INFO(error);
             CHECK(error.find("LP 7 at time 400 in on_end(): ") == 0);
         }
-    }
-}
-
-TEST_CASE("can_end() that fails in a mis-speculated state is undone") {
-    GapModel reference({.hook = Hook::can_end});
-    const std::string expected =
-        run_model(reference, wild_config(EngineKind::sequential)).digest.hex();
-    for (const Fault fault : {Fault::exception, Fault::null_pointer}) {
-        INFO(name_of(fault));
-        GapModel model({.fault = fault, .hook = Hook::can_end});
-        const Setup setup = model.setup();
-        SteppedRun run(setup, wild_config(EngineKind::timewarp), {}, 3);
-        REQUIRE_NOTHROW(run.run());
-        CHECK(run.digest() == expected);
-        CHECK(run.counters()[Counter::failed_speculations] > 0);
     }
 }
 

@@ -1,0 +1,57 @@
+// Goal: a handler or can_end() that fails only because it was run too early is undone, in every
+// schedule of workers and ranks that a seed draws.
+//
+// Method: gap_model.hpp in stepped_run.hpp, all in one thread. With real threads: test_failures.cpp.
+#include <cstdint>
+#include <string>
+
+#include "tests/engine/engines.hpp"
+#include "tests/engine/gap_model.hpp"
+#include "tests/engine/stepped_run.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/effort.hpp"
+
+namespace nw::test {
+namespace {
+
+std::string sequential_digest(const GapPlan& plan) {
+    GapModel model(plan);
+    return run_model(model, wild_config(EngineKind::sequential)).digest.hex();
+}
+
+TEST_CASE("a handler that fails in a mis-speculated state is undone, whatever it does") {
+    const std::string expected = sequential_digest({});
+    for (const Fault fault : all_faults) {
+        INFO(name_of(fault));
+        std::uint64_t failed = 0;
+        for (std::uint64_t seed = 1; seed <= effort(5); ++seed) {
+            INFO("schedule " << seed);
+            GapModel model({.fault = fault});
+            const Setup setup = model.setup();
+            Config config = wild_config(EngineKind::timewarp);
+            config.state_saving_interval = 1 + static_cast<std::uint32_t>(seed % 3);
+            SteppedRun run(setup, config, {.ranks = 1 + static_cast<std::uint32_t>(seed % 2)},
+                           seed);
+            REQUIRE_NOTHROW(run.run());
+            CHECK(run.digest() == expected);
+            failed += run.counters()[Counter::failed_speculations];
+        }
+        CHECK(failed > 0);
+    }
+}
+
+TEST_CASE("can_end() that fails in a mis-speculated state is undone") {
+    const std::string expected = sequential_digest({.hook = Hook::can_end});
+    for (const Fault fault : {Fault::exception, Fault::null_pointer}) {
+        INFO(name_of(fault));
+        GapModel model({.fault = fault, .hook = Hook::can_end});
+        const Setup setup = model.setup();
+        SteppedRun run(setup, wild_config(EngineKind::timewarp), {}, 3);
+        REQUIRE_NOTHROW(run.run());
+        CHECK(run.digest() == expected);
+        CHECK(run.counters()[Counter::failed_speculations] > 0);
+    }
+}
+
+}  // namespace
+}  // namespace nw::test
