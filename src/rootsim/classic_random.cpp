@@ -47,7 +47,7 @@ double Random() {
 }
 
 int RandomRange(int min, int max) {
-    return static_cast<int>(std::floor(Random() * (max - min + 1))) + min;
+    return static_cast<int>(std::floor(Random() * (1.0 + max - min)) + min);
 }
 
 int RandomRangeNonUniform(int x, int min, int max) {
@@ -56,7 +56,8 @@ int RandomRangeNonUniform(int x, int min, int max) {
 }
 
 double Expent(double mean) {
-    if (mean < 0) throw nw::ModelError("Expent(): the mean must not be negative");
+    if (!(mean >= 0))
+        throw nw::ModelError(fmt::format("Expent(): the mean is {}; legal: at least 0", mean));
     return -mean * std::log(1 - Random());
 }
 
@@ -92,6 +93,7 @@ double Gamma(int ia) {
 double Poisson() { return Gamma(1); }
 
 int Zipf(double skew, int limit) {
+    nw::rootsim::demand_zipf(skew > 0 && skew != 1 && limit > 0, skew, limit);
     const double b = std::pow(2, skew - 1);
     for (;;) {
         const double u = Random();

@@ -2,8 +2,13 @@
 // library's, as there, for equal numbers on the same machine.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 
+#include <fmt/format.h>
+
+#include "rootsim/lp.hpp"
 #include "rootsim/stream.hpp"
 
 namespace nw::rootsim {
@@ -23,7 +28,7 @@ inline double draw_normal(Generator& from) {
 
 // min and max among them.
 inline int draw_range(Generator& from, int min, int max) {
-    return static_cast<int>(std::floor(next_uniform(from) * (max - min + 1))) + min;
+    return static_cast<int>(std::floor(next_uniform(from) * (1.0 + max - min)) + min);
 }
 
 inline int draw_range_non_uniform(Generator& from, int x, int min, int max) {
@@ -52,16 +57,27 @@ double draw_gamma_by_rejection(unsigned order, Uniform uniform) {
     }
 }
 
+// Of order 0: that of order 1, as there.
 inline double draw_gamma(Generator& from, unsigned order) {
     if (order < 6) {
         double product = 1;
-        for (unsigned i = 0; i < order; ++i) product *= 1 - next_uniform(from);
+        for (unsigned i = 0; i < std::max(order, 1U); ++i) product *= 1 - next_uniform(from);
         return -std::log(product);
     }
     return draw_gamma_by_rejection(order, [&] { return next_uniform(from); });
 }
 
+// Refuses what rejection would look for in vain.
+inline void demand_zipf(bool exists, double skew, std::int64_t limit) {
+    if (!exists)
+        refuse_call(
+            fmt::format("Zipf(): there is no such distribution of skew {} and limit {}; "
+                        "legal: a skew above 1, a limit of at least 1",
+                        skew, limit));
+}
+
 inline unsigned draw_zipf(Generator& from, double skew, unsigned limit) {
+    demand_zipf(skew > 0 && limit > 0, skew, limit);
     const double b = std::pow(2, skew - 1);
     for (;;) {
         const double x = std::floor(std::pow(next_uniform(from), -1 / skew - 1));

@@ -64,15 +64,18 @@ void GetAllSources(topology* of, std::uint64_t to, std::uint64_t* sources) {
 }
 
 bool NormalizeLinkProbabilities(topology* of) {
-    if (of->geometry != TOPOLOGY_GRAPH)
-        return refuse_topology("NormalizeLinkProbabilities", only_graph, false);
+    constexpr const char* name = "NormalizeLinkProbabilities";
+    demand_own(name, *of);
+    if (of->geometry != TOPOLOGY_GRAPH) return refuse_topology(name, only_graph, false);
     for (std::vector<Link>& links : of->links)
         for (Link& link : links) link.probability = 1 / static_cast<double>(links.size());
     return true;
 }
 
 bool SetTopologyLinkData(topology* of, std::uint64_t from, std::uint64_t to, void* data) {
-    Link* const link = link_of("SetTopologyLinkData", of, from, to);
+    constexpr const char* name = "SetTopologyLinkData";
+    demand_own(name, *of);
+    Link* const link = link_of(name, of, from, to);
     if (link != nullptr) link->data = data;
     return link != nullptr;
 }

@@ -16,12 +16,15 @@ namespace nw::rootsim {
 constinit Interface model{};
 constinit thread_local Call running_call{};
 
-void called_outside(const char* function) {
-    const std::string line =
-        fmt::format("{}(): there is no LP whose handler is running; legal: in a handler", function);
+void refuse_call(const std::string& line) {
     if (in_handler()) throw ModelError(line);
     std::fprintf(stderr, "numawarp: %s\n", line.c_str());
     std::exit(3);
+}
+
+void called_outside(const char* function) {
+    refuse_call(fmt::format("{}(): there is no LP whose handler is running; legal: in a handler",
+                            function));
 }
 
 void schedule_nothing(std::uint64_t receiver, VirtualTime time) {

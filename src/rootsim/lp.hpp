@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 #include <numawarp/model.hpp>
 
@@ -77,8 +78,8 @@ struct Call {
 // Of this thread.
 extern constinit thread_local Call running_call;
 
-// Around a function of the model's. Also left by an exception; by a crash it is not, and then the next one
-// overwrites it.
+// Around a function of the model's. Also left by an exception; by a crash it is not, and then the next one, or the end
+// of the run, overwrites it.
 class InCall {
   public:
     explicit InCall(const Call& call) noexcept { running_call = call; }
@@ -87,7 +88,8 @@ class InCall {
     InCall& operator=(const InCall&) = delete;
 };
 
-// One line: a ModelError where the model is asked something (CanEnd), else the end of the program.
+// One line: a ModelError in a function of the model's, elsewhere the end of the program.
+[[noreturn, gnu::cold]] void refuse_call(const std::string& line);
 [[noreturn, gnu::cold]] void called_outside(const char* function);
 
 // `function` is to be called in one of the model's functions: is called_outside() if none is running.

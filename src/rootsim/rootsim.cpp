@@ -10,6 +10,8 @@
 
 #include <errno.h>
 
+#include <fmt/format.h>
+
 #include <numawarp/model.hpp>
 
 #include "numa/handler/fault_guard.hpp"
@@ -81,16 +83,27 @@ std::vector<std::string> options_typed() {
     return {dashes == end ? first : dashes + 1, end};
 }
 
-int refuse(const char* line) {
-    std::fprintf(stderr, "numawarp: RootsimInit(): %s\n", line);
+int refuse(const char* function, const char* line) {
+    std::fprintf(stderr, "numawarp: %s(): %s\n", function, line);
     return -1;
 }
+
+// What is for a program between its runs.
+bool is_between_runs(const char* function) {
+    if (nw::in_handler())
+        throw ModelError(fmt::format("{}() by the model; legal: before or after a run", function));
+    return !stopper.is_running();
+}
+
+constexpr const char* run_goes_on = "there is a run; legal: before or after it";
 
 }  // namespace
 }  // namespace nw::rootsim
 
 int RootsimInit(const simulation_configuration* conf) {
     using namespace nw::rootsim;
+    const auto refuse = [](const char* line) { return nw::rootsim::refuse("RootsimInit", line); };
+    if (!is_between_runs("RootsimInit")) return refuse(run_goes_on);
     configuration.reset();
     if (conf == nullptr) return refuse("there must be a configuration, and no null pointer");
     if (conf->lps == 0 || conf->lps > UINT32_MAX)
@@ -108,7 +121,10 @@ int RootsimInit(const simulation_configuration* conf) {
 
 int RootsimRun() {
     using namespace nw::rootsim;
-    if (!configuration) return -1;
+    constexpr const char* name = "RootsimRun";
+    if (!is_between_runs(name)) return refuse(name, run_goes_on);
+    if (!configuration)
+        return refuse(name, "there is no configuration; legal: after RootsimInit()");
     std::vector<std::string> words{argument_count > 0 ? arguments[0] : program_invocation_name};
     for (const auto& more : {options_of(*configuration), options_typed()})
         words.insert(words.end(), more.begin(), more.end());
@@ -118,6 +134,7 @@ int RootsimRun() {
     RootsimModel model(*configuration);
     const Stopper::Running running(stopper);
     const int code = nw::run(static_cast<int>(argv.size()), argv.data(), model);
+    running_call = {};  // where a handler has crashed
     return stopper.was_used() ? 0 : code;
 }
 
@@ -125,7 +142,8 @@ void RootsimStop() {
     using namespace nw::rootsim;
     if (nw::in_handler())
         throw nw::ModelError(
-            "RootsimStop() by the model, whose events may be undone; legal: CanEnd()");
+            "RootsimStop() by the model, whose events may be undone; legal: a CanEnd() that "
+            "returns true");
     stopper.stop();
 }
 

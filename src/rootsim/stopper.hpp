@@ -48,6 +48,7 @@ class Stopper {
         is_listening_ = true;
         send();
     }
+    bool is_running() const noexcept { return is_running_; }
     bool was_used() const noexcept { return is_sent_; }
 
   private:

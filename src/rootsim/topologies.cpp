@@ -7,7 +7,11 @@
 #include <cstdint>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "numa/handler/fault_guard.hpp"
 #include "rootsim/distributions.hpp"
+#include "rootsim/lp.hpp"
 
 namespace nw::rootsim {
 namespace {
@@ -188,6 +192,16 @@ topology::Link* find_link(topology& of, std::uint64_t from, std::uint64_t to) {
     return link != links.end() ? &*link : nullptr;
 }
 
+void demand_own(const char* function, const topology& of) {
+    if (!in_handler()) return;
+    const Lp* const lp = running_call.lp;
+    if (lp == nullptr || lp->self() != of.owner)
+        throw ModelError(
+            fmt::format("{}(): the topology was not made by this LP, whose events may be undone; "
+                        "legal: in a handler its own ones, before a run all",
+                        function));
+}
+
 bool is_neighbour(topology& of, std::uint64_t from, std::uint64_t to) {
     if (from >= of.regions || to >= of.regions) return false;
     switch (of.geometry) {
@@ -229,17 +243,26 @@ topology* vInitializeTopology(topology_geometry geometry, int argc, ...) {
     if (height * width == 0)
         return refuse_topology<topology*>(name, "must have a region at least", nullptr);
     const std::uint64_t regions = height * width;
+    const nw::rootsim::Lp* const maker = nw::rootsim::running_call.lp;
     return new topology{
-        geometry, regions, height, width,
+        geometry,
+        regions,
+        height,
+        width,
+        maker != nullptr ? maker->self() : topology::all_lps,
         std::vector<std::vector<topology::Link>>(geometry == TOPOLOGY_GRAPH ? regions : 0)};
 }
 
-void ReleaseTopology(topology* of) { delete of; }
+void ReleaseTopology(topology* of) {
+    if (of != nullptr) nw::rootsim::demand_own("ReleaseTopology", *of);
+    delete of;
+}
 
 std::uint64_t CountRegions(topology* of) { return of->regions; }
 
 bool AddTopologyLink(topology* of, std::uint64_t from, std::uint64_t to, double probability) {
     constexpr const char* name = "AddTopologyLink";
+    nw::rootsim::demand_own(name, *of);
     if (of->geometry != TOPOLOGY_GRAPH)
         return refuse_topology(name, "only a graph has links", false);
     if (!(probability >= 0 && probability <= 1))

@@ -20,7 +20,10 @@ struct topology {
     std::uint64_t regions;
     std::uint64_t height;
     std::uint64_t width;
+    std::uint64_t owner;                   // the LP whose handler made it; or all_lps
     std::vector<std::vector<Link>> links;  // of a graph: by region
+
+    static constexpr std::uint64_t all_lps = UINT64_MAX;
 };
 
 namespace nw::rootsim {
@@ -36,6 +39,9 @@ std::uint64_t count_directions(const topology& of, std::uint64_t from);
 bool is_neighbour(topology& of, std::uint64_t from, std::uint64_t to);
 // Null: there is none. Requires: a graph that has a region `from`.
 topology::Link* find_link(topology& of, std::uint64_t from, std::uint64_t to);
+
+// Before a change: in a handler, which may be undone, an LP changes only what is its own. Throws ModelError.
+void demand_own(const char* function, const topology& of);
 
 // After a line on standard error.
 template <class Value>

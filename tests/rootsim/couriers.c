@@ -3,6 +3,7 @@
  * with each courier, and so into the digest. `--wrong RULE` breaks one. */
 #include <ROOT-Sim.h>
 
+#include <math.h>
 #include <stdint.h>
 
 enum { HIRE = 1, DELIVER, PASS, SET_OUT };
@@ -109,7 +110,8 @@ static void break_rule(unsigned me, simtime_t now, agent_t agent) {
         void* said;
         GetNeighbourInfo(DIRECTION_SE, &region, &said);
     }
-    if (broken("mean")) Expent(-1);
+    if (broken("mean")) Expent(NAN);
+    if (broken("skew")) Zipf(1, 10);
     if (broken("order")) Gamma(0);
     if (broken("tour")) {
         unsigned way[RegionsCount()];

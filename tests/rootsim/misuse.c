@@ -1,11 +1,32 @@
 /* Breaks one rule of ROOT-Sim's interface: `misuse RULE -- OPTIONS`. */
 #include <ROOT-Sim.h>
+#include <ROOT-Sim/random.h>
+#include <ROOT-Sim/topology.h>
+#include <math.h>
 #include <string.h>
 
 static const char *rule = "";
 static char content[70000];
+static struct topology *shared; /* of all LPs, which must not change it */
 
 static bool broken(const char *name) { return strcmp(rule, name) == 0; }
+
+static void draw_in_vain(void) {
+    struct rng_t stream;
+    initialize_stream(1, &stream);
+    if (broken("zipf-limit")) Zipf(&stream, 1.5, 0);
+    if (broken("zipf-skew")) Zipf(&stream, NAN, 10);
+}
+
+static void change_topology(void) {
+    struct topology *const own = InitializeTopology(TOPOLOGY_GRAPH, 2u);
+    AddTopologyLink(own, 0, 1, 1);
+    ReleaseTopology(own);
+    if (broken("link")) AddTopologyLink(shared, 1, 0, 1);
+    if (broken("link-data")) SetTopologyLinkData(shared, 0, 1, content);
+    if (broken("normalize")) NormalizeLinkProbabilities(shared);
+    if (broken("release")) ReleaseTopology(shared);
+}
 
 static void process(lp_id_t me, simtime_t now, unsigned type, const void *message, unsigned size,
                     void *state) {
@@ -17,6 +38,10 @@ static void process(lp_id_t me, simtime_t now, unsigned type, const void *messag
         if (broken("large")) ScheduleNewEvent(me, now + 1, 1, content, sizeof(content));
         if (broken("stop")) RootsimStop();
         if (broken("abort")) abort();
+        if (broken("init-again")) RootsimInit(NULL);
+        if (broken("run-again")) RootsimRun();
+        draw_in_vain();
+        change_topology();
     }
     ScheduleNewEvent((me + 1) % 8, now + 0.5, 1, NULL, 0);
 }
@@ -42,6 +67,10 @@ int main(int argc, char **argv) {
     if (broken("early")) RootsimStop();
     if (broken("null")) return RootsimInit(NULL) == -1 ? 2 : 0;
     if (broken("outside")) ScheduleNewEvent(0, 1, 1, NULL, 0);
+    if (broken("unset")) return RootsimRun() == -1 ? 2 : 0;
+    if (broken("zipf-outside")) rule = "zipf-limit", draw_in_vain();
+    shared = InitializeTopology(TOPOLOGY_GRAPH, 2u);
+    AddTopologyLink(shared, 0, 1, 1);
     if (RootsimInit(&conf) != 0) return 2;
     return RootsimRun();
 }

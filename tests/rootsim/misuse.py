@@ -11,7 +11,15 @@ for options in (["--engine", "sequential"], ["--workers", 2]):
         "past": ["in the past", "legal: a delay of at least 0"],
         "unknown": ["LP 4294967296", "no such LP", "legal: 0 to 7"],
         "large": ["70000 bytes", "65535"],
-        "stop": ["RootsimStop()", "legal: CanEnd()"],
+        "stop": ["RootsimStop()", "legal: a CanEnd() that returns true"],
+        "init-again": ["RootsimInit()", "legal: before or after a run"],
+        "run-again": ["RootsimRun()", "legal: before or after a run"],
+        "zipf-limit": ["Zipf()", "skew 1.5 and limit 0", "legal: a skew above 1"],
+        "zipf-skew": ["Zipf()", "skew nan", "legal: a skew above 1"],
+        "link": ["AddTopologyLink()", "not made by this LP", "legal: in a handler its own"],
+        "link-data": ["SetTopologyLinkData()", "not made by this LP"],
+        "normalize": ["NormalizeLinkProbabilities()", "not made by this LP"],
+        "release": ["ReleaseTopology()", "not made by this LP"],
     }.items():
         refusals.refused(3, ["LP 3 at time", *words], "rootsim_misuse", rule, "--", *options)
     # CanEnd() is asked about a state, and may be asked too early.
@@ -21,6 +29,8 @@ for options in (["--engine", "sequential"], ["--workers", 2]):
     refusals.refused(3, ["LP 3 at time"], "rootsim_misuse", "abort", "--", *options)
 
 refusals.refused(3, ["ScheduleNewEvent()", "legal: in a handler"], "rootsim_misuse", "outside", "--")
+refusals.refused(3, ["Zipf()", "limit of at least 1"], "rootsim_misuse", "zipf-outside", "--")
+refusals.refused(2, ["RootsimRun()", "legal: after RootsimInit()"], "rootsim_misuse", "unset", "--")
 refusals.refused(2, ["lps: must be"], "rootsim_misuse", "many", "--")
 refusals.refused(2, ["synchronization: must be SERIAL or TIME_WARP"], "rootsim_misuse", "third", "--")
 refusals.refused(2, ["dispatcher", "must be set"], "rootsim_misuse", "none", "--")
@@ -44,7 +54,8 @@ for options in (["--engine", "sequential"], ["--workers", 2]):
         "event-large": ["70000 bytes", "65535"],
         "receiver": ["GetReceiver(64)", "legal: below 64"],
         "direction": ["GetNeighbourInfo()", "direction 5", "legal: below 4"],
-        "mean": ["Expent()", "must not be negative"],
+        "mean": ["Expent()", "legal: at least 0"],
+        "skew": ["Zipf()", "skew 1 and limit 10"],
         "order": ["Gamma()", "at least 1"],
     }.items():
         refusals.refused(3, ["LP 5 at time", *words], "rootsim_couriers", "--lp", 64, "--wrong", rule, *options)
