@@ -10,7 +10,7 @@
 
 #include <numawarp/model.hpp>
 
-#include "tests/unit/numa/random_cases.hpp"
+#include "tests/support/random_cases.hpp"
 
 namespace nw::test {
 

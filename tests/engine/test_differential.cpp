@@ -4,7 +4,6 @@
 // Method: a random model (random_model.hpp) and random options from one seed, run by real threads.
 // A failure prints the seed; NUMAWARP_TEST_SEED=… runs that case alone, NUMAWARP_TEST_CASES=… sets
 // how many there are in the nightly run.
-#include <cstdlib>
 #include <random>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "tests/engine/random_config.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/effort.hpp"
+#include "tests/support/random_cases.hpp"
 
 namespace nw::test {
 namespace {
@@ -49,12 +49,10 @@ Counters compare_with_sequential(std::uint64_t seed) {
 }
 
 void compare_cases(std::uint64_t first_seed, std::size_t cases) {
-    if (const char* seed = std::getenv("NUMAWARP_TEST_SEED")) {
-        compare_with_sequential(std::strtoull(seed, nullptr, 10));
-        return;
-    }
     Counters sums;
-    for (std::size_t i = 0; i < cases; ++i) sums.add(compare_with_sequential(first_seed + i));
+    if (!compare_all(first_seed, cases,
+                     [&](std::uint64_t seed) { sums.add(compare_with_sequential(seed)); }))
+        return;
 
     // The cases have met their subject.
     REQUIRE(sums[Counter::rollbacks] > 0);
@@ -75,9 +73,7 @@ TEST_CASE("every engine gives the sequential result for random models and option
 
 TEST_CASE("every engine gives the sequential result, for as many cases as a night allows",
           "[.nightly]") {
-    const char* cases = std::getenv("NUMAWARP_TEST_CASES");
-    compare_cases(std::random_device()(),
-                  cases != nullptr ? std::strtoull(cases, nullptr, 10) : 5000);
+    compare_cases(std::random_device()(), nightly_cases(5000));
 }
 
 }  // namespace

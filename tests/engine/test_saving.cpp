@@ -32,6 +32,7 @@
 #include "tests/engine/random_config.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/effort.hpp"
+#include "tests/support/random_cases.hpp"
 
 namespace nw::test {
 namespace {
@@ -218,10 +219,7 @@ void compare_with_sequential(std::uint64_t seed, Met& met,
 
 void compare_cases(std::uint64_t first_seed, std::size_t cases) {
     Met met;
-    if (const char* seed = std::getenv("NUMAWARP_TEST_SEED")) {
-        compare_with_sequential(std::strtoull(seed, nullptr, 10), met);
-        return;
-    }
+    if (const auto seed = seed_to_replay()) return compare_with_sequential(*seed, met);
     // Few cases may have met little of what only some parts of a run can show.
     constexpr std::size_t more_cases_max = 30;
     const auto has_met_all = [&] {
@@ -255,9 +253,7 @@ TEST_CASE("a run in parts with other options for each is the sequential run") {
 
 TEST_CASE("a run in parts is the sequential run, for as many cases as a night allows",
           "[.nightly]") {
-    const char* cases = std::getenv("NUMAWARP_TEST_CASES");
-    compare_cases(std::random_device()(),
-                  cases != nullptr ? std::strtoull(cases, nullptr, 10) : 1000);
+    compare_cases(std::random_device()(), nightly_cases(1000));
 }
 
 // --- Failures that are undone ------------------------------------------------------------------------

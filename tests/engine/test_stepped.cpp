@@ -3,32 +3,17 @@
 //
 // Method: the whole run in one thread (stepped_run.hpp), model, options, machine, weather and
 // schedule from one seed. A failure prints it; NUMAWARP_TEST_SEED=… replays the same steps.
-#include <algorithm>
 #include <cstdlib>
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
 
-#include "tests/engine/stepped_case.hpp"
+#include "tests/engine/stepped_comparison.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/effort.hpp"
 
 namespace nw::test {
 namespace {
-
-// Ranks write their rows each to its own file.
-std::vector<std::string> sorted_rows(const std::vector<std::string>& files) {
-    std::vector<std::string> rows;
-    for (const std::string& file : files) {
-        std::istringstream lines(file);
-        std::string line;
-        std::getline(lines, line);  // the header
-        while (std::getline(lines, line)) rows.push_back(line);
-    }
-    std::sort(rows.begin(), rows.end());
-    return rows;
-}
 
 struct Sums {
     Counters counters;
@@ -42,10 +27,7 @@ void compare_with_sequential(std::uint64_t seed, Sums& sums) {
     INFO(drawn.shape.describe());
     INFO(drawn.describe());
 
-    Config sequential = drawn.config;
-    sequential.engine = EngineKind::sequential;
-    sequential.check_rollback = 0;
-    const Outcome reference = run_random_model(drawn.shape, sequential);
+    const Outcome reference = sequential_outcome(drawn);
 
     RandomModel model(drawn.shape);
     const Setup setup = model.setup();
@@ -63,13 +45,7 @@ void compare_with_sequential(std::uint64_t seed, Sums& sums) {
     CHECK(model.log().events == reference.on_commit_events);
     CHECK(model.log().sum == reference.on_commit_sum);
     run.end();
-    std::vector<std::string> events, states;
-    for (const TemporaryFolder& folder : folders) {
-        events.push_back(folder.read("events.csv"));
-        states.push_back(folder.read("states.csv"));
-    }
-    CHECK((sorted_rows(events) == sorted_rows({reference.events_file})));
-    CHECK((sorted_rows(states) == sorted_rows({reference.states_file})));
+    check_rows(folders, reference);
 
     sums.counters.add(run.counters());
     sums.early_anti_messages += run.early_anti_messages();
@@ -77,11 +53,9 @@ void compare_with_sequential(std::uint64_t seed, Sums& sums) {
 
 void compare_cases(std::uint64_t first_seed, std::size_t cases) {
     Sums sums;
-    if (const char* seed = std::getenv("NUMAWARP_TEST_SEED")) {
-        compare_with_sequential(std::strtoull(seed, nullptr, 10), sums);
+    if (!compare_all(first_seed, cases,
+                     [&](std::uint64_t seed) { compare_with_sequential(seed, sums); }))
         return;
-    }
-    for (std::size_t i = 0; i < cases; ++i) compare_with_sequential(first_seed + i, sums);
 
     // The cases have met their subject.
     REQUIRE(sums.early_anti_messages > 0);
@@ -187,9 +161,7 @@ TEST_CASE("the same seed gives the same schedule, step for step") {
 
 TEST_CASE("ranks and workers in any order of turns, for as many cases as a night allows",
           "[.nightly]") {
-    const char* cases = std::getenv("NUMAWARP_TEST_CASES");
-    compare_cases(std::random_device()(),
-                  cases != nullptr ? std::strtoull(cases, nullptr, 10) : 5000);
+    compare_cases(std::random_device()(), nightly_cases(5000));
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <memory>
 #include <random>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -22,7 +21,7 @@
 #include "measures/measure_sums.hpp"
 #include "net/single_rank.hpp"
 #include "numa/region/memory_source.hpp"
-#include "tests/engine/stepped_case.hpp"
+#include "tests/engine/stepped_comparison.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/effort.hpp"
 
@@ -183,26 +182,6 @@ SteppedCase draw_case(Dice& dice) {
     return drawn;
 }
 
-Outcome sequential(const SteppedCase& drawn) {
-    Config config = drawn.config;
-    config.engine = EngineKind::sequential;
-    config.check_rollback = 0;
-    return run_random_model(drawn.shape, config);
-}
-
-// Ranks write their rows each to its own files.
-std::vector<std::string> sorted_rows(const std::vector<std::string>& files) {
-    std::vector<std::string> rows;
-    for (const std::string& file : files) {
-        std::istringstream lines(file);
-        std::string line;
-        std::getline(lines, line);  // the header
-        while (std::getline(lines, line)) rows.push_back(line);
-    }
-    std::sort(rows.begin(), rows.end());
-    return rows;
-}
-
 struct Sums {
     Counters counters;
     std::uint64_t steps_with_overlap = 0;
@@ -214,7 +193,7 @@ void compare_with_sequential(std::uint64_t seed, Sums& sums) {
     INFO("replay with NUMAWARP_TEST_SEED=" << seed);
     INFO(drawn.shape.describe());
     INFO(drawn.describe());
-    const Outcome reference = sequential(drawn);
+    const Outcome reference = sequential_outcome(drawn);
 
     RandomModel model(drawn.shape);
     const Setup setup = model.setup();
@@ -232,24 +211,16 @@ void compare_with_sequential(std::uint64_t seed, Sums& sums) {
     CHECK(model.log().events == reference.on_commit_events);
     CHECK(model.log().sum == reference.on_commit_sum);
     run.end(reference.end_time);
-    std::vector<std::string> events, states;
-    for (const TemporaryFolder& folder : folders) {
-        events.push_back(folder.read("events.csv"));
-        states.push_back(folder.read("states.csv"));
-    }
-    CHECK((sorted_rows(events) == sorted_rows({reference.events_file})));
-    CHECK((sorted_rows(states) == sorted_rows({reference.states_file})));
+    check_rows(folders, reference);
     sums.counters.add(run.counters());
     sums.steps_with_overlap += run.steps_with_overlap();
 }
 
 void compare_cases(std::uint64_t first_seed, std::size_t cases) {
     Sums sums;
-    if (const char* seed = std::getenv("NUMAWARP_TEST_SEED")) {
-        compare_with_sequential(std::strtoull(seed, nullptr, 10), sums);
+    if (!compare_all(first_seed, cases,
+                     [&](std::uint64_t seed) { compare_with_sequential(seed, sums); }))
         return;
-    }
-    for (std::size_t i = 0; i < cases; ++i) compare_with_sequential(first_seed + i, sums);
 
     // The cases have met their subject.
     REQUIRE(sums.steps_with_overlap > 0);
@@ -285,7 +256,7 @@ TEST_CASE("a conservative run that is stopped has executed all before its end, a
             drawn.config.until = run.sums().earliest;
         }
         ++stopped;
-        const Outcome reference = sequential(drawn);
+        const Outcome reference = sequential_outcome(drawn);
         CHECK(digest == reference.digest);
         CHECK(committed == reference.committed_events);
     }
@@ -348,9 +319,7 @@ TEST_CASE("the same seed gives the same conservative schedule, step for step") {
 
 TEST_CASE("conservative ranks in any order of turns, for as many cases as a night allows",
           "[.nightly]") {
-    const char* cases = std::getenv("NUMAWARP_TEST_CASES");
-    compare_cases(std::random_device()(),
-                  cases != nullptr ? std::strtoull(cases, nullptr, 10) : 5000);
+    compare_cases(std::random_device()(), nightly_cases(5000));
 }
 
 }  // namespace

@@ -4,16 +4,14 @@
 //
 // Method: stepped runs (stepped_run.hpp), one after the other; model, options, machines, schedules and
 // moments from one seed. A failure prints it; NUMAWARP_TEST_SEED=… replays the same steps.
-#include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "tests/engine/stepped_case.hpp"
+#include "tests/engine/stepped_comparison.hpp"
 #include "tests/support/catch.hpp"
 
 namespace nw::test {
@@ -46,10 +44,7 @@ void compare_with_sequential(std::uint64_t seed, Met& met) {
     const SteppedCase first = draw_stepped_case(dice);
     INFO("replay with NUMAWARP_TEST_SEED=" << seed);
     INFO(first.shape.describe());
-    Config sequential = first.config;
-    sequential.engine = EngineKind::sequential;
-    sequential.check_rollback = 0;
-    const Outcome reference = run_random_model(first.shape, sequential);
+    const Outcome reference = sequential_outcome(first);
 
     std::optional<SavedRun> saved;
     std::vector<std::unique_ptr<RandomModel>> models;  // kept: the next one has another address
@@ -122,11 +117,9 @@ void compare_with_sequential(std::uint64_t seed, Met& met) {
 
 void compare_cases(std::uint64_t first_seed, std::size_t cases) {
     Met met;
-    if (const char* seed = std::getenv("NUMAWARP_TEST_SEED")) {
-        compare_with_sequential(std::strtoull(seed, nullptr, 10), met);
+    if (!compare_all(first_seed, cases,
+                     [&](std::uint64_t seed) { compare_with_sequential(seed, met); }))
         return;
-    }
-    for (std::size_t i = 0; i < cases; ++i) compare_with_sequential(first_seed + i, met);
     REQUIRE(met.saves > cases);
     REQUIRE(met.saves_amid > cases / 2);
     REQUIRE(met.other_machines > cases / 2);
@@ -150,9 +143,7 @@ TEST_CASE("a storm of rollbacks on a slow network comes to an end") {
 
 TEST_CASE("ranks that are saved and gone on with, for as many cases as a night allows",
           "[.nightly]") {
-    const char* cases = std::getenv("NUMAWARP_TEST_CASES");
-    compare_cases(std::random_device()(),
-                  cases != nullptr ? std::strtoull(cases, nullptr, 10) : 3000);
+    compare_cases(std::random_device()(), nightly_cases(3000));
 }
 
 }  // namespace

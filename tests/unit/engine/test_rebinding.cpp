@@ -8,7 +8,7 @@
 
 #include "lp/group.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/unit/numa/random_cases.hpp"
+#include "tests/support/random_cases.hpp"
 
 namespace nw {
 namespace {

@@ -12,9 +12,9 @@
 
 #include "base/check.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/random_cases.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/unit/engine/damaged_files.hpp"
-#include "tests/unit/numa/random_cases.hpp"
 
 namespace nw::test {
 namespace {

@@ -11,7 +11,7 @@
 #include "event/wire_event.hpp"
 #include "numa/heap/group_memory.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/unit/numa/random_cases.hpp"
+#include "tests/support/random_cases.hpp"
 #include "tests/unit/numa/resident_pages.hpp"
 #include "tests/unit/numa/small_slots.hpp"
 

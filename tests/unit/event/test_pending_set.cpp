@@ -8,13 +8,13 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
 #include <random>
 #include <set>
 #include <vector>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/random_cases.hpp"
 
 namespace {
 
@@ -137,10 +137,7 @@ void run_case(std::uint64_t seed, std::size_t operations) {
 }
 
 TEST_CASE("PendingSet: agrees with std::set under random mixes of operations") {
-    if (const char* seed = std::getenv("NUMAWARP_TEST_SEED")) {
-        run_case(std::strtoull(seed, nullptr, 10), 100'000);
-        return;
-    }
+    if (const auto seed = nw::test::seed_to_replay()) return run_case(*seed, 100'000);
     for (std::uint64_t seed = 1; seed <= 60; ++seed) run_case(seed, 20'000);
 }
 

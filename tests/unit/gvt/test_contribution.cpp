@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tests/support/catch.hpp"
-#include "tests/unit/numa/random_cases.hpp"
+#include "tests/support/random_cases.hpp"
 
 namespace nw::test {
 namespace {

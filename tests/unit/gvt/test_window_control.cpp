@@ -4,7 +4,7 @@
 
 #include "gvt/window_control.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/unit/numa/random_cases.hpp"
+#include "tests/support/random_cases.hpp"
 
 namespace nw::test {
 namespace {

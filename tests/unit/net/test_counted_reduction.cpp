@@ -8,7 +8,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/in_process_network.hpp"
-#include "tests/unit/numa/random_cases.hpp"
+#include "tests/support/random_cases.hpp"
 
 namespace nw::test {
 namespace {

@@ -13,7 +13,7 @@
 #include "net/counted_reduction.hpp"
 #include "net/rank_group.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/unit/numa/random_cases.hpp"
+#include "tests/support/random_cases.hpp"
 
 namespace nw::test {
 namespace {

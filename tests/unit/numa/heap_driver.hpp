@@ -10,7 +10,7 @@
 
 #include "numa/heap/lp_heap.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/unit/numa/random_cases.hpp"
+#include "tests/support/random_cases.hpp"
 
 namespace nw::test {
 

@@ -8,7 +8,7 @@
 #include "numa/decide/asymsched.hpp"
 #include "numa/decide/heaviest_links.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/unit/numa/random_cases.hpp"
+#include "tests/support/random_cases.hpp"
 
 using namespace nw;
 using nw::test::Dice;

@@ -13,8 +13,8 @@
 #include "numa/image/group_image.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/new_lp_heap.hpp"
+#include "tests/support/random_cases.hpp"
 #include "tests/unit/numa/heap_driver.hpp"
-#include "tests/unit/numa/random_cases.hpp"
 
 using namespace nw;
 

@@ -9,7 +9,7 @@
 #include "numa/region/memory_source.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/new_lp_heap.hpp"
-#include "tests/unit/numa/random_cases.hpp"
+#include "tests/support/random_cases.hpp"
 
 using namespace nw;
 

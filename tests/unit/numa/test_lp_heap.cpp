@@ -7,8 +7,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_os.hpp"
 #include "tests/support/new_lp_heap.hpp"
+#include "tests/support/random_cases.hpp"
 #include "tests/unit/numa/heap_driver.hpp"
-#include "tests/unit/numa/random_cases.hpp"
 
 using namespace nw;
 
@@ -98,7 +98,7 @@ TEST_CASE("LpHeap: random use with snapshots agrees with a std::map, twice the s
         REQUIRE(holds(neighbour, other.chunks));
         group.validate();
     }
-    if (std::getenv("NUMAWARP_TEST_SEED") == nullptr) REQUIRE(restores > 50);
+    if (!test::seed_to_replay()) REQUIRE(restores > 50);
 }
 
 TEST_CASE("LpHeap: the same calls give the same addresses in a fresh group") {

@@ -10,9 +10,9 @@
 #include "numa/decide/page_map.hpp"
 #include "numa/place/migration_share.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/random_cases.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/unit/numa/fake_groups.hpp"
-#include "tests/unit/numa/random_cases.hpp"
 
 using namespace nw;
 using nw::test::Dice;

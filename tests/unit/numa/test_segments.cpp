@@ -11,7 +11,7 @@
 #include "numa/region/slot_layout.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_os.hpp"
-#include "tests/unit/numa/random_cases.hpp"
+#include "tests/support/random_cases.hpp"
 
 using namespace nw;
 

@@ -22,7 +22,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_os.hpp"
 #include "tests/support/new_lp_heap.hpp"
-#include "tests/unit/numa/random_cases.hpp"
+#include "tests/support/random_cases.hpp"
 
 using namespace nw;
 

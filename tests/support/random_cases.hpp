@@ -1,0 +1,64 @@
+// Seeds for random tests, and what is drawn from one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <random>
+#include <vector>
+
+namespace nw::test {
+
+// What a variable of the environment says, if it is there.
+inline std::optional<std::uint64_t> number_from(const char* variable) {
+    const char* const text = std::getenv(variable);
+    return text != nullptr ? std::optional<std::uint64_t>(std::strtoull(text, nullptr, 10))
+                           : std::nullopt;
+}
+
+// That of the one case to run alone.
+inline std::optional<std::uint64_t> seed_to_replay() { return number_from("NUMAWARP_TEST_SEED"); }
+
+// A few new ones each run, or from NUMAWARP_FIRST_SEED on; or the one to replay.
+inline std::vector<std::uint64_t> test_seeds(std::size_t count) {
+    if (const auto seed = seed_to_replay()) return {*seed};
+    const auto first = number_from("NUMAWARP_FIRST_SEED");
+    std::random_device device;
+    std::vector<std::uint64_t> seeds;
+    for (std::size_t i = 0; i < count; ++i) seeds.push_back(first ? *first + i : device());
+    return seeds;
+}
+
+// Calls compare(seed) from the first seed on, or for the one to replay. Returns whether it was for all.
+template <class Compare>
+bool compare_all(std::uint64_t first_seed, std::size_t cases, Compare compare) {
+    if (const auto seed = seed_to_replay()) {
+        compare(*seed);
+        return false;
+    }
+    for (std::size_t i = 0; i < cases; ++i) compare(first_seed + i);
+    return true;
+}
+
+// How many cases a nightly test has.
+inline std::size_t nightly_cases(std::size_t unless_told) {
+    return number_from("NUMAWARP_TEST_CASES").value_or(unless_told);
+}
+
+class Dice {
+  public:
+    explicit Dice(std::uint64_t seed) : engine_(seed) {}
+    // Uniform in {0, …, bound-1}.
+    std::size_t below(std::size_t bound) {
+        return std::uniform_int_distribution<std::size_t>(0, bound - 1)(engine_);
+    }
+    bool chance(double share) {
+        return std::uniform_real_distribution<double>(0, 1)(engine_) < share;
+    }
+
+  private:
+    std::mt19937_64 engine_;
+};
+
+}  // namespace nw::test
