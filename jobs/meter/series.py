@@ -36,15 +36,14 @@ def add_option(parser):
                              f"this one [{TOPOLOGY}]")
 
 
-def demand_guest(options, name):
-    """With --meter: raises ProgramFailed where it cannot count; the usual topology where none is named."""
-    if not (options.programs / "meter_plugin.so").exists():
-        raise ProgramFailed(4, f"no meter_plugin.so in {options.programs}; ./jobs/run {name} --meter builds it")
+def demand_guest(name, programs):
+    """Raises ProgramFailed where there is nothing to count in or by. May fetch the guest's kernel. `name`: of the series."""
+    if not (programs / "meter_plugin.so").exists():
+        raise ProgramFailed(4, f"no meter_plugin.so in {programs}; ./jobs/run {name} builds it")
     try:
         images.provide()
     except images.Unavailable as reason:
         raise ProgramFailed(77, f"--meter: {reason}") from reason
-    options.meter = options.meter or TOPOLOGY
 
 
 def run_metered(programs, topology_text, command, options, folder, on_tick):

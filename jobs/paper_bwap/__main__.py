@@ -96,11 +96,11 @@ def read_metered(words):
                         help="machines to reckon with, of which the topology has the first nodes [two published ones]")
     series.add_option(parser)
     options = parsed(parser, words)
-    series.demand_guest(options, "paper-bwap")
+    options.meter = options.meter or series.TOPOLOGY
     options.machine = options.machine or machines_of(MACHINES)
     return Series(name="paper-bwap --meter", program="phold", plan=metered.MeterPlan, new_plan=metered.new_plan,
                   columns=metered.COLUMNS, run_once=metered.run_once, warnings=metered.warnings,
-                  results=metered.results, page=metered_page.page), options
+                  results=metered.results, page=metered_page.page, prepare=series.demand_guest), options
 
 
 def main():

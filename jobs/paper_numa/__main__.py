@@ -43,7 +43,7 @@ def read(arguments):
     options = parsed(parser, arguments)
     if options.meter is False:
         return SERIES, options
-    series.demand_guest(options, "paper-numa")
+    options.meter = options.meter or series.TOPOLOGY
     return METERED, options
 
 
@@ -51,5 +51,6 @@ SERIES = Series(name="paper-numa", program="traffic", plan=Plan, new_plan=new_pl
                 run_once=run_once, warnings=warnings, results=results, page=page)
 METERED = Series(name="paper-numa --meter", program="traffic", plan=metered.MeterPlan,
                  new_plan=metered.new_plan, columns=metered.COLUMNS, run_once=metered.run_once,
-                 warnings=metered.warnings, results=metered.results, page=metered_page.page)
+                 warnings=metered.warnings, results=metered.results, page=metered_page.page,
+                 prepare=series.demand_guest)
 sys.exit(main(read))

@@ -38,6 +38,8 @@ class Series:
     warnings: typing.Callable  # plan, records -> sentences
     results: typing.Callable  # plan, records -> what summary.json has beside what all series have
     page: typing.Callable  # summary -> text of summary.md
+    # Series.name, folder of programs: what a run needs beside the program, once no option is wrong. Raises ProgramFailed.
+    prepare: typing.Callable = lambda name, programs: None
 
 
 def number_in(least, what, kind=float):
@@ -107,12 +109,7 @@ def started_plan(series, options, machine):
         folder = ROOT / "results" / f"{folder_name(series.name)}-{now}"
     if (folder / "plan.json").exists():
         raise Refused(f"--output {folder}: has a series already; --resume goes on with it")
-    plan = series.new_plan(options, machine)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Refused(f"--output {folder}: {error.strerror}") from error
-    return folder, plan
+    return folder, series.new_plan(options, machine)
 
 
 def write_results(series, folder, plan, records):
@@ -144,6 +141,11 @@ def run_series(series, options):
                                "builds it")
     machine = machine_facts(program)
     folder, plan = (resumed_plan if options.resume else started_plan)(series, options, machine)
+    series.prepare(series.name, options.programs)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Refused(f"--output {folder}: {error.strerror}") from error
     save_plan(folder, plan)
     records = Records(folder, series.columns)
     conflict = records.digest_conflict()
