@@ -40,6 +40,7 @@ guest    qemu-system-x86      command qemu-system-x86_64          a machine with
 guest    python3              command python3                     starts it
 guest    numactl              command numactl                     shows nodes, binds memory
 guest    zstd                 command zstd                        unpacks kernel modules of Ubuntu
+beside   python3-simpy3       python simpy                        the same models in SimPy
 pictures librsvg2-bin         command rsvg-convert                pictures of a network
 pictures chromium             command chromium                    pictures of a report
 pictures python3-pil          python PIL                          counts their colours
