@@ -48,6 +48,7 @@ struct ScheduledEvent {
     VirtualTime time;
     EventType type;
     std::span<const std::byte> payload;
+    std::uint32_t first_generation;
 };
 
 // beyond_end() is told of an event that lies beyond the end of the run, which is dropped unless the run is
@@ -64,8 +65,8 @@ inline void schedule_event(const RunPlan& plan, const RunningCall& call,
     if (!is_beyond || plan.keeps_events_beyond_end()) {
         const EventHeader header{
             .time = scheduled.time,
-            .generation =
-                detail::generation_after(call.key.generation, call.key.time, scheduled.time),
+            .generation = detail::generation_after(call.key.generation, call.key.time,
+                                                   scheduled.time, scheduled.first_generation),
             .sender = lp.id,
             .sequence = lp.sequence,
             .serial = lp.serial++,

@@ -1,7 +1,7 @@
 // The total order of events, and the entry of the pending set that carries it inline.
 //
-// Order is (time, generation, sender, sequence). The generation is the parent's plus one when the
-// event has its parent's time, else 0: a zero-delay effect comes after its cause. The sequence is
+// Order is (time, generation, sender, sequence). The generation is that of the event's priority, and more than the
+// parent's when the event has its parent's time: a zero-delay effect comes after its cause. The sequence is
 // the sender's own count of what it scheduled and rolls back with the sender, so that an event that
 // is scheduled again after a rollback has its old place. Order is not identity: matching an
 // anti-message to its twin is the business of event records.
@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <numawarp/ids.hpp>
 #include <numawarp/time.hpp>
 
 namespace nw {
@@ -34,6 +35,17 @@ struct EventBound {
         return a.time != b.time ? a.time < b.time : a.generation < b.generation;
     }
 };
+
+// Between one priority and the next there is room for a chain of zero delays; a longer one goes on into the next.
+inline constexpr unsigned chain_bits = 18;
+constexpr std::uint32_t first_generation_of(Priority priority) noexcept {
+    return std::uint32_t{priority.number} << chain_bits;
+}
+static_assert(priority_max == UINT32_MAX >> chain_bits);
+// How far in such a chain an event is.
+constexpr std::uint32_t place_in_chain(std::uint32_t generation) noexcept {
+    return generation & ((1u << chain_bits) - 1);
+}
 
 struct EventKey {
     VirtualTime time = 0;

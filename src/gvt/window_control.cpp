@@ -30,7 +30,7 @@ constexpr double used_share = 0.5;  // of a width that may grow
 
 constexpr double smoothing = 0.1;
 
-constexpr std::uint32_t generations_max = 1u << 20;
+constexpr std::uint32_t generations_max = 1u << 17;
 
 double least_window_events(std::uint32_t lps) noexcept {
     return std::clamp(2.0 * lps, window_events_min, window_events_max);

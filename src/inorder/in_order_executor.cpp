@@ -221,7 +221,7 @@ void InOrderExecutor::schedule(Context& context, LpId target, detail::ScheduledT
     detail::check_schedule(world_.plan.rules, context.self(), context.now(), target, when,
                            payload.size());
     schedule_event(
-        world_.plan, call_, {target, when.time, type, payload}, sent_,
+        world_.plan, call_, {target, when.time, type, payload, first_generation(context)}, sent_,
         [&](std::uint32_t g) { return owns(g) ? world_.groups[g].get() : nullptr; },
         [&](const EventHeader& header) {
             const PlatformScope platform;

@@ -4,6 +4,7 @@
 
 #include <numawarp/model.hpp>
 
+#include "event/event_key.hpp"
 #include "lp/lp_kinds.hpp"
 
 namespace nw {
@@ -17,6 +18,14 @@ const Kinds& Context::kinds() const noexcept { return sink_->kinds(); }
 void Context::schedule_bytes(LpId target, VirtualTime delay, EventType type,
                              std::span<const std::byte> payload) {
     sink_->schedule(*this, target, {delay, now_ + delay}, type, payload);
+}
+
+Context::InOrder::InOrder(Context& context, Priority priority) : context_(context) {
+    if (priority.number > priority_max)
+        throw ModelError(fmt::format(
+            "{} at time {} schedules an event of priority {}; legal: 0 to {}",
+            context.kinds().name(context.self_), context.now_, priority.number, priority_max));
+    context.first_generation_ = first_generation_of(priority);
 }
 
 void Context::schedule_bytes_at(LpId target, VirtualTime time, EventType type,

@@ -2,6 +2,7 @@
 // same way.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -49,6 +50,8 @@ class EventSink {
     // lp/make_context.hpp
     Context make_context(VirtualTime now, std::uint32_t self,
                          std::uint64_t random_counter) noexcept;
+    // Of what schedule() is called for.
+    static std::uint32_t first_generation(const Context& context) noexcept;
 
   private:
     const LpKinds* kinds_;
@@ -71,16 +74,17 @@ inline void check_schedule(const ScheduleRules& rules, LpId self, VirtualTime no
         schedule_refused(rules, self, now, target, when, payload_bytes);
 }
 
-// The generation of an event that is scheduled for `time` by one of generation `parent` at `now`.
-// Throws ModelError where a chain of zero delays is longer than generations can count.
+// The generation of an event that is scheduled for `time` by one of generation `parent` at `now`; its priority gives
+// the first. Throws ModelError where a chain of zero delays is longer than generations can count.
 [[noreturn, gnu::cold]] void chain_too_long(VirtualTime now);
 
-inline std::uint32_t generation_after(std::uint32_t parent, VirtualTime now, VirtualTime time) {
+inline std::uint32_t generation_after(std::uint32_t parent, VirtualTime now, VirtualTime time,
+                                      std::uint32_t first) {
     if (time != now) [[likely]]
-        return 0;
+        return first;
     if (parent == UINT32_MAX) [[unlikely]]
         chain_too_long(now);
-    return parent + 1;
+    return std::max(first, parent + 1);
 }
 
 // How far a handler has moved its LP's random numbers on, in blocks. Throws ModelError if that is

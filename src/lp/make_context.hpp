@@ -1,4 +1,4 @@
-// How an engine makes the Context of a handler. Apart from event_sink.hpp, so that who only declares an
+// How an engine makes the Context of a handler, and what it reads in it. Apart from event_sink.hpp, so that who only declares an
 // engine need not know what a Context is made of.
 #pragma once
 
@@ -13,6 +13,10 @@ namespace nw::detail {
 inline Context EventSink::make_context(VirtualTime now, std::uint32_t self,
                                        std::uint64_t random_counter) noexcept {
     return Context(*this, now, LpId{self}, lps_, Random(seed_, self, random_counter));
+}
+
+inline std::uint32_t EventSink::first_generation(const Context& context) noexcept {
+    return context.first_generation_;
 }
 
 }  // namespace nw::detail

@@ -56,6 +56,10 @@ void seed_streams(tw_lp& lp);
 // Where those that the model has seen before the run are by now. False: there are none, or of another number.
 bool take_defined_streams(const tw_lp& defined, tw_rng_stream* to);
 
+// Whether the model gives events priorities. An event without one has ROSS's last, 1, which is this one of ours.
+extern bool uses_priorities;
+inline constexpr unsigned priority_without = 10000;
+
 // After the arguments of tw_error() and its kin.
 std::string formatted(const char* format, va_list arguments);
 

@@ -24,6 +24,7 @@
 namespace nw::ross {
 
 constinit bool uses_differences = false;
+constinit bool uses_priorities = false;
 std::vector<Differences> differences;
 
 namespace {
@@ -264,9 +265,14 @@ namespace {
 std::byte* message_of(tw_event* event) { return static_cast<std::byte*>(tw_event_data(event)); }
 
 void schedule(nw::Context& context, const tw_event* event, std::byte* message) {
+    const auto target = static_cast<nw::LpId>(event->dest_lpid);
     // What the handler will leave in the payload comes first in it: where the event itself stands.
-    context.schedule_bytes(static_cast<nw::LpId>(event->dest_lpid), event->offset_ts, 0,
-                           std::span<const std::byte>(message - layout.kept, layout.payload()));
+    const std::span<const std::byte> payload(message - layout.kept, layout.payload());
+    if (!nw::ross::uses_priorities) [[likely]]
+        return context.schedule_bytes(target, event->offset_ts, 0, payload);
+    context.schedule_bytes(target, event->offset_ts, 0, payload,
+                           nw::Priority{static_cast<std::uint16_t>(nw::ross::priority_without -
+                                                                   event->numawarp_ahead)});
 }
 
 // tw_event_send() where something is wrong, or the event is not the one that was made last.

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engine/event_flow.hpp"
+#include "lp/make_context.hpp"
 #include "lp/side_effects.hpp"
 #include "measures/interval_sums.hpp"
 #include "numa/handler/heap_scope.hpp"
@@ -24,7 +25,8 @@ void Worker::schedule(Context& context, LpId target, detail::ScheduledTime when,
     }
     HistoryEntry& entry = *core_.running.entry;
     schedule_event(
-        core_.plan, core_.running, {target, when.time, type, payload}, entry.sent,
+        core_.plan, core_.running, {target, when.time, type, payload, first_generation(context)},
+        entry.sent,
         [&](std::uint32_t g) {
             return core_.rank.owner(g) == core_.self ? core_.rank.group(g) : nullptr;
         },

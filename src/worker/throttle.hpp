@@ -46,7 +46,7 @@ class Throttle {
     // Whether the earliest pending event has to wait for a new GVT.
     bool holds_back(const PendingEntry& first) noexcept {
         const bool is_beyond = first.time >= horizon_;
-        if (!is_beyond && (first.generation <= generations_ ||
+        if (!is_beyond && (place_in_chain(first.generation) <= generations_ ||
                            (first.time == core_.gvt && first.generation <= generation_limit_)))
             [[likely]]
             return false;

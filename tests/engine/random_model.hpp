@@ -95,8 +95,10 @@ class Spreader {
         VirtualTime delay = choose_delay(random);
         if (target != context.self()) delay += shape_.lookahead;
         const auto type = static_cast<EventType>(random.below(5));
+        const Priority priority{
+            static_cast<std::uint16_t>(shape_.priorities ? word % 3 * (priority_max / 2) : 0)};
         if (fuel == 1 && random.chance(0.3)) {
-            context.schedule(target, delay, type);
+            context.schedule(target, delay, type, priority);
             return;
         }
         std::array<std::byte, 4096> message;
@@ -106,7 +108,7 @@ class Spreader {
         std::memcpy(message.data(), &cargo, sizeof cargo);
         for (std::size_t i = sizeof cargo; i < bytes; ++i)
             message[i] = static_cast<std::byte>(word >> (i % 8 * 8));
-        context.schedule_bytes(target, delay, type, std::span(message.data(), bytes));
+        context.schedule_bytes(target, delay, type, std::span(message.data(), bytes), priority);
     }
 
     LpId choose_target(Context& context) const {

@@ -38,16 +38,17 @@ struct RandomShape {
     bool links = false;           // declared to the engine, which then partitions by them
     std::uint32_t parts = 0;      // in a map of the model's own; 0: none
     bool commits = true;          // there is an on_commit()
+    bool priorities = false;      // events have some
 
     std::string describe() const {
         return fmt::format(
             "state {}, {} LPs, fuel {}, until {}, lookahead {}, grain {}, payload {}, can_end {}, "
             "lattice {:.2f}, zero delay {:.2f}, self {:.2f}, neighbour {:.2f}, hot spot {:.2f}, "
             "burst {:.2f}, rows {:.2f}, large {:.2f}, slow {}, malloc {}, links {}, parts {}, "
-            "commits {}",
+            "commits {}, priorities {}",
             static_cast<int>(state), lps, fuel, until, lookahead, grain, payload_bytes_max,
             can_end_after, lattice, zero_delay, to_self, to_neighbour, hot_spot, burst, rows,
-            large_blocks, slow_lps, heap_by_malloc, links, parts, commits);
+            large_blocks, slow_lps, heap_by_malloc, links, parts, commits, priorities);
     }
 };
 
@@ -89,6 +90,8 @@ inline RandomShape draw_shape(Dice& dice, std::uint32_t events) {
     shape.links = dice.chance(0.3);
     shape.parts = static_cast<std::uint32_t>(dice.chance(0.2) ? 1 + dice.below(9) : 0);
     shape.commits = dice.chance(0.3);
+    // Not drawn: seeds that found something go on meaning the same.
+    shape.priorities = shape.fuel % 3 == 1;
     return shape;
 }
 

@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 
-PRIORITIES = "has no priorities of events"
 HOOKS = "has no hooks at GVT"
 BUFFERS = "has no memory buffers of ROSS"
 TIMERS = "has no timers of ROSS"
@@ -21,7 +20,7 @@ IN_FUNCTION = [
     ("tw_kp_onpe(0, g_tw_pe); tw_lp_onpe(0, g_tw_pe, 7); tw_kp_onpe(0, lp->pe); tw_kp_onpe(0, tw_getpe(0));", None),
     ("tw_pe *pe = NULL; while ((pe = tw_pe_next(pe)) != NULL) tw_kp_onpe(0, pe);", None),
     ("g_tw_memory_nqueues = 16; g_tw_events_per_pe = 10; g_tw_pe->id = 0;", None),
-    ("tw_event_send(tw_event_new_user_prio(0, 1.0, lp, 2.0));", PRIORITIES),
+    ("tw_event_send(tw_event_new_user_prio(0, 1.0, lp, 0.5));", None),
     ("tw_event_rescind(tw_event_new(0, 1.0, lp));", "does not take a sent event back"),
     ("tw_trigger_gvt_hook_at(3.0);", HOOKS),
     ("tw_trigger_gvt_hook_every(3);", HOOKS),

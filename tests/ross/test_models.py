@@ -24,11 +24,15 @@ class RossModels(Refusals):
                                   ("--synch=3", *TORN, "--rollback", "snapshot"),
                                   ("--synch=3", "--workers", "2", "--check-rollback", "0.2", "--memory", "libc"),
                                   ("--synch=6", "--workers", "1"))),
+                ("ross_turns", (("--synch=3", *TORN),
+                                ("--synch=3", *TORN, "--rollback", "snapshot"),
+                                ("--synch=3", "--workers", "2", "--check-rollback", "0.2"))),
                 ("ross_pinger", (("--synch=3", *TORN), ("--engine", "timewarp", "--workers", "1")))):
             wanted = self.outcome(program, "--synch=1")
             for words in configurations:
                 got = self.outcome(program, *words)
                 self.expect(got == wanted, f"{program} {' '.join(words)}: {got}, wanted {wanted}")
+        self.expect(self.outcome("ross_turns", "--synch=1")[1].endswith(", 0 out of turn"), "events come in turn")
         self.check_rollbacks()
         self.check_commits()
         self.check_dealing()
@@ -63,7 +67,7 @@ class RossModels(Refusals):
 
     def check_rollbacks(self):
         rollbacks = 0
-        for program in ("ross_bank", "ross_pinger", "ross_shelves"):
+        for program in ("ross_bank", "ross_pinger", "ross_shelves", "ross_turns"):
             rollbacks += self.statistics_of(program, "--end=50", *TORN)["rollbacks"]
         self.expect(rollbacks > 0, f"{rollbacks} rollbacks")
 
@@ -84,7 +88,7 @@ class RossModels(Refusals):
 
     def check_ranks(self):
         launcher = ("mpirun", "--oversubscribe", "-n", "2")
-        for program in ("ross_bank", "ross_shelves"):
+        for program in ("ross_bank", "ross_shelves", "ross_turns"):
             wanted = self.outcome(program, "--synch=1")
             got = self.outcome(program, "--workers", "1", launcher=launcher)
             self.expect(got == wanted, f"{program}, 2 ranks: {got}, wanted {wanted}")
@@ -115,6 +119,9 @@ class RossModels(Refusals):
             self.refused(2, fragments, "ross_bank", *words)
 
     def check_rules(self):
+        for kind, priority in ((1, "1.5"), (2, "0.12345")):
+            self.refused(3, [f"tw_event_new_user_prio(): priority {priority}", "legal: from 0 to 1"], "ross_turns",
+                         f"--misuse={kind}")
         for kind, fragment in ((1, "delay"), (2, "there is no LP 32"), (3, "the model says so: 42"),
                                (4, "suspended itself with error 7"), (5, "made and not sent"),
                                (6, "tw_getlp(32)"), (7, "message larger than declared"),

@@ -75,12 +75,18 @@ class Context {
     Random& random() noexcept { return random_; }
 
     // Schedules an event for `target` at now() + delay. Events at equal times run in the order
-    // (time, generation, sender, sender's sequence): zero delay is allowed and causal.
+    // (time, generation, sender, sender's sequence): zero delay is allowed and causal. The generation begins with
+    // the priority.
     // Requires: delay finite and ≥ 0 (≥ the model's lookahead if it declares one and the target is
     // another LP), target < lps(), payload within the model's declared bound. A breach is a
     // ModelError: the run stops with exit code 3 if, and only if, this event is committed.
     void schedule(LpId target, VirtualTime delay, EventType type) {
         schedule_bytes(target, delay, type, {});
+    }
+    // Before what is scheduled for the same time with a larger priority, but never before its own cause.
+    void schedule(LpId target, VirtualTime delay, EventType type, Priority priority) {
+        const InOrder order(*this, priority);
+        schedule(target, delay, type);
     }
 
     // The same with a payload: any trivially copyable struct, of which a copy travels, with zeros where it has
@@ -92,10 +98,22 @@ class Context {
         const auto bytes = detail::payload_bytes(payload);
         schedule_bytes(target, delay, type, std::as_bytes(std::span(bytes)));
     }
+    template <class Payload>
+        requires std::is_trivially_copyable_v<Payload>
+    void schedule(LpId target, VirtualTime delay, EventType type, const Payload& payload,
+                  Priority priority) {
+        const InOrder order(*this, priority);
+        schedule(target, delay, type, payload);
+    }
 
     // The same with a payload that is bytes already.
     void schedule_bytes(LpId target, VirtualTime delay, EventType type,
                         std::span<const std::byte> payload);
+    void schedule_bytes(LpId target, VirtualTime delay, EventType type,
+                        std::span<const std::byte> payload, Priority priority) {
+        const InOrder order(*this, priority);
+        schedule_bytes(target, delay, type, payload);
+    }
 
     // As schedule_bytes(), for who knows the event's time and not the delay: now() + (time - now()) may be
     // another number than `time`, since both operations round.
@@ -118,6 +136,19 @@ class Context {
 
   private:
     friend class detail::EventSink;
+
+    // What is scheduled meanwhile has that priority. Throws ModelError if there is none such.
+    class InOrder {
+      public:
+        InOrder(Context& context, Priority priority);
+        ~InOrder() { context_.first_generation_ = 0; }
+        InOrder(const InOrder&) = delete;
+        InOrder& operator=(const InOrder&) = delete;
+
+      private:
+        Context& context_;
+    };
+
     Context(detail::EventSink& sink, VirtualTime now, LpId self, std::uint32_t lps,
             Random random) noexcept
         : sink_(&sink), now_(now), random_(random), self_(self), lps_(lps) {}
@@ -128,6 +159,7 @@ class Context {
     Random random_;
     LpId self_;
     std::uint32_t lps_;
+    std::uint32_t first_generation_ = 0;  // of what is scheduled
 };
 
 }  // namespace nw

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -126,9 +127,10 @@ struct EventList {
 
 namespace detail {
 
-// As List numbers it; an event that List does not have must declare its number.
+// As List numbers it; an event that List does not have must declare its number. `priority`: one, or none.
 template <class List, class E>
-void schedule_typed(Context& context, LpId to, VirtualTime delay, const E& event) {
+void schedule_typed(Context& context, LpId to, VirtualTime delay, const E& event,
+                    std::same_as<Priority> auto... priority) {
     static_assert(List::template contains<E> || NumberedEvent<E>,
                   "an event that the sending class does not handle declares its number: "
                   "static constexpr nw::EventType type");
@@ -141,9 +143,9 @@ void schedule_typed(Context& context, LpId to, VirtualTime delay, const E& event
             return EventType{E::type};
     }();
     if constexpr (std::is_empty_v<E>)
-        context.schedule(to, delay, type);
+        context.schedule(to, delay, type, priority...);
     else
-        context.schedule(to, delay, type, event);
+        context.schedule(to, delay, type, event, priority...);
 }
 
 }  // namespace detail

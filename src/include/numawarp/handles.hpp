@@ -15,6 +15,7 @@
 // --rollback reverse, of all events or of none; commit(const Arrival&), of as many as one likes.
 #pragma once
 
+#include <concepts>
 #include <type_traits>
 
 #include <numawarp/event_types.hpp>
@@ -86,10 +87,11 @@ class Handles : public LogicalProcess {
 
   protected:
     // Schedules an event at now() + delay. Also for LPs of other classes: they must have the event under the
-    // same number.
+    // same number. A Priority may follow.
     template <class E>
-    static void send(Context& context, LpId to, VirtualTime delay, const E& event) {
-        detail::schedule_typed<EventTypes>(context, to, delay, event);
+    static void send(Context& context, LpId to, VirtualTime delay, const E& event,
+                     std::same_as<Priority> auto... priority) {
+        detail::schedule_typed<EventTypes>(context, to, delay, event, priority...);
     }
 
   private:

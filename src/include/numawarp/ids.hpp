@@ -26,4 +26,11 @@ constexpr auto index(Id id) noexcept { return static_cast<std::underlying_type_t
 // The model's own numbering of its events.
 using EventType = std::uint16_t;
 
+// Which of several events at one time comes first: that of the smaller number, whoever sent it. An event without one
+// has 0.
+struct Priority {
+    std::uint16_t number = 0;  // at most priority_max
+};
+inline constexpr std::uint16_t priority_max = 16383;
+
 }  // namespace nw

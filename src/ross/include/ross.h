@@ -170,6 +170,7 @@ struct tw_event {
     tw_lpid dest_lpid;
     tw_stime recv_ts;
     tw_stime offset_ts;
+    unsigned numawarp_ahead; /* how far its priority is before that of an event without one */
 };
 
 extern tw_synch g_tw_synchronization_protocol;
@@ -258,10 +259,15 @@ static inline tw_event *tw_event_new(tw_lpid dest_gid, tw_stime offset_ts, tw_lp
     event->dest_lpid = dest_gid;
     event->recv_ts = call->now + offset_ts;
     event->offset_ts = offset_ts;
+    event->numawarp_ahead = 0;
     memcpy(message + call->before, &call->last, sizeof call->last);
     if (call->before != 0) memset(message, 0, call->before);
     return event;
 }
+
+/* At one time events of a smaller priority come first, but none before its cause. From 0 to 1, in steps of 0.0001;
+ * tw_event_new() makes events of priority 1. */
+tw_event *tw_event_new_user_prio(tw_lpid dest_gid, tw_stime offset_ts, tw_lp *sender, tw_stime prio);
 
 /* --- A reverse handler by differences ------------------------------------------------------------
  * An event handler calls tw_snapshot() first and tw_snapshot_delta() last, which gives the bytes of what is kept;
@@ -384,10 +390,6 @@ static inline void crv_add_custom_state_checkpoint(crv_checkpointer *checkpointe
 /* Arguments are of no matter: versions of ROSS differ in them. */
 #define NUMAWARP_ROSS_NONE_OF(what, result, name) \
     NUMAWARP_ROSS_NOT_THERE(what) result name(void const *first, ...)
-
-#define NUMAWARP_ROSS_PRIORITIES "numawarp has no priorities of events: docs/ross.md"
-NUMAWARP_ROSS_NOT_THERE(NUMAWARP_ROSS_PRIORITIES)
-tw_event *tw_event_new_user_prio(tw_lpid dest_gid, tw_stime offset_ts, tw_lp *sender, tw_stime prio);
 
 NUMAWARP_ROSS_NOT_THERE("numawarp does not take a sent event back: docs/ross.md")
 void tw_event_rescind(tw_event *event);

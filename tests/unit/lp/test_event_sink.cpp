@@ -7,6 +7,7 @@
 
 #include <numawarp/model.hpp>
 
+#include "event/event_key.hpp"
 #include "lp/lp_kinds.hpp"
 #include "tests/support/catch.hpp"
 
@@ -85,11 +86,19 @@ TEST_CASE("Context: an event scheduled for a time has that time, where no delay 
 }
 
 TEST_CASE("generation_after: counts zero delays, and does not begin anew after 2^32 of them") {
-    CHECK(detail::generation_after(7, 1, 2) == 0);
-    CHECK(detail::generation_after(7, 2, 2) == 8);
-    CHECK(detail::generation_after(UINT32_MAX - 1, 2, 2) == UINT32_MAX);
-    CHECK(detail::generation_after(UINT32_MAX, 1, 2) == 0);
-    CHECK_THROWS_AS(detail::generation_after(UINT32_MAX, 2, 2), ModelError);
+    CHECK(detail::generation_after(7, 1, 2, 0) == 0);
+    CHECK(detail::generation_after(7, 2, 2, 0) == 8);
+    CHECK(detail::generation_after(UINT32_MAX - 1, 2, 2, 0) == UINT32_MAX);
+    CHECK(detail::generation_after(UINT32_MAX, 1, 2, 0) == 0);
+    CHECK_THROWS_AS(detail::generation_after(UINT32_MAX, 2, 2, 0), ModelError);
+}
+
+TEST_CASE("generation_after: begins with the priority, and never before its cause") {
+    const std::uint32_t late = nw::first_generation_of(Priority{2});
+    CHECK(detail::generation_after(7, 1, 2, late) == late);
+    CHECK(detail::generation_after(7, 2, 2, late) == late);
+    CHECK(detail::generation_after(late + 3, 2, 2, nw::first_generation_of(Priority{1})) ==
+          late + 4);
 }
 
 TEST_CASE("blocks_drawn: more than a history entry can say is refused, and so is going back") {
@@ -102,17 +111,26 @@ TEST_CASE("blocks_drawn: more than a history entry can say is refused, and so is
 // What passes through a Context arrives unchanged behind it.
 class Recorder final : public detail::EventSink {
   public:
-    Recorder() : EventSink({.lps = 9}, 1) {}
+    Recorder() : EventSink({.lps = 9, .kinds = &some()}, 1) {}
     using EventSink::make_context;
-    void schedule(Context&, LpId target, detail::ScheduledTime when, EventType type,
+    void schedule(Context& context, LpId target, detail::ScheduledTime when, EventType type,
                   std::span<const std::byte> payload) override {
         said += std::to_string(index(target)) + " " + std::to_string(static_cast<int>(when.delay)) +
-                " " + std::to_string(type) + " " + std::to_string(payload.size()) + "; ";
+                " " + std::to_string(type) + " " + std::to_string(payload.size());
+        if (const std::uint32_t first = first_generation(context))
+            said += " at " + std::to_string(first >> nw::chain_bits);
+        said += "; ";
     }
     void output(Context&, std::size_t table, std::span<const OutputValue> row) override {
         said += "table " + std::to_string(table) + ": " + std::to_string(row.size()) + "; ";
     }
     std::string said;
+
+  private:
+    static const LpKinds& some() {
+        static const LpKinds kinds(Kinds(9));
+        return kinds;
+    }
 };
 
 TEST_CASE("Context: passes on what is scheduled and written, and knows its event") {
@@ -125,8 +143,13 @@ TEST_CASE("Context: passes on what is scheduled and written, and knows its event
     CHECK(context.control() == 0);
     context.schedule(LpId{5}, 1, 6);
     context.schedule(LpId{5}, 2, 7, std::uint32_t{4});
+    context.schedule(LpId{5}, 3, 6, Priority{2});
+    context.schedule(LpId{5}, 4, 7, std::uint32_t{4}, Priority{priority_max});
+    CHECK_THROWS_AS(context.schedule(LpId{5}, 3, 6, Priority{priority_max + 1}), ModelError);
+    context.schedule(LpId{5}, 5, 6);
     context.output(1, 2, "three", 4.0);
-    CHECK(recorder.said == "5 1 6 0; 5 2 7 4; table 1: 3; ");
+    CHECK(recorder.said ==
+          "5 1 6 0; 5 2 7 4; 5 3 6 0 at 2; 5 4 7 4 at 16383; 5 5 6 0; table 1: 3; ");
 }
 
 TEST_CASE("LogicalProcess: without on_reverse an event cannot be reversed") {

@@ -1,0 +1,92 @@
+/* Workshops in ROSS's style, where all happens at whole hours, in turns that priorities give: first orders, then work, and
+ * reports at last, whoever sends them. An order may bring work in the same hour. Prints a sum that hangs on the
+ * order of all events, and how many were out of turn. */
+#include <ross.h>
+
+enum { order, work, report, kinds };
+
+typedef struct {
+    uint64_t seen;
+    tw_stime hour;
+    int turn;
+    unsigned out_of_turn;
+} workshop;
+
+typedef struct {
+    int kind;
+    uint64_t word;
+    workshop before;
+    unsigned long drawn;
+} message;
+
+static unsigned int workshops = 24;
+static unsigned int misuse = 0;
+static uint64_t sums[2];
+
+static void send(tw_lp* lp, tw_stime delay, int kind, uint64_t word) {
+    static tw_stime const priority[kinds] = {0, 0.1234, 1};
+    tw_lpid const to = (tw_lpid)tw_rand_integer(lp->rng, 0, (long)g_tw_total_lps - 1);
+    tw_event* event = kind == report ? tw_event_new(to, delay, lp)
+                                     : tw_event_new_user_prio(to, delay, lp, priority[kind]);
+    message* m = (message*)tw_event_data(event);
+    m->kind = kind;
+    m->word = word;
+    tw_event_send(event);
+}
+
+static void init(workshop* s, tw_lp* lp) {
+    (void)s;
+    for (int i = 0; i < 4; ++i) send(lp, 1, i % kinds, lp->gid * 8 + 2 * (uint64_t)i);
+}
+
+static void event(workshop* s, tw_bf* bf, message* m, tw_lp* lp) {
+    (void)bf;
+    unsigned long const before = lp->rng->count;
+    m->before = *s;
+    if (tw_now(lp) == s->hour && m->kind < s->turn) s->out_of_turn++;
+    s->hour = tw_now(lp);
+    s->turn = m->kind;
+    s->seen = s->seen * 6364136223846793005u + m->word;
+    if (misuse == 1 && tw_now(lp) > 5) tw_event_new_user_prio(lp->gid, 1, lp, 1.5);
+    if (misuse == 2 && tw_now(lp) > 5) tw_event_new_user_prio(lp->gid, 1, lp, 0.12345);
+    if (m->word % 2 == 0) /* not what an order has brought */
+        send(lp, 1 + (tw_stime)(s->seen % 2), (int)((s->seen >> 8) % kinds), s->seen >> 32 << 1);
+    if (m->kind == order) send(lp, 0, work, s->seen >> 16 | 1);
+    m->drawn = lp->rng->count - before;
+}
+
+static void reverse(workshop* s, tw_bf* bf, message* m, tw_lp* lp) {
+    (void)bf;
+    for (unsigned long i = 0; i < m->drawn; ++i) tw_rand_reverse_unif(lp->rng);
+    *s = m->before;
+}
+
+static void final(workshop* s, tw_lp* lp) {
+    sums[0] += s->seen * (2 * lp->gid + 1);
+    sums[1] += s->out_of_turn;
+}
+
+static tw_peid node_of(tw_lpid gid) { return gid / g_tw_nlp; }
+
+static tw_lptype type = {(init_f)init,    NULL,    (event_f)event,  (revent_f)reverse, NULL,
+                         (final_f) final, node_of, sizeof(workshop)};
+
+static const tw_optdef options[] = {
+    TWOPT_GROUP("Turns"), TWOPT_UINT("workshops", workshops, "number of LPs"),
+    TWOPT_UINT("misuse", misuse, "which rule to break"), TWOPT_END()};
+
+int main(int argc, char** argv) {
+    tw_opt_add(options);
+    tw_init(&argc, &argv);
+    tw_define_lps(workshops / tw_nnodes(), sizeof(message));
+    for (tw_lpid i = 0; i < g_tw_nlp; ++i) tw_lp_settype(i, &type);
+    tw_run();
+    if (tw_nnodes() > 1) {
+        uint64_t own[2] = {sums[0], sums[1]};
+        MPI_Allreduce(own, sums, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    }
+    if (tw_ismaster())
+        printf("sum %016lx, %lu out of turn\n", (unsigned long)sums[0], (unsigned long)sums[1]);
+    tw_end();
+    return 0;
+}
