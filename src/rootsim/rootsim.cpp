@@ -155,7 +155,9 @@ void ScheduleNewEvent(lp_id_t receiver, simtime_t timestamp, unsigned event_type
 void SetState(void* new_state) { nw::rootsim::current_lp("SetState").state = new_state; }
 
 // All memory of a handler is its LP's, and is rolled back with it.
-void* rs_malloc(size_t req_size) { return std::malloc(req_size); }
+// Zero, although ROOT-Sim does not say so: models send structures of which they write a part, and what
+// lies in the rest after a rollback is another thing each time.
+void* rs_malloc(size_t req_size) { return std::calloc(1, req_size); }
 void* rs_calloc(size_t nmemb, size_t size) { return std::calloc(nmemb, size); }
 void rs_free(void* ptr) { std::free(ptr); }
 void* rs_realloc(void* ptr, size_t req_size) { return std::realloc(ptr, req_size); }

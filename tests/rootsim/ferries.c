@@ -1,5 +1,7 @@
 /* Ferries in the style of ROOT-Sim after 3.0.0: islands draw from streams in their own state, and ferries go along the
- * links of a graph, each of which has its length. Ships go around the islands, which lie in a ring. The run ends when each island has seen enough of them; it then says what it has seen. */
+ * links of a graph, each of which has its length. Ships go around the islands, which lie in a ring, each with a list
+ * of which a part is never written. The run ends when each island has seen enough of them; it then says what it has
+ * seen. */
 #include <ROOT-Sim.h>
 #include <ROOT-Sim/random.h>
 #include <ROOT-Sim/topology.h>
@@ -15,6 +17,12 @@ struct island {
     simtime_t sailed;
 };
 
+struct list {
+    unsigned port;
+    simtime_t late; /* of every other island only */
+    char remarks[40];
+};
+
 static struct topology *links;
 static struct topology *ring;
 static simtime_t lengths[LINKS];
@@ -28,6 +36,15 @@ static void sail(lp_id_t me, simtime_t now, struct island *island) {
     const simtime_t length = *(const simtime_t *)GetTopologyLinkData(links, me, to);
     const simtime_t delay = length * Expent(&island->stream, 1) + 0.001 * Gamma(&island->stream, 3);
     ScheduleNewEvent(to, now + delay, FERRY, &delay, sizeof delay);
+}
+
+static void send_ship(lp_id_t me, simtime_t now, const struct island *island) {
+    struct list *list = rs_malloc(sizeof(*list));
+    list->port = (unsigned)me;
+    if (me % 2 == 0) list->late = now;
+    if (island->ships % 2 == 0) snprintf(list->remarks, sizeof list->remarks, "%u ships", island->ships);
+    ScheduleNewEvent(GetReceiver(ring, me, DIRECTION_E), now + 0.1, SHIP, list, sizeof(*list));
+    rs_free(list);
 }
 
 static void process(lp_id_t me, simtime_t now, unsigned type, const void *content, unsigned size,
@@ -49,7 +66,7 @@ static void process(lp_id_t me, simtime_t now, unsigned type, const void *conten
             break;
         case SHIP:
             ++island->ships;
-            ScheduleNewEvent(GetReceiver(ring, me, DIRECTION_E), now + 0.1, SHIP, NULL, 0);
+            send_ship(me, now, island);
             break;
         case LP_FINI:
             printf("island %" PRIu64 " saw %u ferries of %a and %u ships, then %016" PRIx64 "\n", me,
