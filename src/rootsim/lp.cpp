@@ -38,6 +38,12 @@ void schedule_nothing(std::uint64_t receiver, VirtualTime time) {
 
 void schedule_wide(LpId target, VirtualTime time, std::uint32_t type,
                    std::span<const std::byte> content) {
+    constexpr std::size_t bytes_max = UINT16_MAX - sizeof(type);
+    if (content.size() > bytes_max)
+        throw ModelError(fmt::format(
+            "an event of type {} for LP {}: {} bytes; legal: at most {} where the "
+            "type is {} or above, else {}",
+            type, index(target), content.size(), bytes_max, first_own_type, UINT16_MAX));
     std::vector<std::byte> payload(content.size() + sizeof(type));
     if (!content.empty()) std::memcpy(payload.data(), content.data(), content.size());
     std::memcpy(payload.data() + content.size(), &type, sizeof(type));

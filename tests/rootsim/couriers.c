@@ -104,6 +104,10 @@ static void break_rule(unsigned me, simtime_t now, agent_t agent) {
         static char content[70000];
         ScheduleNewEvent(me, now + 1, HIRE, content, sizeof(content));
     }
+    if (broken("event-wide")) {
+        static char content[65535];
+        ScheduleNewEvent(me, now + 1, 1000000, content, sizeof(content));
+    }
     if (broken("receiver")) GetReceiver(RegionsCount(), DIRECTION_N, false);
     if (broken("direction")) {
         unsigned region;

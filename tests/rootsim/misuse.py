@@ -52,6 +52,7 @@ for options in (["--engine", "sequential"], ["--workers", 2]):
         "event-past": ["in the past", "legal: a delay of at least 0"],
         "event-unknown": ["LP 64", "no such LP", "legal: 0 to 63"],
         "event-large": ["70000 bytes", "65535"],
+        "event-wide": ["65535 bytes", "legal: at most 65531 where the type is 65528 or above"],
         "receiver": ["GetReceiver(64)", "legal: below 64"],
         "direction": ["GetNeighbourInfo()", "direction 5", "legal: below 4"],
         "mean": ["Expent()", "legal: at least 0"],
