@@ -7,6 +7,13 @@
 
 namespace nw::rootsim {
 
+// The LP whose handler is running. For what changes it or draws: OnGVT() only looks, and is asked at other moments on
+// other engines.
+inline Lp& lp_in_handler(const char* function) {
+    current_context(function);
+    return *running_call.lp;
+}
+
 // Where its random numbers begin.
 Generator classic_stream_of(std::uint64_t lp, std::uint64_t seed);
 

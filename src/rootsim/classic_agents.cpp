@@ -114,7 +114,7 @@ class AgentLp final : public Lp {
     std::vector<Agent> agents_;
     std::unordered_map<agent_t, std::size_t> places_;  // in it
     agent_t next_key_;
-    std::size_t iterated_ = 0;
+    std::size_t iterated_ = 0;  // 0 between events, whether or not OnGVT() was asked there
     // What this region says of itself, and what those in each direction have said.
     const std::byte* tracked_ = nullptr;
     std::vector<std::byte> published_;
@@ -122,12 +122,16 @@ class AgentLp final : public Lp {
     std::vector<unsigned> neighbours_;
 };
 
-// Also in OnGVT().
-AgentLp& current_region(const char* function) {
-    Lp& lp = current_lp(function);
+AgentLp& region_of(Lp& lp, const char* function) {
     if (&abm_settings == nullptr)
         throw ModelError(fmt::format("{}(): the model has no abm_settings", function));
     return static_cast<AgentLp&>(lp);
+}
+
+// For what only looks: also in OnGVT().
+AgentLp& current_region(const char* function) { return region_of(current_lp(function), function); }
+AgentLp& region_in_handler(const char* function) {
+    return region_of(lp_in_handler(function), function);
 }
 
 void demand_visit(const char* function, unsigned region, unsigned action) {
@@ -313,11 +317,11 @@ void AgentLp::on_start(Context& context) {
                                   : unsigned{DIRECTION_INVALID});
     begin();
     publish();
+    iterated_ = 0;
 }
 
 void AgentLp::on_event(Context& context, const Event& event) {
     const InCall in({this, &context});
-    iterated_ = 0;
     switch (event.type()) {
         case visit_type:
             on_visit(event);
@@ -331,12 +335,16 @@ void AgentLp::on_event(Context& context, const Event& event) {
             process(event);
     }
     publish();
+    iterated_ = 0;
 }
 
 // A model counts its agents here.
 bool AgentLp::can_end() const {
-    const InCall in({const_cast<AgentLp*>(this), nullptr});
-    return Lp::can_end();
+    auto* const self = const_cast<AgentLp*>(this);
+    const InCall in({self, nullptr});
+    const bool can = Lp::can_end();
+    self->iterated_ = 0;
+    return can;
 }
 
 }  // namespace
@@ -351,18 +359,19 @@ ProcessFactory agent_process(std::uint64_t seed) {
 
 using nw::rootsim::current_region;
 using nw::rootsim::demand_visit;
+using nw::rootsim::region_in_handler;
 
 int GetNeighbourInfo(direction_t i, unsigned* region_id, void** data_p) {
     return current_region("GetNeighbourInfo").neighbour(i, region_id, data_p);
 }
-void TrackNeighbourInfo(void* data) { current_region("TrackNeighbourInfo").track(data); }
+void TrackNeighbourInfo(void* data) { region_in_handler("TrackNeighbourInfo").track(data); }
 
 bool IterAgents(agent_t* agent_p) { return current_region("IterAgents").iterate(agent_p); }
 unsigned CountAgents() { return current_region("CountAgents").count(); }
 agent_t SpawnAgent(unsigned user_data_size) {
-    return current_region("SpawnAgent").spawn(user_data_size);
+    return region_in_handler("SpawnAgent").spawn(user_data_size);
 }
-void KillAgent(agent_t agent) { current_region("KillAgent").kill(agent); }
+void KillAgent(agent_t agent) { region_in_handler("KillAgent").kill(agent); }
 
 void* DataAgent(agent_t agent, unsigned* data_size_p) {
     nw::rootsim::Agent& found = current_region("DataAgent").agent(agent);
@@ -371,7 +380,7 @@ void* DataAgent(agent_t agent, unsigned* data_size_p) {
 }
 
 void ScheduleNewLeaveEvent(simtime_t time, unsigned event_type, agent_t agent) {
-    current_region("ScheduleNewLeaveEvent").leave(time, event_type, agent);
+    region_in_handler("ScheduleNewLeaveEvent").leave(time, event_type, agent);
 }
 
 unsigned CountVisits(agent_t agent) {
@@ -385,23 +394,25 @@ void GetVisit(agent_t agent, unsigned* region_p, unsigned* event_type_p, unsigne
 }
 
 void SetVisit(agent_t agent, unsigned region, unsigned event_type, unsigned i) {
+    std::vector<nw::rootsim::Visit>& plan = region_in_handler("SetVisit").plan_with(agent, i, 0);
     demand_visit("SetVisit", region, event_type);
-    current_region("SetVisit").plan_with(agent, i, 0)[i] = {region, event_type, 0};
+    plan[i] = {region, event_type, 0};
 }
 
 void EnqueueVisit(agent_t agent, unsigned region, unsigned event_type) {
+    nw::rootsim::Agent& visitor = region_in_handler("EnqueueVisit").agent(agent);
     demand_visit("EnqueueVisit", region, event_type);
-    current_region("EnqueueVisit").agent(agent).plan.push_back({region, event_type, 0});
+    visitor.plan.push_back({region, event_type, 0});
 }
 
 void AddVisit(agent_t agent, unsigned region, unsigned event_type, unsigned i) {
+    std::vector<nw::rootsim::Visit>& plan = region_in_handler("AddVisit").plan_with(agent, i, 1);
     demand_visit("AddVisit", region, event_type);
-    std::vector<nw::rootsim::Visit>& plan = current_region("AddVisit").plan_with(agent, i, 1);
     plan.insert(plan.begin() + i, {region, event_type, 0});
 }
 
 void RemoveVisit(agent_t agent, unsigned i) {
-    std::vector<nw::rootsim::Visit>& plan = current_region("RemoveVisit").plan_with(agent, i, 0);
+    std::vector<nw::rootsim::Visit>& plan = region_in_handler("RemoveVisit").plan_with(agent, i, 0);
     plan.erase(plan.begin() + i);
 }
 

@@ -36,7 +36,7 @@ Generator classic_stream_of(std::uint64_t lp, std::uint64_t seed) {
 }  // namespace nw::rootsim
 
 double Random() {
-    std::uint64_t& both = nw::rootsim::current_lp("Random").generator[0];
+    std::uint64_t& both = nw::rootsim::lp_in_handler("Random").generator[0];
     auto first = static_cast<std::uint32_t>(both);
     auto second = static_cast<std::uint32_t>(both >> 32);
     first = 36969 * (first & 0xffff) + (first >> 16);
@@ -57,13 +57,13 @@ int RandomRangeNonUniform(int x, int min, int max) {
 
 double Expent(double mean) {
     if (!(mean >= 0))
-        throw nw::ModelError(fmt::format("Expent(): the mean is {}; legal: at least 0", mean));
+        nw::rootsim::refuse_call(fmt::format("Expent(): the mean is {}; legal: at least 0", mean));
     return -mean * std::log(1 - Random());
 }
 
 // Marsaglia's polar method.
 double Normal() {
-    nw::rootsim::Generator& state = nw::rootsim::current_lp("Normal").generator;
+    nw::rootsim::Generator& state = nw::rootsim::lp_in_handler("Normal").generator;
     if (state[2] != 0) {
         state[2] = 0;
         return std::bit_cast<double>(state[1]);
@@ -81,7 +81,7 @@ double Normal() {
 }
 
 double Gamma(int ia) {
-    if (ia < 1) throw nw::ModelError("Gamma(): the order must be at least 1");
+    if (ia < 1) nw::rootsim::refuse_call("Gamma(): the order must be at least 1");
     if (ia < 6) {
         double product = 1;
         for (int i = 0; i < ia; ++i) product *= Random();

@@ -89,9 +89,12 @@ unsigned neighbour(unsigned from, unsigned direction) {
 }
 
 void demand_region(const char* function, unsigned region) {
+    if (&topology_settings == nullptr)
+        refuse_call(fmt::format("{}(): the model has no topology_settings", function));
+    if (layout.regions == 0) called_outside(function);
     if (region >= layout.regions)
-        throw ModelError(fmt::format("{}({}): there is no such region; legal: below {}", function,
-                                     region, layout.regions));
+        refuse_call(fmt::format("{}({}): there is no such region; legal: below {}", function,
+                                region, layout.regions));
 }
 
 // The regions of a shortest way, without its beginning; empty where there is none.
@@ -158,7 +161,7 @@ unsigned GetReceiver(unsigned from, direction_t direction, bool) {
 }
 
 unsigned FindReceiver() {
-    const unsigned self = nw::rootsim::current_lp("FindReceiver").self();
+    const unsigned self = nw::rootsim::lp_in_handler("FindReceiver").self();
     nw::rootsim::demand_region("FindReceiver", self);
     const unsigned regions = layout.regions;
     if (regions == 1) return self;
@@ -182,7 +185,7 @@ double ComputeMinTour(unsigned source, unsigned dest, unsigned* result) {
     nw::rootsim::demand_region("ComputeMinTour", source);
     nw::rootsim::demand_region("ComputeMinTour", dest);
     if (source == dest)
-        throw nw::ModelError("ComputeMinTour(): from a region to itself there is no way");
+        nw::rootsim::refuse_call("ComputeMinTour(): from a region to itself there is no way");
     const std::vector<unsigned> way = nw::rootsim::shortest_way(source, dest);
     std::copy(way.begin(), way.end(), result);
     return way.empty() ? -1 : static_cast<double>(way.size());

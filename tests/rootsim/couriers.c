@@ -25,10 +25,17 @@ static const char* wrong = "";
 static const struct argp_option model_options[] = {{"wrong", 'w', "RULE", 0, "break a rule", 0},
                                                    {0}};
 
+static bool broken(const char* rule) { return strcmp(wrong, rule) == 0; }
+
 static error_t parse(int key, char* arg, struct argp_state* state) {
     (void)state;
     if (key != 'w') return ARGP_ERR_UNKNOWN;
     wrong = arg;
+    /* There is neither an LP nor a topology yet. */
+    if (broken("early-visit")) EnqueueVisit(0, 0, DELIVER);
+    if (broken("early-region")) NeighboursCount(0);
+    if (broken("early-mean")) Expent(-1);
+    if (broken("early-order")) Gamma(0);
     return 0;
 }
 
@@ -36,8 +43,6 @@ struct argp model_argp = {model_options, parse, NULL, NULL, NULL, NULL, NULL};
 struct _topology_settings_t topology_settings = {.default_geometry = TOPOLOGY_SQUARE};
 struct _abm_settings_t abm_settings = {
     .neighbour_data_size = 2 * sizeof(unsigned), .traverse_handler = PASS, .keep_history = true};
-
-static bool broken(const char* rule) { return strcmp(wrong, rule) == 0; }
 
 static uint64_t mix(uint64_t a, uint64_t b) { return (a ^ b) * UINT64_C(1099511628211); }
 
@@ -177,8 +182,26 @@ void ProcessEvent(unsigned int me, simtime_t now, int type, agent_t* content, un
     }
 }
 
+static void break_rule_when_asked(unsigned me) {
+    if (broken("asked")) ScheduleNewEvent(me, 100, HIRE, NULL, 0);
+    if (broken("asked-spawn")) SpawnAgent(1);
+    if (broken("asked-kill")) KillAgent(me);
+    if (broken("asked-leave")) ScheduleNewLeaveEvent(100, SET_OUT, me);
+    if (broken("asked-visit")) EnqueueVisit(me, 0, PASS);
+    if (broken("asked-track")) TrackNeighbourInfo(NULL);
+    if (broken("asked-state")) SetState(NULL);
+    if (broken("asked-draw")) Expent(1);
+    if (broken("asked-normal")) Normal();
+    if (broken("asked-receiver")) FindReceiver();
+}
+
+/* Looks at the first agent only: where a handler, or the last look, has stopped does not matter. */
+static unsigned look_when_asked(void) {
+    agent_t first;
+    return CountAgents() > 0 && IterAgents(&first) ? CountAgents() : 0;
+}
+
 bool OnGVT(unsigned int me, struct office* snapshot) {
-    if (me == 5 && broken("asked")) ScheduleNewEvent(me, 100, HIRE, NULL, 0);
-    if (me == 5 && broken("asked-spawn")) SpawnAgent(1);
-    return snapshot->events + CountAgents() >= 40;
+    if (me == 5) break_rule_when_asked(me);
+    return snapshot->events + look_when_asked() >= 40;
 }

@@ -60,10 +60,19 @@ for options in (["--engine", "sequential"], ["--workers", 2]):
         "order": ["Gamma()", "at least 1"],
     }.items():
         refusals.refused(3, ["LP 5 at time", *words], "rootsim_couriers", "--lp", 64, "--wrong", rule, *options)
-    for rule, function in {"asked": "ScheduleNewEvent()", "asked-spawn": "SpawnAgent()"}.items():
+    for rule, function in {"asked": "ScheduleNewEvent()", "asked-spawn": "SpawnAgent()", "asked-kill": "KillAgent()",
+                           "asked-leave": "ScheduleNewLeaveEvent()", "asked-visit": "EnqueueVisit()",
+                           "asked-track": "TrackNeighbourInfo()", "asked-state": "SetState()",
+                           "asked-draw": "Random()", "asked-normal": "Normal()",
+                           "asked-receiver": "FindReceiver()"}.items():
         refusals.refused(3, ["LP 5", function, "legal: in a handler"], "rootsim_couriers", "--lp", 64, "--wrong",
                          rule, *options)
 
+# A parser of the model's words runs before there is an LP.
+for rule, words in {"early-visit": ["EnqueueVisit()", "legal: in a handler"],
+                    "early-region": ["NeighboursCount()", "legal: in a handler"],
+                    "early-mean": ["Expent()", "legal: at least 0"], "early-order": ["Gamma()", "at least 1"]}.items():
+    refusals.refused(3, words, "rootsim_couriers", "--lp", 64, "--wrong", rule)
 refusals.refused(2, ["--lp 60", "no square"], "rootsim_queue", "--lp", 60)
 refusals.refused(2, ["--lp 0"], "rootsim_queue", "--lp", 0)
 refusals.refused(2, ["--wrong"], "rootsim_queue", "--lp", 64, "--wrong")
