@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <argp.h>
@@ -42,9 +44,13 @@ bool can_end(std::uint64_t lp, const void* state) {
 
 class ClassicModel final : public Model {
   public:
-    ClassicModel() : Model(program_invocation_short_name, "a model for ROOT-Sim 2") {}
+    // What the program was given is wrong, if the line is not empty.
+    explicit ClassicModel(std::string wrong)
+        : Model(program_invocation_short_name, "a model for ROOT-Sim 2"),
+          wrong_(std::move(wrong)) {}
 
     void options(Options& options) override {
+        if (!wrong_.empty()) throw SetupError(wrong_);
         options.add("lp", n_prc_tot, "number of LPs", from(1));
         options.add("master-seed", seed_, "seed of ROOT-Sim's random numbers",
                     from(1).to(9223372036854774784.0));
@@ -58,6 +64,7 @@ class ClassicModel final : public Model {
     }
 
   private:
+    const std::string wrong_;
     std::uint64_t seed_ = 1;
 };
 
@@ -90,28 +97,40 @@ const std::vector<Theirs>& their_options() {
     return all;
 }
 
-// Whether the word is an option of the model, and if so, whether its value is the next word. As in argp, an entry
-// with neither name nor key heads a group, an alias is what stands before it, and only what is all empty ends.
-std::optional<bool> takes_next(const std::string& word) {
-    if (&model_argp == nullptr || model_argp.options == nullptr) return std::nullopt;
-    const bool is_long = word.starts_with("--");
-    const std::size_t equals = std::min(word.find('='), word.size());
-    if (word.size() < 2 || word[0] != '-') return std::nullopt;
-    const argp_option* of_alias = model_argp.options;
-    for (const argp_option* option = model_argp.options;
-         option->name != nullptr || option->key != 0 || option->doc != nullptr ||
-         option->group != 0;
+// The model's option of that name, or else key, also of its children; null: there is none. As in argp, an entry with
+// neither name nor key heads a group, an alias is what stands before it, and only what is all empty ends.
+const argp_option* find_option(const argp& parser, std::string_view name, int key) {
+    const argp_option* of_alias = parser.options;
+    for (const argp_option* option = parser.options;
+         option != nullptr && (option->name != nullptr || option->key != 0 ||
+                               option->doc != nullptr || option->group != 0);
          ++option) {
         if ((option->flags & OPTION_ALIAS) == 0) of_alias = option;
-        const bool is_it =
-            is_long ? option->name != nullptr && word.substr(2, equals - 2) == option->name
-                    : option->key == word[1];
-        if (!is_it) continue;
-        const bool has_own_value = is_long ? equals < word.size() : word.size() > 2;
-        return of_alias->arg != nullptr && (of_alias->flags & OPTION_ARG_OPTIONAL) == 0 &&
-               !has_own_value;
+        if (name.empty() ? option->key == key : option->name != nullptr && name == option->name)
+            return of_alias;
     }
-    return std::nullopt;
+    for (const argp_child* child = parser.children; child != nullptr && child->argp != nullptr;
+         ++child)
+        if (const argp_option* const found = find_option(*child->argp, name, key)) return found;
+    return nullptr;
+}
+
+// Whether the word is an option of the model, and if so, whether its value is the next word. Short options may stand
+// in one word.
+std::optional<bool> takes_next(const std::string& word) {
+    if (&model_argp == nullptr || word.size() < 2 || word[0] != '-') return std::nullopt;
+    const bool is_long = word.starts_with("--");
+    const std::size_t equals = std::min(word.find('='), word.size());
+    for (std::size_t i = 1; i < word.size(); ++i) {
+        const std::string name = is_long ? word.substr(2, equals - 2) : "";
+        if (is_long && name.empty()) return std::nullopt;
+        const argp_option* const option = find_option(model_argp, name, word[i]);
+        if (option == nullptr) return i == 1 ? std::nullopt : std::optional(false);
+        const bool is_last = is_long ? equals == word.size() : i + 1 == word.size();
+        if (option->arg != nullptr) return is_last && (option->flags & OPTION_ARG_OPTIONAL) == 0;
+        if (is_long) break;
+    }
+    return false;
 }
 
 // So that the model may look at n_prc_tot when it has read its words. Who reads ours refuses what is no number.
@@ -130,6 +149,7 @@ struct CommandLine {
     std::vector<std::string> ours;
     std::vector<std::string> models;
     std::vector<std::string> idle;
+    std::string wrong;  // a line about the first; empty: none is
 };
 
 // Their words for values that a flag, or an option, of ours has not.
@@ -159,6 +179,9 @@ CommandLine deal_out(const std::vector<std::string>& words) {
         if (const std::optional<bool> takes = takes_next(word)) {
             line.models.push_back(word);
             if (*takes && i + 1 < words.size()) line.models.push_back(words[++i]);
+        } else if (known != their_options().end() && !known->has_value && has_own_value) {
+            if (line.wrong.empty())
+                line.wrong = fmt::format("{}: takes no value; legal: --{}", word, name);
         } else if (known != their_options().end()) {
             if (known->ours.empty()) line.idle.push_back("--" + name);
             line.ours.insert(line.ours.end(), known->ours.begin(), known->ours.end());
@@ -212,9 +235,15 @@ int main(int argc, char** argv) {
         std::vector<char*> words = pointers_to(line.models);
         const error_t code = argp_parse(&model_argp, static_cast<int>(line.models.size()),
                                         words.data(), ARGP_NO_HELP, nullptr, nullptr);
-        if (code != 0) return 2;
+        if (find_option(model_argp, "lp", 0) != nullptr)
+            line.wrong = "model_argp: its --lp is the number of LPs; legal: another name";
+        if (code != 0 && line.wrong.empty())
+            line.wrong = fmt::format(
+                "model_argp: its parser has failed: {}; legal: a line by "
+                "argp_error(), or success",
+                std::strerror(code));
     }
-    ClassicModel model;
+    ClassicModel model(line.wrong);
     std::vector<char*> words = pointers_to(line.ours);
     return nw::run(static_cast<int>(line.ours.size()), words.data(), model);
 }

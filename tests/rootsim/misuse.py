@@ -77,12 +77,15 @@ refusals.refused(2, ["--lp 60", "no square"], "rootsim_queue", "--lp", 60)
 refusals.refused(2, ["--lp 0"], "rootsim_queue", "--lp", 0)
 refusals.refused(2, ["--wrong"], "rootsim_queue", "--lp", 64, "--wrong")
 for words in (["--enough", 10, "--service=0.3"], ["-e", 10, "-s0.3"], ["--serving", 0.3, "--enough=10"],
-              ["--slow", "--enough", 10], ["--slow=63", "-e10"], ["-w63", "-e", 10]):
+              ["--slow", "--enough", 10], ["--slow=63", "-e10"], ["-w63", "-e", 10], ["--calm", "-e10"],
+              ["-ce10"], ["-ce", 10]):
     refusals.accepted("rootsim_queue", "--lp=64", "--wt", 2, *words, "--quiet")
+refusals.refused(2, ["model_argp", "Invalid argument"], "rootsim_queue", "--lp", 64, "--enough", 0)
+refusals.refused(2, ["--serial=off", "takes no value"], "rootsim_queue", "--lp", 64, "--serial=off")
 # What the model itself refuses, it says as argp does.
 done = refusals.run("rootsim_queue", "--slow=64", "--lp", 64)
 refusals.expect(done.returncode == 2 and "--slow: there are 64" in done.stderr, f"{done.returncode}: {done.stderr}")
 help_text = refusals.run("rootsim_queue", "--help").stdout
-refusals.expect("At each counter:" in help_text and "--serving=TIME" in help_text and "--until" in help_text,
+refusals.expect(all(words in help_text for words in ("At each counter:", "--serving=TIME", "--calm", "--until")),
                 f"--help has the model's options and ours: {help_text[:300]}")
 refusals.leave()

@@ -2,6 +2,7 @@
  * from malloc(), are served one after the other, and go on to a neighbour. */
 #include <ROOT-Sim.h>
 
+#include <errno.h>
 #include <stdint.h>
 
 enum { ARRIVE = 1, SERVED };
@@ -9,6 +10,7 @@ enum { ARRIVE = 1, SERVED };
 static double service = 0.5;
 static int enough = 40;
 static int slow = -1;
+static double patience = 3;
 
 struct customer {
     unsigned number;
@@ -44,7 +46,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
             return 0;
         case 'e':
             enough = atoi(arg);
-            return 0;
+            return enough > 0 ? 0 : EINVAL; /* without a word */
         case 'w':
             slow = arg == NULL ? 0 : atoi(arg);
             return 0;
@@ -56,7 +58,19 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     }
 }
 
-struct argp model_argp = {model_options, parse, NULL, NULL, NULL, NULL, NULL};
+static const struct argp_option customer_options[] = {{"calm", 'c', NULL, 0, "they are patient", 0}, {0}};
+
+static error_t parse_customers(int key, char *arg, struct argp_state *state) {
+    (void)arg, (void)state;
+    if (key != 'c') return ARGP_ERR_UNKNOWN;
+    patience = 10;
+    return 0;
+}
+
+static const struct argp customers = {customer_options, parse_customers, NULL, NULL, NULL, NULL, NULL};
+static const struct argp_child children[] = {{&customers, 0, "Customers:", 3}, {0}};
+
+struct argp model_argp = {model_options, parse, NULL, NULL, children, NULL, NULL};
 struct _topology_settings_t topology_settings = {.default_geometry = TOPOLOGY_HEXAGON};
 
 static double service_of(unsigned me) { return (int)me == slow ? 2 * service : service; }
@@ -70,7 +84,7 @@ void ProcessEvent(unsigned int me, simtime_t now, int type, struct customer *con
             counter->end = &counter->first;
             SetState(counter);
             for (unsigned i = 0; i < 3; ++i) {
-                struct customer customer = {me * 3 + i, 3 + Normal()};
+                struct customer customer = {me * 3 + i, patience + Normal()};
                 ScheduleNewEvent(me, Expent(1.0), ARRIVE, &customer, sizeof(customer));
             }
             break;
