@@ -10,6 +10,7 @@
 #include "checkpoint/saved_run.hpp"
 #include "checkpoint/saved_run_folder.hpp"
 #include "main/fixed_addresses.hpp"
+#include "options/own_command_line.hpp"
 #include "results/output_files.hpp"
 
 namespace nw {
@@ -86,11 +87,11 @@ std::unique_ptr<FolderLock> prepare_checkpoint_folder(const Settings& settings, 
     return lock;
 }
 
-std::string restart_hint(const std::string& program, const std::vector<std::string>& arguments,
-                         const Settings& settings, VirtualTime saved_at, std::uint32_t ranks) {
-    std::string command = quoted(program) + ' ';
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        const std::string& word = arguments[i];
+std::string restart_hint(const Settings& settings, VirtualTime saved_at, std::uint32_t ranks) {
+    const std::vector<std::string> words = own_command_line();
+    std::string command;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const std::string& word = words[i];
         if (word.starts_with("--restart=")) continue;
         if (word == "--restart") {
             ++i;

@@ -28,8 +28,7 @@ void find_saved_run(Settings& settings, RunIdentity identity, std::vector<Loaded
 // Makes, checks and keeps the folder of --checkpoint, unless it is that of --restart. Throws SetupError.
 std::unique_ptr<FolderLock> prepare_checkpoint_folder(const Settings& settings, bool is_first);
 
-// The line for a user whose run was saved and has ended. `arguments`: those of the command line.
-std::string restart_hint(const std::string& program, const std::vector<std::string>& arguments,
-                         const Settings& settings, VirtualTime saved_at, std::uint32_t ranks);
+// The line for a user whose run was saved and has ended. Throws MachineError.
+std::string restart_hint(const Settings& settings, VirtualTime saved_at, std::uint32_t ranks);
 
 }  // namespace nw

@@ -229,11 +229,10 @@ class RankRun {
   public:
     // `signals` begin to be listened to when the run begins, and outlive it.
     // `modules`: the libraries of this process as it began.
-    RankRun(std::string program, std::vector<std::string> arguments,
-            std::vector<LoadedModule> modules, Model& model, RankGroup& ranks,
-            std::optional<StopSignals>& signals, std::span<std::byte> main_variables)
+    RankRun(std::vector<std::string> arguments, std::vector<LoadedModule> modules, Model& model,
+            RankGroup& ranks, std::optional<StopSignals>& signals,
+            std::span<std::byte> main_variables)
         : main_variables_(main_variables),
-          program_(std::move(program)),
           arguments_(std::move(arguments)),
           modules_(std::move(modules)),
           model_(model),
@@ -430,9 +429,8 @@ class RankRun {
         } else {
             // It can go on, whatever has not been written of how far it came.
             if (!attempts.all_well()) fail(exit_machine_error, attempts.first_failure());
-            write_to_stderr(fmt::format(
-                "numawarp: {}\n",
-                restart_hint(program_, arguments_, settings_, result.end_time, ranks_.ranks())));
+            write_to_stderr(fmt::format("numawarp: {}\n",
+                                        restart_hint(settings_, result.end_time, ranks_.ranks())));
         }
         return !interrupted || (saved && result.signal != SIGINT)
                    ? exit_done
@@ -471,7 +469,6 @@ class RankRun {
     }
 
     const std::span<std::byte> main_variables_;
-    const std::string program_;
     const std::vector<std::string> arguments_;
     const std::vector<LoadedModule> modules_;
     Model& model_;
@@ -499,8 +496,7 @@ int run(int argc, char** argv, Model& model) {
         std::optional<StopSignals> signals;                    // also while all is taken down
         std::vector<LoadedModule> modules = loaded_modules();  // before MPI loads more
         const std::unique_ptr<RankGroup> ranks = join_ranks();
-        return RankRun(argc > 0 ? argv[0] : model.name(),
-                       std::vector<std::string>(argv + std::min(argc, 1), argv + argc),
+        return RankRun(std::vector<std::string>(argv + std::min(argc, 1), argv + argc),
                        std::move(modules), model, *ranks, signals, main_variables)
             .run();
     } catch (...) {

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -29,6 +28,7 @@
 #include "base/utf8.hpp"
 #include "modelcheck/model_check_words.hpp"
 #include "options/idle_options.hpp"
+#include "options/own_command_line.hpp"
 
 namespace nw {
 namespace {
@@ -161,17 +161,6 @@ Kinds kinds_of(const json& found) {
     setup.lps = all.front().count;
     setup.process = all.front().process;
     return Kinds::of(setup);
-}
-
-// What main() was given: it may have taken words for itself, as the doors for other simulators' models do, and not
-// have handed them to nw::run.
-std::vector<std::string> own_command_line() {
-    std::ifstream file("/proc/self/cmdline");
-    std::vector<std::string> words;
-    for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
-    if (words.empty())
-        throw MachineError("--check-model: the command line cannot be read: /proc/self/cmdline");
-    return words;
 }
 
 class ModelCheck {

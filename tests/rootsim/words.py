@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+"""A model in classic ROOT-Sim's style that goes on from a checkpoint is given the same words of its own."""
+
+import json
+import subprocess
+
+from checkpoints import restart_hint, start, stop
+from programs import Programs
+
+programs = Programs()
+checkpoint, stats = programs.work / "checkpoint", programs.work / "stats.json"
+MODEL = [programs.bin / "rootsim_queue", "--lp", 64, "-ce", 20000, "--quiet", "--stats", stats]
+
+
+def digest():
+    return json.loads(stats.read_text())["digest"]
+
+
+programs.run(*MODEL, "--engine", "sequential")
+reference = digest()
+code, errors = stop(start(programs, *MODEL, "--workers", 2, "--checkpoint", checkpoint, "--checkpoint-period", 0.02),
+                    checkpoint)
+shell = restart_hint(errors)
+programs.expect(code == 0 and shell is not None and " -ce 20000 " in shell,
+                f"the model's words are in the line: {errors}")
+other = programs.run(*MODEL[:-5], "-ce", 25000, "--restart", checkpoint)
+programs.expect(other.returncode == 2 and "--model-words" in other.stderr, f"others are refused: {other.stderr}")
+done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, cwd=programs.work)
+programs.expect((done.returncode, digest()) == (0, reference), f"it ends as without a stop: {done.stderr}")
+programs.leave()
