@@ -23,6 +23,9 @@ tw_typemap_f g_tw_lp_typemap = &map_onetype;
 unsigned int g_tw_nRNG_per_lp = 1;
 tw_lpid g_tw_rng_default = 1;
 std::size_t g_tw_msg_sz = 0;
+int g_st_ev_trace = 0;
+int g_st_model_stats = 0;
+int g_st_use_analysis_lps = 0;
 
 namespace nw::ross {
 namespace {

@@ -16,6 +16,7 @@ NODES = "knows a node by its number"
 
 # What a model says; words of the error, or None.
 IN_FUNCTION = [
+    ("if (g_st_ev_trace || g_st_model_stats || g_st_use_analysis_lps) lp->model_types = NULL;", None),
     ("tw_kp_onpe(0, g_tw_pe[0]); tw_lp_onpe(0, g_tw_pe[0], 7);", None),
     ("tw_kp_onpe(0, g_tw_pe); tw_lp_onpe(0, g_tw_pe, 7); tw_kp_onpe(0, lp->pe); tw_kp_onpe(0, tw_getpe(0));", None),
     ("tw_pe *pe = NULL; while ((pe = tw_pe_next(pe)) != NULL) tw_kp_onpe(0, pe);", None),
@@ -68,17 +69,22 @@ CASES += [(code + " /* %d */", words) for code, words in AT_TOP]
 LINES = [code % number for number, (code, words) in enumerate(CASES)]
 
 
-def errors_by_line(compiler, language, lines):
+INCLUDED = "#include <ross.h>"
+# As headers of models do it for C++.
+WRAPPED = 'extern "C" {\n#include <ross.h>\n}'
+
+
+def errors_by_line(compiler, language, lines, header=INCLUDED):
     """What the compiler says of each line, once. It stops at errors of one kind before it looks for others."""
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
     limit = "-ferror-limit=0" if "clang" in version else "-fmax-errors=0"
     done = subprocess.run(
         [compiler, "-fsyntax-only", "-w", limit, f"-I{root}/src/ross/include",
          *(f"-I{folder}" for folder in mpi.split(";") if folder), f"-x{language}", "-"],
-        input="#include <ross.h>\n" + "\n".join(lines), capture_output=True, text=True)
+        input=header + "\n" + "\n".join(lines), capture_output=True, text=True)
     errors = [set() for _ in lines]
     for line, text in re.findall(r"<stdin>:(\d+):\d+: error: (.*)", done.stderr):
-        errors[int(line) - 2].add(text)
+        errors[int(line) - header.count("\n") - 2].add(text)
     return errors, done
 
 
@@ -91,7 +97,8 @@ for compiler, language in zip(compilers, ("c", "c++")):
         print(("ok      " if holds else "FAILED  ") + f"{compiler}: {line}" + ("" if holds else f"\n    {said or ''}"))
     # No error may stand anywhere else.
     right = [line for (_, words), line in zip(CASES, LINES) if words is None]
-    _, done = errors_by_line(compiler, language, right)
-    failures += done.returncode != 0
-    print("" if done.returncode == 0 else done.stderr, end="")
+    for header in (INCLUDED, WRAPPED) if language == "c++" else (INCLUDED,):
+        _, done = errors_by_line(compiler, language, right, header)
+        failures += done.returncode != 0
+        print("" if done.returncode == 0 else done.stderr, end="")
 sys.exit(1 if failures else 0)

@@ -20,6 +20,9 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#ifndef OMPI_SKIP_MPICXX
+#define OMPI_SKIP_MPICXX 1 /* its C++ cannot stand in an extern "C" */
+#endif
 #include <mpi.h>
 
 #ifdef __cplusplus
@@ -152,6 +155,7 @@ struct tw_lp {
     void *cur_state;
     tw_lptype *type;
     tw_rng_stream *rng;
+    struct st_model_types *model_types; /* the model's to set, and looked at by nobody */
 };
 
 struct tw_kp {
@@ -352,6 +356,11 @@ static inline void st_model_settype(tw_lpid i, st_model_types *types) {
     (void)types;
 }
 
+/* Of these options of ROSS: always 0. */
+extern int g_st_ev_trace;
+extern int g_st_model_stats;
+extern int g_st_use_analysis_lps;
+
 typedef void (*save_checkpoint_state_f)(void *into, void const *from);
 typedef void (*clean_checkpoint_state_f)(void *state);
 typedef bool (*check_states_f)(void *current_state, void const *before_state);
@@ -453,8 +462,10 @@ NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_NODES, int, tw_node_eq);
  * here. Both are one. */
 #ifdef __cplusplus
 }
+extern "C++" { /* also where a model includes this in an extern "C" of its own */
 inline void tw_lp_onpe(tw_lpid id, tw_pe const &, tw_lpid gid) { tw_lp_onpe(id, g_tw_pe, gid); }
 inline void tw_kp_onpe(tw_kpid id, tw_pe const &) { tw_kp_onpe(id, g_tw_pe); }
+}
 #else
 static inline void numawarp_ross_lp_on(tw_lpid id, tw_pe pe, tw_lpid gid) {
     (void)pe;
