@@ -264,18 +264,27 @@ namespace {
 
 std::byte* message_of(tw_event* event) { return static_cast<std::byte*>(tw_event_data(event)); }
 
-void schedule(nw::Context& context, const tw_event* event, std::byte* message) {
-    const auto target = static_cast<nw::LpId>(event->dest_lpid);
-    // What the handler will leave in the payload comes first in it: where the event itself stands.
-    const std::span<const std::byte> payload(message - layout.kept, layout.payload());
-    if (!nw::ross::uses_priorities) [[likely]]
-        return context.schedule_bytes(target, event->offset_ts, 0, payload);
-    context.schedule_bytes(target, event->offset_ts, 0, payload,
-                           nw::Priority{static_cast<std::uint16_t>(nw::ross::priority_without -
-                                                                   event->numawarp_ahead)});
+// What the handler will leave in the payload comes first in it: where the event itself stands.
+std::span<const std::byte> payload_from(const std::byte* message) {
+    return {message - layout.kept, layout.payload()};
 }
 
-// tw_event_send() where something is wrong, or the event is not the one that was made last.
+void schedule(nw::Context& context, const tw_event* event, const std::byte* message) {
+    context.schedule_bytes(static_cast<nw::LpId>(event->dest_lpid), event->offset_ts, 0,
+                           payload_from(message));
+}
+
+void schedule_by_priority(nw::Context& context, const tw_event* event, const std::byte* message) {
+    const auto number =
+        static_cast<std::uint16_t>(nw::ross::priority_without - event->numawarp_ahead);
+    context.schedule_bytes(static_cast<nw::LpId>(event->dest_lpid), event->offset_ts, 0,
+                           payload_from(message), nw::Priority{number});
+}
+
+// Receivers below it are sent to without care: all, or none where events have priorities.
+tw_lpid first_with_care = 0;
+
+// tw_event_send() where something is wrong, the event is not the one that was made last, or has a priority.
 [[gnu::cold, gnu::noinline]] void send_with_care(tw_event* event) {
     nw::Context& context = nw::ross::context_for("tw_event_send()");
     if (!this_call().holds(event))
@@ -288,7 +297,10 @@ void schedule(nw::Context& context, const tw_event* event, std::byte* message) {
     std::byte* const message = message_of(event);
     nw::ross::demand_within(message, layout.message);
     if (this_call().made_last(event)) this_call().release(event);
-    schedule(context, event, message);
+    if (nw::ross::uses_priorities)
+        schedule_by_priority(context, event, message);
+    else
+        schedule(context, event, message);
 }
 
 }  // namespace
@@ -305,7 +317,7 @@ void tw_event_send(tw_event* event) {
     nw::ross::Call& call = this_call();
     std::byte* const message = message_of(event);
     if (!layout.is_within(message, layout.message) || !call.made_last(event) ||
-        event->dest_lpid >= call.known_context().lps()) [[unlikely]]
+        event->dest_lpid >= first_with_care) [[unlikely]]
         return send_with_care(event);
     call.release(event);
     schedule(call.known_context(), event, message);
@@ -348,6 +360,7 @@ void tw_run(void) {
                            layout.kept > 0 ? (65535 - 8) / 16 * 8 : 65528));
     if (uses_differences && all_have(&tw_lptype::revent) && may_reverse())
         differences = std::vector<Differences>(g_tw_total_lps);
+    first_with_care = uses_priorities ? 0 : g_tw_total_lps;
     const std::vector<tw_lp*> defined(g_tw_lp, g_tw_lp + g_tw_nlp);
     const int code = run_model();
     this_call().finish();  // where a handler has failed
