@@ -10,7 +10,7 @@
 #include "checkpoint/saved_run.hpp"
 #include "checkpoint/saved_run_folder.hpp"
 #include "main/fixed_addresses.hpp"
-#include "options/own_command_line.hpp"
+#include "options/command_line.hpp"
 #include "results/output_files.hpp"
 
 namespace nw {

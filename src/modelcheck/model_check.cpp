@@ -27,8 +27,8 @@
 #include "base/number_text.hpp"
 #include "base/utf8.hpp"
 #include "modelcheck/model_check_words.hpp"
+#include "options/command_line.hpp"
 #include "options/idle_options.hpp"
-#include "options/own_command_line.hpp"
 
 namespace nw {
 namespace {

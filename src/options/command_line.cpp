@@ -1,10 +1,12 @@
 #include "options/command_line.hpp"
 
 #include <algorithm>
+#include <fstream>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/check.hpp"
 #include "base/version.hpp"
 #include "options/config_file.hpp"
 #include "options/option_values.hpp"
@@ -117,6 +119,14 @@ void read_command_line(const std::vector<std::string>& arguments, const OptionTa
 
 std::string help_text(const Model& model, const OptionTable& table) {
     return laid_out(table, model.name(), model.name() + ": " + model.description());
+}
+
+std::vector<std::string> own_command_line() {
+    std::ifstream file("/proc/self/cmdline");
+    std::vector<std::string> words;
+    for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+    if (words.empty()) throw MachineError("the command line cannot be read: /proc/self/cmdline");
+    return words;
 }
 
 std::string version_text(const Model& model) {

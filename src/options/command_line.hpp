@@ -16,6 +16,10 @@ namespace nw {
 void read_command_line(const std::vector<std::string>& arguments, const OptionTable& table,
                        Settings& settings);
 
+// What this process was started with, the program first. main() may have taken words for itself, as the doors for
+// other simulators' models do, and not have handed them to nw::run. Throws MachineError.
+std::vector<std::string> own_command_line();
+
 std::string help_text(const Model& model, const OptionTable& table);
 std::string version_text(const Model& model);
 

@@ -98,6 +98,7 @@ class Context {
         const auto bytes = detail::payload_bytes(payload);
         schedule_bytes(target, delay, type, std::as_bytes(std::span(bytes)));
     }
+    // With a payload and a priority.
     template <class Payload>
         requires std::is_trivially_copyable_v<Payload>
     void schedule(LpId target, VirtualTime delay, EventType type, const Payload& payload,
@@ -109,6 +110,7 @@ class Context {
     // The same with a payload that is bytes already.
     void schedule_bytes(LpId target, VirtualTime delay, EventType type,
                         std::span<const std::byte> payload);
+    // With bytes and a priority.
     void schedule_bytes(LpId target, VirtualTime delay, EventType type,
                         std::span<const std::byte> payload, Priority priority) {
         const InOrder order(*this, priority);

@@ -31,6 +31,7 @@ using EventType = std::uint16_t;
 struct Priority {
     std::uint16_t number = 0;  // at most priority_max
 };
+// The largest number of a Priority.
 inline constexpr std::uint16_t priority_max = 16383;
 
 }  // namespace nw
