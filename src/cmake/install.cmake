@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/numawarp")
 
 install(DIRECTORY src/include/numawarp DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-install(FILES src/ross/include/ross.h src/ross/include/ross-extern.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/numawarp-ross")
+install(DIRECTORY src/ross/include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/numawarp-ross")
 install(TARGETS
         numawarp numawarp_main numawarp_mpi numawarp_core numawarp_numa numawarp_base
         numawarp_interpose numawarp_flags numawarp_ross
