@@ -1,5 +1,5 @@
-// How an engine makes the Context of a handler, and what it reads in it. Apart from event_sink.hpp, so that who only declares an
-// engine need not know what a Context is made of.
+// How an engine makes the Context of a handler, and what it reads in it. Apart from event_sink.hpp, so that
+// who only declares an engine need not know what a Context is made of.
 #pragma once
 
 #include <cstdint>
