@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The commits at which figures in the documents and in docs/results were measured are ancestors of the present
 one, so that anybody can measure them again: no commit that a rebase has replaced, and no tree that
-had changes. Needs the history: not in an unpacked archive or a shallow clone."""
+had changes. Another project's commit is called a revision, so that it is not looked for here. Needs the history:
+not in an unpacked archive or a shallow clone."""
 
 import re
 import subprocess
