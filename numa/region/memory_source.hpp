@@ -57,6 +57,12 @@ class MemorySource {
     void keep_mapped() noexcept {
         if (region_) region_->keep_mapped();
     }
+    // What is in segments stays, too, to be read until the process ends or another run begins.
+    void keep_contents() noexcept {
+        keep_mapped();
+        keeps_contents_ = true;
+    }
+    bool keeps_contents() const noexcept { return keeps_contents_; }
 
     // The sum of taken_bytes() over all active segments. It is address space: a page that was never
     // touched costs nothing.
@@ -75,6 +81,7 @@ class MemorySource {
     std::vector<std::string> notices_;
     std::uint64_t memory_cap_ = UINT64_MAX;
     std::uint64_t segment_limit_ = UINT64_MAX;
+    bool keeps_contents_ = false;
     std::atomic<bool> short_{false};
     std::atomic<std::uint64_t> segment_bytes_{0};
 };

@@ -79,7 +79,7 @@ SegmentTable::SegmentTable(MemorySource& source, GroupId group) : source_(source
 
 SegmentTable::~SegmentTable() {
     const PlatformScope platform;
-    while (count_ != 0) release_segment(map_[count_ - 1].base);
+    while (count_ != 0 && !source_.keeps_contents()) release_segment(map_[count_ - 1].base);
     std::free(map_);
 }
 

@@ -53,7 +53,7 @@ constexpr std::size_t taken_bytes(const Segment& segment) noexcept {
 class SegmentTable {
   public:
     SegmentTable(MemorySource& source, GroupId group);
-    ~SegmentTable();  // releases what is left
+    ~SegmentTable();  // releases what is left, unless the source keeps it
     SegmentTable(const SegmentTable&) = delete;
     SegmentTable& operator=(const SegmentTable&) = delete;
 

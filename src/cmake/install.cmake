@@ -22,3 +22,5 @@ install(FILES
         "${PROJECT_BINARY_DIR}/numawarp-config-version.cmake"
         src/cmake/dependencies.cmake
     DESTINATION "${package_dir}")
+# For projects that look for ROSS itself: in a folder where none is found by chance.
+install(FILES src/ross/ROSSConfig.cmake DESTINATION "${package_dir}/ROSS")

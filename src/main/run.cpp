@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <numawarp/model.hpp>
@@ -132,16 +133,20 @@ RunIdentity identity_of(const Model& model, const Setup& setup, const OptionTabl
                          {"--measure-interval", fmt::format("{}", config.measure_interval)},
                          {"--output", config.output_directory.empty() ? "off" : "on"},
                          {"--check-heap", config.check_heap ? "on" : "off"}};
+    const auto add_content = [&](const std::string& name, const std::string& file) {
+        std::error_code ignored;
+        if (std::filesystem::is_regular_file(file, ignored))
+            identity.emplace_back("the content of " + name, file_fingerprint(file));
+    };
     for (const OptionSpec& spec : table.model_specs()) {
         if (!spec.value) continue;
         const nlohmann::json value = spec.value();
         identity.emplace_back("--" + spec.name, text_of(value));
-        std::error_code ignored;
-        if (value.is_string() &&
-            std::filesystem::is_regular_file(value.get<std::string>(), ignored))
-            identity.emplace_back("the content of --" + spec.name,
-                                  file_fingerprint(value.get<std::string>()));
+        if (value.is_string()) add_content("--" + spec.name, value.get<std::string>());
     }
+    identity.emplace_back("what the model reads of the command line",
+                          as_utf8(fmt::format("\"{}\"", fmt::join(setup.own_words, " "))));
+    for (const std::string& word : setup.own_words) add_content(word, word);
     identity.emplace_back("the number of LPs", std::to_string(setup.lps.count()));
     identity.emplace_back("the division into kinds", kinds_text(setup));
     return identity;

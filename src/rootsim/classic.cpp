@@ -45,35 +45,29 @@ bool can_end(std::uint64_t lp, const void* state) {
 class ClassicModel final : public Model {
   public:
     // What the program was given is wrong, if the line is not empty.
-    ClassicModel(std::string wrong, std::string own_words)
+    ClassicModel(std::string wrong, std::vector<std::string> own_words)
         : Model(program_invocation_short_name, "a model for ROOT-Sim 2"),
           wrong_(std::move(wrong)),
-          own_words_(std::move(own_words)),
-          seen_words_(own_words_) {}
+          own_words_(std::move(own_words)) {}
 
     void options(Options& options) override {
         if (!wrong_.empty()) throw SetupError(wrong_);
         options.add("lp", n_prc_tot, "number of LPs", from(1));
         options.add("master-seed", seed_, "seed of ROOT-Sim's random numbers",
                     from(1).to(9223372036854774784.0));
-        // Who goes on with a saved run must have the same.
-        if (&model_argp != nullptr)
-            options.add("model-words", seen_words_, "what model_argp is given; not to be set");
     }
     Setup setup() override {
-        if (seen_words_ != own_words_)
-            throw SetupError("--model-words: is not to be set; legal: the model's own options");
         lay_out_topology(n_prc_tot);
         Setup setup = setup_of(
             {process_event, can_end, INIT, std::nullopt, classic_stream_of, n_prc_tot}, seed_);
         if (&abm_settings != nullptr) setup.process = agent_process(seed_);
+        setup.own_words = own_words_;
         return setup;
     }
 
   private:
     const std::string wrong_;
-    const std::string own_words_;  // of the model
-    std::string seen_words_;
+    const std::vector<std::string> own_words_;
     std::uint64_t seed_ = 1;
 };
 
@@ -234,8 +228,7 @@ int main(int argc, char** argv) {
     if (!line.idle.empty())
         std::fprintf(stderr, "numawarp: no meaning here: %s\n",
                      fmt::format("{}", fmt::join(line.idle, ", ")).c_str());
-    const std::string own_words =
-        fmt::format("{}", fmt::join(line.models.begin() + 1, line.models.end(), " "));
+    const std::vector<std::string> own_words(line.models.begin() + 1, line.models.end());
     if (&model_argp != nullptr) {
         if (std::find(line.ours.begin(), line.ours.end(), "--help") != line.ours.end()) {
             std::printf("Options of the model:\n");

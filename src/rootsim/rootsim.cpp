@@ -5,7 +5,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <errno.h>
@@ -32,6 +34,26 @@ char** arguments = nullptr;
     arguments = words;
 }
 
+// A program with words of its own puts ours behind "--"; else all are ours.
+std::span<char*> words_typed() {
+    return std::span(arguments, static_cast<std::size_t>(argument_count))
+        .subspan(argument_count > 0 ? 1 : 0);
+}
+auto dashes() {
+    const auto typed = words_typed();
+    return std::find_if(typed.begin(), typed.end(),
+                        [](const char* word) { return std::string_view(word) == "--"; });
+}
+std::vector<std::string> own_words() {
+    const auto typed = words_typed();
+    return dashes() == typed.end() ? std::vector<std::string>()
+                                   : std::vector<std::string>(typed.begin(), dashes());
+}
+std::vector<std::string> options_typed() {
+    const auto typed = words_typed();
+    return {dashes() == typed.end() ? typed.begin() : dashes() + 1, typed.end()};
+}
+
 std::optional<simulation_configuration> configuration;
 Stopper stopper;
 
@@ -51,6 +73,7 @@ class RootsimModel final : public Model {
         Setup setup =
             setup_of({of_.dispatcher, of_.committed, LP_INIT, LP_FINI, stream_of, of_.lps}, seed_);
         if (of_.termination_time > 0) setup.until = of_.termination_time;
+        setup.own_words = own_words();
         return setup;
     }
 
@@ -72,15 +95,6 @@ std::vector<std::string> options_of(const simulation_configuration& of) {
     if (of.stats_file != nullptr)
         words.insert(words.end(), {"--stats", std::string(of.stats_file) + ".json"});
     return words;
-}
-
-// What the user typed for us: what stands behind "--", or all of it.
-std::vector<std::string> options_typed() {
-    char** const end = arguments + argument_count;
-    char** const first = arguments + std::min(argument_count, 1);
-    char** const dashes =
-        std::find_if(first, end, [](const char* word) { return std::string(word) == "--"; });
-    return {dashes == end ? first : dashes + 1, end};
 }
 
 int refuse(const char* function, const char* line) {

@@ -25,20 +25,24 @@ void demand_outside(const char* function);
 struct Program {
     std::vector<std::string> arguments;  // for nw::run: the program's name, and what is not ROSS's
     std::vector<std::string> idle;       // what was said and has no meaning here
+    std::vector<std::string> own_words;  // what a saved run must have been given, too
     unsigned ranks = 1;
     bool is_done = false;
 };
 Program& program();
 
-// Reads ROSS's and the model's options, and leaves what may be numawarp's in program().arguments.
-void read_options(int argc, char** argv);
+// Reads ROSS's and the model's options, and leaves what may be numawarp's in program().arguments. What is not read
+// remains in argv.
+void read_options(int& argc, char** argv);
 
 // Whether the run may call reverse handlers, as far as the command line tells.
 bool may_reverse();
 
-// True once MPI was started here: then it is ended here, too.
-bool start_mpi_if_launched();
+// Where a launcher has started several ranks; then program() and g_tw_mynode say which. What is started here ends here.
+void start_mpi_if_launched();
 void end_mpi();
+// Refuses another MPI_COMM_ROSS than all ranks.
+void demand_world();
 
 // For each LP of all ranks its type, by gid; and which of them are this rank's, by gid: its place in g_tw_lp,
 // or `elsewhere`.

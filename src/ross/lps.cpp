@@ -1,6 +1,7 @@
 // LPs as the model defines them: how many, of what type, and under which of ROSS's three mappings.
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -53,14 +54,19 @@ void check_type(const tw_lptype& type, tw_lpid place) {
     const auto is_function = [](auto function) {
         return reinterpret_cast<std::uintptr_t>(function) >= least_address;
     };
-    const bool is_whole = is_function(type.event) && is_function(type.map) &&
+    const bool is_whole = (type.event == nullptr || is_function(type.event)) &&
+                          is_function(type.map) &&
                           (type.final == nullptr || is_function(type.final));
     if (!is_whole)
-        refuse(
-            fmt::format("tw_lp_settype({}): this type has no event or map function; legal: a "
-                        "table in the order of ROSS 8: init, pre_run, event, revent, commit, "
-                        "final, map, state size",
-                        place));
+        refuse(fmt::format(
+            "tw_lp_settype({}): this type has no map function, or what is none; legal: a "
+            "table in the order of ROSS 8: init, pre_run, event, revent, commit, "
+            "final, map, state size",
+            place));
+}
+
+void refuse_event(void*, tw_bf*, void*, tw_lp*) {
+    refuse("an event for an LP whose type has no event function");
 }
 
 void map_block() {
@@ -133,6 +139,7 @@ std::vector<ToldLp> told_by_all() {
         const tw_lp& lp = defined(i);
         if (lp.type == nullptr) refuse(fmt::format("LP {} has no type: tw_lp_settype()", lp.gid));
         own.push_back({lp.gid, i, g_tw_mynode, *lp.type});
+        if (lp.type->event == nullptr) own.back().type.event = refuse_event;
     }
     const int ranks = static_cast<int>(program().ranks);
     if (ranks == 1) return own;
@@ -233,10 +240,10 @@ void tw_kp_onpe(tw_kpid id, tw_pe* pe) {
     if (id >= g_tw_nkp)
         refuse(fmt::format("tw_kp_onpe({}, ...): there are {} KPs (--nkp)", id, g_tw_nkp));
     if (g_tw_kp[id] == nullptr) {
-        nw::ross::defined_kps.push_back(std::make_unique<tw_kp>());
+        constexpr double no_time = std::numeric_limits<double>::quiet_NaN();
+        nw::ross::defined_kps.push_back(std::make_unique<tw_kp>(tw_kp{id, pe, 0, no_time}));
         g_tw_kp[id] = nw::ross::defined_kps.back().get();
     }
-    g_tw_kp[id]->id = id;
     g_tw_kp[id]->pe = pe;
 }
 

@@ -1,19 +1,23 @@
 // tw_init() and tw_end(), the command line, and MPI as far as a model itself calls it.
+#include <cctype>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <span>
 #include <string>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <mpi.h>
 
 #include <numawarp/model.hpp>
 
 #include "door.hpp"
 #include "messages.hpp"
+#include "options/option_table.hpp"
 
 // The header gives models another name for it, which starts MPI.
 #undef MPI_COMM_WORLD
@@ -88,19 +92,20 @@ const tw_optdef idle_options[] = {
 
 std::vector<const tw_optdef*> model_options;
 
-const tw_optdef* find(const tw_optdef* options, std::string_view name) {
-    for (; options->type != 0; ++options)
-        if (options->type != TWOPTTYPE_GROUP && options->name != nullptr && name == options->name)
-            return options;
-    return nullptr;
-}
-
-// The model's come first, as in ROSS.
-const tw_optdef* find(std::string_view name) {
+// The first that is so named, or whose name begins so. The model's come first, as in ROSS.
+template <class IsNamed>
+const tw_optdef* find(IsNamed&& is_named) {
+    const auto found_in = [&](const tw_optdef* options) -> const tw_optdef* {
+        for (; options->type != 0; ++options)
+            if (options->type != TWOPTTYPE_GROUP && options->name != nullptr &&
+                is_named(std::string_view(options->name)))
+                return options;
+        return nullptr;
+    };
     for (const tw_optdef* const group : model_options)
-        if (const tw_optdef* const found = find(group, name)) return found;
-    if (const tw_optdef* const found = find(kernel_options, name)) return found;
-    return find(idle_options, name);
+        if (const tw_optdef* const found = found_in(group)) return found;
+    if (const tw_optdef* const found = found_in(kernel_options)) return found;
+    return found_in(idle_options);
 }
 
 bool is_idle(const tw_optdef* option) {
@@ -263,37 +268,65 @@ void take_seeds() {
     g_tw_rng_seed = own;
 }
 
-void read(const std::vector<std::string>& arguments, bool in_file) {
-    for (const std::string& argument : arguments) {
-        const std::size_t equals = argument.find('=');
-        const bool has_value = equals != std::string::npos;
-        const std::string name = argument.substr(0, equals);
-        const std::string text = has_value ? argument.substr(equals + 1) : "";
-        const tw_optdef* const option = name.starts_with("--") ? find(name.substr(2)) : nullptr;
-        if (option != nullptr) {
-            apply(*option, has_value, text);
-            if (is_idle(option)) program().idle.push_back(name);
-        } else if (name == "--args-file" && !in_file) {
-            read(words_of_file(text), true);
-        } else {
-            program().arguments.push_back(argument);
-        }
-    }
+// What somebody has written of an option of ROSS's or the model's; null: it is none. As there, an option with a value may
+// be shortened; but not to what an option of ours is called.
+const tw_optdef* find_written(std::string_view name, bool has_value, const OptionTable& ours) {
+    const auto is_it = [&](std::string_view option) { return option == name; };
+    const auto begins_so = [&](std::string_view option) { return option.starts_with(name); };
+    if (const tw_optdef* const found = find(is_it)) return found;
+    return has_value && ours.find(name) == nullptr ? find(begins_so) : nullptr;
 }
 
-bool owns_mpi = false;
+// How many words behind it are the value of our option.
+std::size_t words_of_value(const OptionSpec& option, const std::string* next) {
+    if (next == nullptr) return 0;
+    return !option.is_flag() || *next == "on" || *next == "off" ? 1 : 0;
+}
 
-void start_mpi() {
-    int is_started = 0;
-    MPI_Initialized(&is_started);
-    if (is_started != 0) return;
-    demand_outside("MPI_COMM_WORLD, for the first time");
-    // As the engine does where it starts MPI: `mpi/session.cpp` has the reason.
-    setenv("OMPI_MCA_mpi_yield_when_idle", "0", 1);
-    int level = 0;
-    if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS)
-        refuse("MPI cannot be started (MPI_Init_thread failed)");
-    owns_mpi = true;
+// A saved run goes on by another engine, too, and to another end.
+bool is_of_the_model(const tw_optdef* option) {
+    const bool may_differ = option->value == &protocol || option->value == &g_tw_ts_end;
+    return !may_differ && !is_idle(option);
+}
+
+// Gives how many words were read: all up to "--", or to the first that is no option.
+std::size_t read(const std::vector<std::string>& words, const OptionTable& ours, bool in_file) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const std::string& word = words[i];
+        if (word == "--") return i + 1;
+        if (!word.starts_with("--")) return i;
+        const std::size_t equals = word.find('=');
+        const bool has_value = equals != std::string::npos;
+        const std::string name = word.substr(2, equals - 2);
+        const std::string text = has_value ? word.substr(equals + 1) : "";
+        if (const tw_optdef* const theirs = find_written(name, has_value, ours)) {
+            apply(*theirs, has_value, text);
+            if (is_idle(theirs)) program().idle.push_back(fmt::format("--{}", theirs->name));
+            if (is_of_the_model(theirs)) program().own_words.push_back(word);
+        } else if (name == "args-file" && !in_file) {
+            const std::vector<std::string> more = words_of_file(text);
+            const std::size_t count = read(more, ours, true);
+            if (count < more.size() || (count > 0 && more[count - 1] == "--"))
+                refuse(fmt::format("--args-file={}: {}; legal: options", text,
+                                   more[std::min(count, more.size() - 1)]));
+        } else {
+            program().arguments.push_back(word);
+            const OptionSpec* const option = has_value ? nullptr : ours.find(name);
+            const std::string* const next = i + 1 < words.size() ? &words[i + 1] : nullptr;
+            if (option != nullptr && words_of_value(*option, next) != 0)
+                program().arguments.push_back(words[++i]);
+        }
+    }
+    return words.size();
+}
+
+// What was not read is the model's. Models look for it where ROSS has moved it word by word: behind the last there are
+// more of it, up to where words ended before.
+void leave(int& argc, char** argv, std::size_t count) {
+    const auto first = argv + std::min(argc, 1);
+    char** const end = argv + argc;
+    if (count != 0) std::fill(std::move(first + count, end, first), end, end[-1]);
+    argc -= static_cast<int>(count);
 }
 
 }  // namespace
@@ -318,9 +351,18 @@ void demand_outside(const char* function) {
         refuse(fmt::format("{}: legal: outside of handlers", function));
 }
 
-void read_options(int argc, char** argv) {
+void read_options(int& argc, char** argv) {
+    Settings settings;
+    const OptionTable ours(settings);
     program().arguments = {argc > 0 ? argv[0] : "model"};
-    read({argv + std::min(argc, 1), argv + argc}, false);
+    const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+    const std::size_t count = read(words, ours, false);
+    if (count < words.size() && (count == 0 || words[count - 1] != "--") && tw_ismaster())
+        fmt::print(stderr, "numawarp: left to the model: {}\n",
+                   fmt::join(words.begin() + static_cast<std::ptrdiff_t>(count), words.end(), " "));
+    program().own_words.insert(program().own_words.end(),
+                               words.begin() + static_cast<std::ptrdiff_t>(count), words.end());
+    leave(argc, argv, count);
     take_seeds();
     choose_protocol();
     if (is_given("--help")) {
@@ -328,33 +370,11 @@ void read_options(int argc, char** argv) {
         print_options(kernel_options);
         print_options(idle_options);
     }
-    for (const char* const not_there : {"--checkpoint", "--restart"})
-        if (is_given(not_there))
-            refuse(fmt::format("{}: models behind ross.h cannot be saved yet", not_there));
 }
 
 bool may_reverse() {
     return is_given("--check-model") ||
            (g_tw_synchronization_protocol == OPTIMISTIC && value_of("--rollback") != "snapshot");
-}
-
-bool start_mpi_if_launched() {
-    bool is_launched = false;
-    for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"})
-        is_launched = is_launched || std::getenv(name) != nullptr;
-    if (!is_launched) return false;
-    start_mpi();
-    int rank = 0, ranks = 1;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    g_tw_mynode = static_cast<tw_peid>(rank);
-    program().ranks = static_cast<unsigned>(ranks);
-    return true;
-}
-
-void end_mpi() {
-    if (owns_mpi) MPI_Finalize();
-    owns_mpi = false;
 }
 
 std::string formatted(const char* format, va_list arguments) {
@@ -378,14 +398,15 @@ void tw_opt_add(const tw_optdef* options) {
 
 void tw_init(int* argc, char*** argv) {
     nw::ross::demand_outside("tw_init()");
+    if (g_tw_pe != nullptr) nw::ross::refuse("tw_init(): a program calls it once");
     nw::ross::start_mpi_if_launched();
     nw::ross::read_options(*argc, *argv);
     static tw_rng rng{};
     static tw_pe pe{};
-    pe = {g_tw_mynode, &rng};
+    pe.id = g_tw_mynode;
+    pe.rng = &rng;
     g_tw_pe = &pe;
     if (g_tw_nkp == 1) g_tw_nkp = nkp_per_pe;
-    *argc = std::min(*argc, 1);
     if (!program().idle.empty() && tw_ismaster())
         std::fprintf(stderr, "numawarp: without effect here: %s\n",
                      fmt::format("{}", fmt::join(program().idle, ", ")).c_str());
@@ -397,11 +418,6 @@ void tw_end(void) {
 }
 
 unsigned tw_nnodes(void) { return program().ranks; }
-
-MPI_Comm numawarp_ross_communicator(void) {
-    nw::ross::start_mpi();
-    return MPI_COMM_WORLD;
-}
 
 void tw_error(const char* file, int line, const char* format, ...) {
     va_list arguments;
@@ -434,6 +450,20 @@ void tw_printf(const char* file, int line, const char* format, ...) {
     va_start(arguments, format);
     print_line("", file, line, format, arguments);
     va_end(arguments);
+}
+
+void tw_fprint_binary_array(FILE* output, const char* prefix, const void* array, std::size_t size) {
+    constexpr std::size_t row = 16;
+    if (size != 0) fmt::print(output, "{}| {:<47} | {:<16}\n", prefix, "hex output", "bin output");
+    const auto* const bytes = static_cast<const unsigned char*>(array);
+    for (std::size_t at = 0; at < size; at += row) {
+        const std::span<const unsigned char> line(bytes + at, std::min(row, size - at));
+        std::string text;
+        for (const unsigned char byte : line)
+            text += std::isprint(byte) != 0 ? static_cast<char>(byte) : '.';
+        fmt::print(output, "{}| {:<47} | {:<16}\n", prefix,
+                   fmt::format("{:02X}", fmt::join(line, " ")), text);
+    }
 }
 
 void* tw_calloc(const char* file, int line, const char* for_who, std::size_t e_sz, std::size_t n) {

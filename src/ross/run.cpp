@@ -5,6 +5,7 @@
 // payload when the handler has returned (messages.hpp). So it is part of the digest, which tells more than
 // which events there were.
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstring>
 #include <new>
@@ -36,6 +37,7 @@ constexpr std::size_t rounded(std::size_t bytes, std::size_t to) {
 }
 
 LpTable table;
+double end_of_run = 0;
 
 tw_bf* bits_of(std::byte* message) { return reinterpret_cast<tw_bf*>(message - bits_bytes); }
 
@@ -140,8 +142,11 @@ class Lp final : public LogicalProcess {
     }
 
     void on_end(Context& context) override {
+        // What models gather here they read after the run.
+        const PlatformScope platform;
         this_call().begin(&context, context.now());
         if (lp_.type->final != nullptr) lp_.type->final(lp_.cur_state, &lp_);
+        demand_unchanged(context.self());
         this_call().finish();
     }
 
@@ -157,6 +162,16 @@ class Lp final : public LogicalProcess {
 
     static std::size_t message_bytes() { return Message != 0 ? Message : layout.message; }
     static std::size_t kept_bytes() { return Message != 0 ? bits_bytes + Message : layout.kept; }
+
+    // What the engine does not ask again when the run has begun.
+    void demand_unchanged(LpId self) const {
+        if (lp_.gid != index(self))
+            throw ModelError(fmt::format("lp->gid is {} now; legal: what it was", lp_.gid));
+        if (g_tw_ts_end != end_of_run)
+            throw ModelError(fmt::format(
+                "g_tw_ts_end is {} now; legal: what it was when tw_run() was called, {}",
+                g_tw_ts_end, end_of_run));
+    }
 
     // With what the event handler left.
     void call_again(event_f handler, const Event& event) {
@@ -231,6 +246,14 @@ class RossModel final : public Model {
             setup.process.has_reverse ? Rollback::reverse : Rollback::snapshot;
         setup.likeness = [](LpId id) { return table.type_of[index(id)]; };
         setup.outputs = {{"tw_output", {"text"}}};
+        setup.preferred_workers = 1;  // as many threads as a process of ROSS has
+        setup.own_words = program().own_words;
+        setup.keeps_memory = true;
+        setup.on_gvt = [](VirtualTime gvt) {
+            std::atomic_ref(g_tw_pe->GVT).store(gvt, std::memory_order_relaxed);
+            std::atomic_ref(g_tw_pe->GVT_sig.recv_ts).store(gvt, std::memory_order_relaxed);
+            std::atomic_ref(g_tw_gvt_done).fetch_add(1, std::memory_order_relaxed);
+        };
         return setup;
     }
 };
@@ -353,6 +376,9 @@ void tw_run(void) {
     demand_outside("tw_run()");
     if (program().is_done) refuse("tw_run(): a program has one run");
     program().is_done = true;
+    demand_world();
+    if (!(g_tw_lookahead >= 0))
+        refuse(fmt::format("g_tw_lookahead is {}; legal: from 0 on", g_tw_lookahead));
     table = lp_table();
     layout = MessageLayout(g_tw_msg_sz, any_has(&tw_lptype::revent) || any_has(&tw_lptype::commit));
     if (layout.payload() > 65535)
@@ -361,10 +387,12 @@ void tw_run(void) {
     if (uses_differences && all_have(&tw_lptype::revent) && may_reverse())
         differences = std::vector<Differences>(g_tw_total_lps);
     first_with_care = uses_priorities ? 0 : g_tw_total_lps;
+    end_of_run = g_tw_ts_end;
     const std::vector<tw_lp*> defined(g_tw_lp, g_tw_lp + g_tw_nlp);
     const int code = run_model();
     this_call().finish();  // where a handler has failed
-    std::copy(defined.begin(), defined.end(), g_tw_lp);
+    // An LP may have ended on another rank.
+    if (program().ranks > 1) std::copy(defined.begin(), defined.end(), g_tw_lp);
     if (code == 0) return;
     std::fflush(stdout);
     tw_end();

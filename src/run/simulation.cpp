@@ -170,7 +170,7 @@ class LookForPointers {
     LookForPointers(MemorySource& memory, std::vector<std::string>& notices)
         : memory_(memory), notices_(notices) {}
     ~LookForPointers() {
-        if (memory_.region() == nullptr) return;
+        if (memory_.region() == nullptr || memory_.keeps_contents()) return;
         const std::vector<PointersFromOutside> all = look_.found();
         if (all.empty()) return;
         memory_.keep_mapped();
@@ -221,8 +221,22 @@ std::uint64_t memory_cap_of(const Config& config, Os& os) {
                                       static_cast<double>(os.memory().available));
 }
 
+// In this rank; 0: as many as it has cores.
+std::uint32_t workers_of(const Setup& setup, const Config& config) {
+    if (config.engine == EngineKind::sequential) return 1;
+    return config.workers != 0 ? config.workers : setup.preferred_workers;
+}
+
 // What the configuration cannot have in full.
-void add_notices(RunResult& result, const Config& config, std::uint64_t memory_cap) {
+void add_notices(RunResult& result, const Setup& setup, const Config& config,
+                 std::uint64_t memory_cap, std::size_t cpus) {
+    const bool prefers_fewer = setup.preferred_workers != 0 && setup.preferred_workers < cpus;
+    if (prefers_fewer && config.workers == 0 && config.engine != EngineKind::sequential &&
+        result.ranks == 1)
+        result.notices.push_back(
+            fmt::format("--workers {}: what this model prefers; more are legal where its handlers "
+                        "share nothing (--check-model)",
+                        setup.preferred_workers));
     constexpr double promised_share = 1.05;
     if (static_cast<double>(result.resident_peak_bytes) >
         promised_share * static_cast<double>(memory_cap))
@@ -245,8 +259,7 @@ Simulation::Simulation(const Setup& setup, const Config& config, RankGroup& rank
       config_(config),
       ranks_(ranks),
       topology_(linux_os()),
-      where_(choose_places(ranks, topology_,
-                           config.engine == EngineKind::sequential ? 1 : config.workers)) {}
+      where_(choose_places(ranks, topology_, workers_of(setup, config))) {}
 
 namespace {
 
@@ -305,6 +318,7 @@ void Simulation::run_events(Model& model, std::uint64_t memory_cap, LiveProgress
                             const std::atomic<int>& stop_signal, RunResult& result) {
     const std::unique_ptr<MemorySource> memory = open_memory(linux_os(), *plan_, result.notices);
     memory->set_memory_cap(memory_cap);
+    if (setup_.keeps_memory) memory->keep_contents();
     const LookForPointers look_for_pointers(*memory, result.notices);
     const bool crowded_by_net =
         config_.net_thread && !where_.spare_core && config_.engine == EngineKind::timewarp;
@@ -385,7 +399,7 @@ RunResult Simulation::run(Model& model, LiveProgress& progress,
     result.lps_per_group = plan_->partition.lps_per_group();
     result.nodes = static_cast<std::uint32_t>(topology_.node_count());
     result.resident_peak_bytes = os.memory().resident_peak;
-    add_notices(result, config_, memory_cap);
+    add_notices(result, setup_, config_, memory_cap, cpus.size());
     say_which_cpus_are_gone(cpus, os.thread_cpus(), result.notices);
     result.setup_seconds = progress.since_begin.seconds_after(whole_);
     gather_results(ranks_, result);

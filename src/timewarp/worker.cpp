@@ -148,6 +148,7 @@ void Worker::report_progress(const GvtResult& result) {
     const VirtualTime gvt = std::min(core_.gvt, core_.plan.until);
     LiveProgress& progress = core_.rank.progress();
     progress.gvt.store(gvt, std::memory_order_relaxed);
+    if (core_.plan.setup.on_gvt) core_.plan.setup.on_gvt(gvt);
     progress.executed_events.store(result.sums.executed, std::memory_order_relaxed);
     progress.committed_events.store(result.sums.committed, std::memory_order_relaxed);
     if (!is_first || !core_.rank.history().is_due(core_.now)) return;

@@ -40,22 +40,22 @@ static tw_lpid all(void) { return g_tw_total_lps; }
 /* Every fourth LP is a clerk. */
 static int is_clerk(tw_lpid gid) { return gid % 4 == 3; }
 
-static void send(tw_lp *lp, tw_lpid to, double delay, double amount, unsigned int hops) {
-    tw_event *event = tw_event_new(to, delay, lp);
-    message *m = tw_event_data(event);
+static void send(tw_lp* lp, tw_lpid to, double delay, double amount, unsigned int hops) {
+    tw_event* event = tw_event_new(to, delay, lp);
+    message* m = tw_event_data(event);
     m->amount = amount;
     m->hops = hops;
     tw_event_send(event);
 }
 
-static void teller_init(teller_state *s, tw_lp *lp) {
+static void teller_init(teller_state* s, tw_lp* lp) {
     s->balance = 1000;
     send(lp, lp->gid, tw_rand_exponential(lp->rng, mean), 1.0, 0);
 }
 
-static void teller_event(teller_state *s, tw_bf *bf, message *m, tw_lp *lp) {
+static void teller_event(teller_state* s, tw_bf* bf, message* m, tw_lp* lp) {
     make_misuse(misuse, lp);
-    if (misuse == 10 && tw_now(lp) > 5) ((char *)m)[misuse_bytes] = 1;
+    if (misuse == 10 && tw_now(lp) > 5) ((char*)m)[misuse_bytes] = 1;
     if (m->hops > 1000000) tw_error(TW_LOC, "hops: %u", m->hops);
     m->old_largest = s->largest;
     if (m->amount > s->largest) {
@@ -63,15 +63,16 @@ static void teller_event(teller_state *s, tw_bf *bf, message *m, tw_lp *lp) {
         s->largest = m->amount;
     }
     const long cents = tw_rand_integer(&lp->rng[1], 1, 100);
-    m->hops = (unsigned int)cents; /* what was sent is overwritten: a second execution must not see it */
+    m->hops =
+        (unsigned int)cents; /* what was sent is overwritten: a second execution must not see it */
     s->balance -= cents;
     s->served++;
     tw_lpid to = (tw_lpid)tw_rand_integer(lp->rng, 0, (long)all() - 1);
     double const delay = tw_rand_exponential(lp->rng, mean) + g_tw_lookahead;
     if (is_clerk(to)) {
         bf->c1 = 1;
-        tw_event *first = tw_event_new(to, delay, lp);
-        tw_event *second = tw_event_new(lp->gid, delay + 0.25, lp);
+        tw_event* first = tw_event_new(to, delay, lp);
+        tw_event* second = tw_event_new(lp->gid, delay + 0.25, lp);
         message *form = tw_event_data(first), *own = tw_event_data(second);
         form->amount = (double)cents;
         own->amount = delay;
@@ -83,7 +84,7 @@ static void teller_event(teller_state *s, tw_bf *bf, message *m, tw_lp *lp) {
     }
 }
 
-static void teller_reverse(teller_state *s, tw_bf *bf, message *m, tw_lp *lp) {
+static void teller_reverse(teller_state* s, tw_bf* bf, message* m, tw_lp* lp) {
     if (bf->c1) s->forms--;
     s->served--;
     s->balance += m->hops;
@@ -93,7 +94,7 @@ static void teller_reverse(teller_state *s, tw_bf *bf, message *m, tw_lp *lp) {
     tw_rand_reverse_unif(lp->rng);
 }
 
-static void teller_commit(teller_state *s, tw_bf *bf, message *m, tw_lp *lp) {
+static void teller_commit(teller_state* s, tw_bf* bf, message* m, tw_lp* lp) {
     (void)s;
     (void)lp;
     if (misuse == 20) tw_event_new(0, 1.0, lp);
@@ -101,7 +102,7 @@ static void teller_commit(teller_state *s, tw_bf *bf, message *m, tw_lp *lp) {
     if (count_commits) committed += bf->c1 ? m->hops : 1;
 }
 
-static void teller_final(teller_state *s, tw_lp *lp) {
+static void teller_final(teller_state* s, tw_lp* lp) {
     if (misuse == 22) tw_lp_suspend(lp, 0, 7);
     (void)lp;
     total_balance += s->balance;
@@ -110,19 +111,19 @@ static void teller_final(teller_state *s, tw_lp *lp) {
     if (s->largest > largest) largest = s->largest;
 }
 
-static void clerk_event(clerk_state *s, tw_bf *bf, message *m, tw_lp *lp) {
+static void clerk_event(clerk_state* s, tw_bf* bf, message* m, tw_lp* lp) {
     (void)bf;
     (void)lp;
     s->stamps += (unsigned long)m->amount;
 }
 
-static void clerk_reverse(clerk_state *s, tw_bf *bf, message *m, tw_lp *lp) {
+static void clerk_reverse(clerk_state* s, tw_bf* bf, message* m, tw_lp* lp) {
     (void)bf;
     (void)lp;
     s->stamps -= (unsigned long)m->amount;
 }
 
-static void clerk_final(clerk_state *s, tw_lp *lp) {
+static void clerk_final(clerk_state* s, tw_lp* lp) {
     (void)lp;
     total_stamps += s->stamps;
 }
@@ -136,13 +137,18 @@ static tw_lptype types[] = {
      sizeof(clerk_state)},
     {NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0}};
 
-static tw_lpid type_of(tw_lpid gid) { return misuse == 31 ? 7 : is_clerk(gid) ? 1 : 0; }
+static tw_lpid type_of(tw_lpid gid) {
+    if (misuse == 33) types[1].event = NULL;
+    return misuse == 31 ? 7 : is_clerk(gid) ? 1 : 0;
+}
 
 /* Backwards: the first place is the last LP of the node. */
-static tw_lp *local_lp(tw_lpid gid) { return g_tw_lp[g_tw_nlp - 1 - (gid - g_tw_mynode * g_tw_nlp)]; }
+static tw_lp* local_lp(tw_lpid gid) {
+    return g_tw_lp[g_tw_nlp - 1 - (gid - g_tw_mynode * g_tw_nlp)];
+}
 
 static void place_lps(void) {
-    for (tw_pe *pe = NULL; (pe = tw_pe_next(pe)) != NULL;)
+    for (tw_pe* pe = NULL; (pe = tw_pe_next(pe)) != NULL;)
         for (tw_kpid kp = 0; kp < g_tw_nkp; ++kp) tw_kp_onpe(kp, pe);
     for (tw_lpid i = 0; i < g_tw_nlp; ++i) {
         tw_lp_onpe(i, g_tw_pe[0], g_tw_mynode * g_tw_nlp + g_tw_nlp - 1 - i);
@@ -161,9 +167,10 @@ static const tw_optdef options[] = {
     TWOPT_CHAR("label", label, "name of the run"),
     TWOPT_END()};
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     tw_opt_add(options);
     tw_init(&argc, &argv);
+    if (argc > 1) snprintf(label, sizeof label, "%s of %d", argv[1], argc - 1);
     g_tw_mapping = CUSTOM;
     g_tw_custom_initial_mapping = place_lps;
     g_tw_custom_lp_global_to_local_map = local_lp;

@@ -52,8 +52,16 @@ static inline void make_misuse(unsigned int kind, tw_lp *lp) {
         case 14:
             tw_lp_suspend(NULL, 0, 7);
             break;
-        case 15:
-            (void)MPI_COMM_WORLD;
+        case 15: {
+            int rank = 0;
+            MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+            break;
+        }
+        case 16:
+            lp->gid = (lp->gid + 1) % g_tw_total_lps;
+            break;
+        case 17:
+            g_tw_ts_end = 7;
             break;
         case 11: /* races with two workers, and is not taken back by snapshots */
             ++misuse_handled;

@@ -20,21 +20,21 @@ typedef struct {
 static unsigned int shelves = 32;
 static unsigned int misuse = 0;
 static uint64_t sum = 0;
-static size_t const state_bytes = offsetof(shelf, last) + sizeof(((shelf *)0)->last);
+static size_t const state_bytes = offsetof(shelf, last) + sizeof(((shelf*)0)->last);
 
-static void send(tw_lp *lp, uint32_t thing) {
+static void send(tw_lp* lp, uint32_t thing) {
     tw_lpid const to = (tw_lpid)tw_rand_integer(lp->rng, 0, (long)g_tw_total_lps - 1);
-    tw_event *event = tw_event_new(to, 0.125 + tw_rand_exponential(lp->rng, 1.0), lp);
-    ((message *)tw_event_data(event))->thing = thing;
+    tw_event* event = tw_event_new(to, 0.125 + tw_rand_exponential(lp->rng, 1.0), lp);
+    ((message*)tw_event_data(event))->thing = thing;
     tw_event_send(event);
 }
 
-static void init(shelf *s, tw_lp *lp) {
+static void init(shelf* s, tw_lp* lp) {
     s->moved = 0.1;
     for (int i = 0; i < 2; ++i) send(lp, (uint32_t)lp->gid * 2654435761u);
 }
 
-static void misuse_in_event(tw_lp *lp, size_t bytes) {
+static void misuse_in_event(tw_lp* lp, size_t bytes) {
     switch (misuse) {
         case 1:
             tw_snapshot_delta(lp, bytes);
@@ -60,7 +60,7 @@ static void misuse_in_event(tw_lp *lp, size_t bytes) {
     }
 }
 
-static void event(shelf *s, tw_bf *bf, message *m, tw_lp *lp) {
+static void event(shelf* s, tw_bf* bf, message* m, tw_lp* lp) {
     uint32_t const thing = m->thing;
     unsigned long const before = lp->rng->count;
     if (tw_now(lp) > 5) misuse_in_event(lp, state_bytes);
@@ -84,15 +84,15 @@ static void event(shelf *s, tw_bf *bf, message *m, tw_lp *lp) {
     m->drawn = (uint32_t)(lp->rng->count - before);
 }
 
-static void reverse(shelf *s, tw_bf *bf, message *m, tw_lp *lp) {
+static void reverse(shelf* s, tw_bf* bf, message* m, tw_lp* lp) {
     (void)s;
     if (misuse == 6 && bf->c0) tw_snapshot_restore(lp, state_bytes - 8);
     if (misuse == 7 || bf->c0) tw_snapshot_restore(lp, state_bytes);
     for (uint32_t i = 0; i < m->drawn; ++i) tw_rand_reverse_unif(lp->rng);
 }
 
-static void final(shelf *s, tw_lp *lp) {
-    unsigned char const *bytes = (unsigned char const *)s;
+static void final(shelf* s, tw_lp* lp) {
+    unsigned char const* bytes = (unsigned char const*)s;
     uint64_t own = lp->gid;
     for (size_t i = 0; i < state_bytes; ++i) own = own * 31 + bytes[i];
     sum += own;
@@ -107,7 +107,7 @@ static const tw_optdef options[] = {
     TWOPT_GROUP("Shelves"), TWOPT_UINT("shelves", shelves, "number of LPs"),
     TWOPT_UINT("misuse", misuse, "which rule to break"), TWOPT_END()};
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     tw_opt_add(options);
     tw_init(&argc, &argv);
     g_tw_lookahead = 0.125;

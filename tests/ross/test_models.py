@@ -35,9 +35,11 @@ class RossModels(Refusals):
         self.expect(self.outcome("ross_turns", "--synch=1")[1].endswith(", 0 out of turn"), "events come in turn")
         self.check_rollbacks()
         self.check_commits()
+        self.check_workers()
         self.check_dealing()
         self.check_ranks()
         self.check_draws_before()
+        self.check_words()
         self.check_refusals()
         self.check_rules()
         self.check_rules_of_differences()
@@ -57,7 +59,7 @@ class RossModels(Refusals):
     def outcome(self, program, *words, launcher=()):
         """Digest and last line of a run to time 100."""
         stats = self.work / "stats.json"
-        done = subprocess.run([*launcher, self.bin / program, "--end=100", *words, "--stats", stats],
+        done = subprocess.run([*launcher, self.bin / program, "--end=100", "--stats", stats, *words],
                               capture_output=True, text=True, timeout=120, cwd=self.work,
                               env=MPI_ENVIRONMENT)
         if done.returncode != 0:
@@ -78,6 +80,12 @@ class RossModels(Refusals):
                                  ("--check-rollback", "0.5", "--rollback", "snapshot"))}
         self.expect(len(counted) == 1 and not str(counted).endswith("commits 0')}"),
                     f"with commits counted: {counted}")
+
+    def check_workers(self):
+        """One, as a process of ROSS has one thread, unless more are asked for."""
+        for words, workers in (((), 1), (("--workers", "2"), 2)):
+            got = len(self.statistics_of("ross_bank", "--end=10", *words)["workers_detail"])
+            self.expect(got == workers, f"{words}: {got} workers")
 
     def check_dealing(self):
         """Each of two workers has LPs of each type: two thirds of the events are those of the first half, the tellers."""
@@ -100,6 +108,16 @@ class RossModels(Refusals):
         got = self.outcome("ross_bank", "--draw-before", "--synch=3", *TORN)
         self.expect(got == wanted, f"drawn before: {got}, wanted {wanted}")
 
+    def check_words(self):
+        """Options may be shortened where they have a value; what stands behind "--", or begins with what is no option, is
+        left in argv."""
+        wanted = self.outcome("ross_bank", "--synch=1", "--tellers=16")
+        got = self.outcome("ross_bank", "--sync=1", "--tel=16", "--rollback", "snapshot")
+        self.expect(got == wanted, f"shortened: {got}, wanted {wanted}")
+        for words in (("--", "first", "second"), ("--quiet", "first", "second"), ("--workers", "1", "first", "second")):
+            got = self.outcome("ross_bank", "--synch=1", "--label=none", *words)[1]
+            self.expect(got.startswith("first of 2:"), f"{words}: {got}")
+
     def check_refusals(self):
         for fragments, *words in (
                 (["--tellers=-1", "whole number"], "--tellers=-1"),
@@ -110,7 +128,6 @@ class RossModels(Refusals):
                 (["--tellerz", "unknown option"], "--tellerz=3"),
                 (["--rng-seed1", "all four"], "--rng-seed1=5"),
                 (["--args-file=none", "cannot be read"], "--args-file=none"),
-                (["--checkpoint", "cannot be saved"], "--checkpoint", "there"),
                 (["tw_define_lps", "at least one LP"], "--tellers=0", "--clerks=0"),
                 (["KPs (--nkp)", "at most"], "--nkp=4000000000"),
                 (["g_tw_nRNG_per_lp", "at least 1"], "--misuse=30"),
@@ -130,7 +147,10 @@ class RossModels(Refusals):
                                (12, "tw_end(): legal: outside of handlers"),
                                (13, "tw_lp_settype(): legal: outside of handlers"),
                                (14, "tw_lp_suspend(): legal: for the LP"),
-                               (15, "MPI_COMM_WORLD, for the first time: legal: outside of handlers"),
+                               (15, "MPI, for the first time: legal: outside of handlers"),
+                               (16, "now; legal: what it was"),
+                               (17, "g_tw_ts_end is 7 now; legal: what it was when tw_run() was called, 10"),
+                               (33, "an event for an LP whose type has no event function"),
                                (20, "on_commit(): tw_event_new()"), (21, "on_commit(): "),
                                (22, "in on_end(): tw_lp_suspend(): legal: for the LP")):
             for engine in (("--synch=1",), ("--synch=2", "--workers", "2"), ("--synch=3", *TORN),

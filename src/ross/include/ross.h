@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/time.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef OMPI_SKIP_MPICXX
@@ -158,18 +159,44 @@ struct tw_lp {
     struct st_model_types *model_types; /* the model's to set, and looked at by nobody */
 };
 
+/* ROSS's inside, which libraries name in parts that a run may do without (CODES, for its surrogates). Nothing stands
+ * behind it: the compiler warns where it is named, and what is called ends the run with one line. */
+#define NUMAWARP_ROSS_INSIDE \
+    __attribute__((deprecated("numawarp has nothing behind this name: docs/ross.md")))
+
+/* When an event is. In ROSS numbers for ties are beside it. */
+typedef struct tw_event_sig {
+    tw_stime recv_ts;
+} tw_event_sig;
+
 struct tw_kp {
     tw_kpid id;
     tw_pe *pe;
     int lp_count;
+    NUMAWARP_ROSS_INSIDE tw_stime last_time; /* not a number */
 };
 
 struct tw_pe {
     tw_peid id;
     tw_rng *rng;
+    tw_stime GVT; /* as far as this rank knows it; it rises with Time Warp only */
+    tw_event_sig GVT_sig;
+    NUMAWARP_ROSS_INSIDE struct tw_pq *pq;
+    NUMAWARP_ROSS_INSIDE void *hash_t;
+    NUMAWARP_ROSS_INSIDE unsigned avl_tree_size;
+    NUMAWARP_ROSS_INSIDE tw_event *cur_event;
+    NUMAWARP_ROSS_INSIDE tw_event *abort_event;
 };
 
 struct tw_event {
+    NUMAWARP_ROSS_INSIDE tw_event *prev;
+    NUMAWARP_ROSS_INSIDE tw_event *caused_by_me;
+    NUMAWARP_ROSS_INSIDE tw_lp *dest_lp;
+    NUMAWARP_ROSS_INSIDE tw_peid send_pe;
+    NUMAWARP_ROSS_INSIDE tw_eventid event_id;
+    NUMAWARP_ROSS_INSIDE struct {
+        unsigned char remote;
+    } state;
     tw_lp *src_lp;
     tw_lpid dest_lpid;
     tw_stime recv_ts;
@@ -273,6 +300,23 @@ static inline tw_event *tw_event_new(tw_lpid dest_gid, tw_stime offset_ts, tw_lp
  * tw_event_new() makes events of priority 1. */
 tw_event *tw_event_new_user_prio(tw_lpid dest_gid, tw_stime offset_ts, tw_lp *sender, tw_stime prio);
 
+/* --- ROSS's inside: see NUMAWARP_ROSS_INSIDE ----------------------------------------------------- */
+
+typedef struct tw_pq tw_pq;
+extern unsigned int g_tw_gvt_done; /* values of GVT that this rank has come to know */
+extern void (*g_tw_gvt_hook)(tw_pe *pe, bool past_end_time);
+NUMAWARP_ROSS_INSIDE void tw_trigger_gvt_hook_at(tw_stime time);
+NUMAWARP_ROSS_INSIDE void tw_trigger_gvt_hook_every(int num_gvt_calls);
+NUMAWARP_ROSS_INSIDE void tw_trigger_gvt_hook_when_model_calls(void);
+NUMAWARP_ROSS_INSIDE void tw_trigger_gvt_hook_now(tw_lp *lp);
+NUMAWARP_ROSS_INSIDE void tw_trigger_gvt_hook_now_rev(tw_lp *lp);
+NUMAWARP_ROSS_INSIDE tw_event *tw_pq_dequeue(tw_pq *queue);
+NUMAWARP_ROSS_INSIDE void tw_pq_enqueue(tw_pq *queue, tw_event *event);
+NUMAWARP_ROSS_INSIDE void tw_hash_insert(void *hash, tw_event *event, tw_peid pe);
+NUMAWARP_ROSS_INSIDE tw_event *tw_hash_remove(void *hash, tw_event *event, tw_peid pe);
+NUMAWARP_ROSS_INSIDE void tw_event_free(tw_pe *pe, tw_event *event);
+NUMAWARP_ROSS_INSIDE void tw_scheduler_rollback_and_cancel_events_pe(tw_pe *pe);
+
 /* --- A reverse handler by differences ------------------------------------------------------------
  * An event handler calls tw_snapshot() first and tw_snapshot_delta() last, which gives the bytes of what is kept;
  * the reverse handler's tw_snapshot_restore() brings the state back. */
@@ -326,12 +370,13 @@ void tw_wall_sub(tw_wtime *r, tw_wtime *a, tw_wtime *b);
 double tw_wall_to_double(tw_wtime *t);
 tw_clock tw_clock_read(void);
 
-/* MPI is there for a model that gathers its results. It is started when a launcher has started several
- * ranks, or else when the model first names the communicator. */
-MPI_Comm numawarp_ross_communicator(void);
-#undef MPI_COMM_WORLD
-#define MPI_COMM_WORLD numawarp_ross_communicator()
-#define MPI_COMM_ROSS numawarp_ross_communicator()
+/* Hexadecimal and as text, 16 bytes a line. */
+void tw_fprint_binary_array(FILE *output, char const *prefix, void const *array, size_t size);
+
+/* MPI is there for a model that gathers its results: started by tw_init() where a launcher has started several ranks,
+ * or else by the model's first call. The communicator is that of all ranks. */
+extern MPI_Comm MPI_COMM_ROSS;
+void tw_comm_set(MPI_Comm comm);
 
 /* --- Declared by models, and asked for by nobody here -------------------------------------------
  * ROSS samples models and compares states by these. The options that would ask for it are refused. */
@@ -402,14 +447,6 @@ static inline void crv_add_custom_state_checkpoint(crv_checkpointer *checkpointe
 
 NUMAWARP_ROSS_NOT_THERE("numawarp does not take a sent event back: docs/ross.md")
 void tw_event_rescind(tw_event *event);
-
-#define NUMAWARP_ROSS_HOOKS "numawarp has no hooks at GVT: docs/ross.md"
-NUMAWARP_ROSS_NOT_THERE(NUMAWARP_ROSS_HOOKS) void tw_trigger_gvt_hook_at(tw_stime time);
-NUMAWARP_ROSS_NOT_THERE(NUMAWARP_ROSS_HOOKS) void tw_trigger_gvt_hook_every(int num_gvt_calls);
-NUMAWARP_ROSS_NOT_THERE(NUMAWARP_ROSS_HOOKS) void tw_trigger_gvt_hook_when_model_calls(void);
-
-NUMAWARP_ROSS_NOT_THERE("numawarp joins MPI_COMM_WORLD and no other communicator: docs/ross.md")
-void tw_comm_set(MPI_Comm comm);
 
 #define NUMAWARP_ROSS_BUFFERS                                                              \
     "numawarp has no memory buffers of ROSS: malloc() and free() in handlers are rolled "  \

@@ -1,0 +1,8 @@
+# Stands in for ROSS's own package where a project calls find_package(ROSS): configure it with this folder as ROSS_DIR.
+include(CMakeFindDependencyMacro)
+set(numawarp_DIR "${CMAKE_CURRENT_LIST_DIR}/..")
+find_dependency(numawarp COMPONENTS ross)
+if(NOT TARGET ROSS::ROSS)
+    add_library(ROSS::ROSS INTERFACE IMPORTED)
+    target_link_libraries(ROSS::ROSS INTERFACE numawarp::ross)
+endif()

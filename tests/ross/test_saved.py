@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""Models written for ROSS that are saved go on to the digest and the results of a whole run, on other numbers of workers
+and ranks, by reverse handlers and by snapshots; and only with the same words of their own.
+usage: test_saved.py FOLDER-OF-PROGRAMS"""
+
+import json
+import subprocess
+
+from checkpoints import restart_hint, start, stop
+from programs import MPI_ENVIRONMENT, Programs
+
+programs = Programs()
+checkpoint, stats = programs.work / "checkpoint", programs.work / "stats.json"
+RANKS = ("mpirun", "--oversubscribe", "-n", "2")
+
+
+def run(program, *words, launcher=()):
+    """(exit code, digest, last line, what was said wrong)"""
+    done = subprocess.run([*launcher, programs.bin / program, "--end=4000", "--stats", stats, *words],
+                          capture_output=True, text=True, cwd=programs.work, env=MPI_ENVIRONMENT)
+    digest = json.loads(stats.read_text())["digest"] if done.returncode == 0 else None
+    return done.returncode, digest, done.stdout.splitlines()[-1:], done.stderr
+
+
+for program in ("ross_shelves", "ross_turns", "ross_pinger"):
+    wanted = run(program, "--synch=1")[:3]
+    folder = checkpoint / program
+    folder.parent.mkdir(exist_ok=True)
+    code, errors = stop(start(programs, programs.bin / program, "--end=4000", "--workers", 2, "--stats", stats,
+                              "--checkpoint", folder, "--checkpoint-period", 0.02), folder)
+    programs.expect(code == 0 and restart_hint(errors) is not None, f"{program} is saved, and stops: {code} {errors}")
+    for words, launcher in ((("--workers", "1"), ()), (("--workers", "3", "--rollback", "snapshot"), ()),
+                            (("--synch=1",), ()), (("--workers", "1"), RANKS)):
+        if program == "ross_pinger" and launcher:
+            continue  # it does not gather its sum
+        got = run(program, "--restart", folder, *words, launcher=launcher)
+        programs.expect(got[:3] == wanted, f"{program} goes on {launcher} {words}: {got}, wanted {wanted}")
+
+for wrong in (["--workshops=48"], ["--nkp=3"], ["--", "more"]):
+    code, *_, errors = run("ross_turns", "--restart", checkpoint / "ross_turns", *wrong)
+    programs.expect(code == 2 and "what the model reads of the command line" in errors, f"{wrong}: {code} {errors}")
+programs.leave()
