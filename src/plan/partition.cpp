@@ -89,6 +89,27 @@ std::vector<std::uint32_t> metis_parts(std::uint32_t lps, const std::vector<Link
     return {part.begin(), part.end()};
 }
 
+// Each rank's LPs in its workers' stretches, as many of each likeness in each.
+std::vector<std::uint32_t> parts_of_ranks(const Setup& setup, std::uint32_t ranks,
+                                          std::uint32_t workers_per_rank) {
+    struct Alike {
+        std::uint64_t lps = 0, dealt = 0;
+    };
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Alike> all;
+    const auto alike = [&](std::uint32_t lp) -> auto& {
+        return *all.try_emplace({setup.rank_of(LpId{lp}) % ranks, likeness(setup, LpId{lp})}).first;
+    };
+    const std::uint32_t lps = setup.lps.count();
+    for (std::uint32_t lp = 0; lp < lps; ++lp) ++alike(lp).second.lps;
+    std::vector<std::uint32_t> parts(lps);
+    for (std::uint32_t lp = 0; lp < lps; ++lp) {
+        auto& [of, here] = alike(lp);
+        parts[lp] = of.first * workers_per_rank +
+                    static_cast<std::uint32_t>(here.dealt++ * workers_per_rank / here.lps);
+    }
+    return parts;
+}
+
 }  // namespace
 
 Partition::Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t workers_per_rank,
@@ -103,6 +124,8 @@ Partition::Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t work
             lps_per_group_, (lps_ - 1) / lps_per_group_ + 1, lps_, groups_max));
     if (!setup.parts.empty()) {
         deal_by_parts(setup.parts, workers);
+    } else if (setup.rank_of && ranks > 1) {
+        deal_by_parts(parts_of_ranks(setup, ranks, workers_per_rank), workers);
     } else if (!setup.links.empty() && workers > 1 && workers <= setup.lps.count() &&
                setup.lps.count() <= metis_vertices_max) {
         deal_by_parts(metis_parts(lps_, setup.links, workers), workers);

@@ -26,7 +26,7 @@ struct RunPlan {
     // Whether LP groups may move between ranks.
     bool moves_between_ranks() const noexcept {
         return ranks > 1 && config.rebind_seconds > 0 && config.rebind_ranks &&
-               config.memory == MemoryMode::numa && same_addresses;
+               config.memory == MemoryMode::numa && same_addresses && !setup.bound_to_process;
     }
     // Whoever goes on from a saved run may have it end later.
     bool keeps_events_beyond_end() const noexcept { return config.save.on(); }

@@ -44,12 +44,13 @@ void end_mpi();
 // Refuses another MPI_COMM_ROSS than all ranks.
 void demand_world();
 
-// For each LP of all ranks its type, by gid; and which of them are this rank's, by gid: its place in g_tw_lp,
+// For each LP of all ranks its type and its rank, by gid; and which of them are this rank's, by gid: its place in g_tw_lp,
 // or `elsewhere`.
 struct LpTable {
     static constexpr std::uint32_t elsewhere = UINT32_MAX;
     std::vector<tw_lptype> types;
     std::vector<std::uint32_t> type_of;
+    std::vector<std::uint32_t> node_of;
     std::vector<std::uint32_t> place_of;
 };
 // Requires: tw_define_lps() was called. Refuses what is not whole.

@@ -178,12 +178,8 @@ LpTable lp_table() {
     if (g_tw_lp == nullptr) refuse("tw_run(): there are no LPs; tw_define_lps() comes first");
     LpTable table;
     table.type_of.assign(g_tw_total_lps, LpTable::elsewhere);
+    table.node_of.assign(g_tw_total_lps, 0);
     table.place_of.assign(g_tw_total_lps, LpTable::elsewhere);
-    // An LP may run on another rank.
-    if (program().ranks > 1 &&
-        std::any_of(defined_streams.begin(), defined_streams.end(),
-                    [](const tw_rng_stream& stream) { return stream.count != 0; }))
-        refuse("a random number was drawn before tw_run(): legal: on one rank");
     for (const ToldLp& lp : told_by_all()) {
         if (lp.gid >= g_tw_total_lps)
             refuse(fmt::format("LP {}: the mapping must number {} LPs from 0 to {}", lp.gid,
@@ -191,6 +187,7 @@ LpTable lp_table() {
         if (table.type_of[lp.gid] != LpTable::elsewhere)
             refuse(fmt::format("LP {}: the mapping has two of this number", lp.gid));
         table.type_of[lp.gid] = index_of(table.types, lp.type);
+        table.node_of[lp.gid] = static_cast<std::uint32_t>(lp.node);
         if (lp.node == g_tw_mynode) table.place_of[lp.gid] = static_cast<std::uint32_t>(lp.place);
     }
     return table;

@@ -246,9 +246,9 @@ class RossModel final : public Model {
             setup.process.has_reverse ? Rollback::reverse : Rollback::snapshot;
         setup.likeness = [](LpId id) { return table.type_of[index(id)]; };
         setup.outputs = {{"tw_output", {"text"}}};
-        setup.preferred_workers = 1;  // as many threads as a process of ROSS has
+        setup.bound_to_process = true;
+        setup.rank_of = [](LpId id) { return table.node_of[index(id)]; };
         setup.own_words = program().own_words;
-        setup.keeps_memory = true;
         setup.on_gvt = [](VirtualTime gvt) {
             std::atomic_ref(g_tw_pe->GVT).store(gvt, std::memory_order_relaxed);
             std::atomic_ref(g_tw_pe->GVT_sig.recv_ts).store(gvt, std::memory_order_relaxed);
@@ -388,11 +388,8 @@ void tw_run(void) {
         differences = std::vector<Differences>(g_tw_total_lps);
     first_with_care = uses_priorities ? 0 : g_tw_total_lps;
     end_of_run = g_tw_ts_end;
-    const std::vector<tw_lp*> defined(g_tw_lp, g_tw_lp + g_tw_nlp);
     const int code = run_model();
     this_call().finish();  // where a handler has failed
-    // An LP may have ended on another rank.
-    if (program().ranks > 1) std::copy(defined.begin(), defined.end(), g_tw_lp);
     if (code == 0) return;
     std::fflush(stdout);
     tw_end();

@@ -224,19 +224,17 @@ std::uint64_t memory_cap_of(const Config& config, Os& os) {
 // In this rank; 0: as many as it has cores.
 std::uint32_t workers_of(const Setup& setup, const Config& config) {
     if (config.engine == EngineKind::sequential) return 1;
-    return config.workers != 0 ? config.workers : setup.preferred_workers;
+    return config.workers == 0 && setup.bound_to_process ? 1 : config.workers;
 }
 
 // What the configuration cannot have in full.
 void add_notices(RunResult& result, const Setup& setup, const Config& config,
                  std::uint64_t memory_cap, std::size_t cpus) {
-    const bool prefers_fewer = setup.preferred_workers != 0 && setup.preferred_workers < cpus;
-    if (prefers_fewer && config.workers == 0 && config.engine != EngineKind::sequential &&
-        result.ranks == 1)
-        result.notices.push_back(
-            fmt::format("--workers {}: what this model prefers; more are legal where its handlers "
-                        "share nothing (--check-model)",
-                        setup.preferred_workers));
+    if (setup.bound_to_process && config.workers == 0 && config.engine != EngineKind::sequential &&
+        result.ranks == 1 && cpus > 1)
+        result.notices.emplace_back(
+            "--workers 1: what this model prefers; more are legal where its handlers share nothing "
+            "(--check-model)");
     constexpr double promised_share = 1.05;
     if (static_cast<double>(result.resident_peak_bytes) >
         promised_share * static_cast<double>(memory_cap))
@@ -318,7 +316,7 @@ void Simulation::run_events(Model& model, std::uint64_t memory_cap, LiveProgress
                             const std::atomic<int>& stop_signal, RunResult& result) {
     const std::unique_ptr<MemorySource> memory = open_memory(linux_os(), *plan_, result.notices);
     memory->set_memory_cap(memory_cap);
-    if (setup_.keeps_memory) memory->keep_contents();
+    if (setup_.bound_to_process) memory->keep_contents();
     const LookForPointers look_for_pointers(*memory, result.notices);
     const bool crowded_by_net =
         config_.net_thread && !where_.spare_core && config_.engine == EngineKind::timewarp;

@@ -44,6 +44,7 @@ static void event(workshop* s, tw_bf* bf, message* m, tw_lp* lp) {
     unsigned long const before = lp->rng->count;
     m->before = *s;
     if (tw_now(lp) == s->hour && m->kind < s->turn) s->out_of_turn++;
+    if (g_tw_lp[lp->id] != lp) tw_error(TW_LOC, "not where the mapping has put it");
     s->hour = tw_now(lp);
     s->turn = m->kind;
     s->seen = s->seen * 6364136223846793005u + m->word;

@@ -72,13 +72,16 @@ struct Setup {
     // these fill groups: the LP in the middle of a group speaks for it. Any number; the same for an LP
     // each time, on every rank. Empty: the kinds.
     std::function<std::uint32_t(LpId)> likeness{};
-    std::uint32_t preferred_workers = 0;  // default of --workers; 0: one a core
     // What main() took of the command line for itself, if it reads words of its own. A saved run goes on only
     // with the same; a word that names a file stands for its content, too.
     std::vector<std::string> own_words{};
-    // What LPs hold can be read when the run is over, until the program ends or begins another run: for a main() that
-    // looks at it. What is freed there stays.
-    bool keeps_memory = false;
+    // For handlers that use variables of the program, as one thread in a process may, and for a main() that looks at what
+    // they have left. Then --workers is 1 unless the user says otherwise, LPs stay on the rank on which they start, and what
+    // they hold can be read when the run is over, until the program ends or begins another run (what is freed
+    // there stays).
+    bool bound_to_process = false;
+    // On which rank an LP starts, modulo their number; the same on every rank. Empty: the engine decides.
+    std::function<std::uint32_t(LpId)> rank_of{};
     // Told each new GVT by Time Warp, on the first worker of each rank: no event before that time is rolled back any
     // more. For who looks on; handlers run meanwhile, and what they do must not hang on it. Empty: nobody.
     std::function<void(VirtualTime)> on_gvt{};

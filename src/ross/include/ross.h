@@ -144,7 +144,7 @@ struct tw_lptype {
     revent_f revent;
     commit_f commit;
     final_f final;
-    map_f map; /* never called: where an LP runs is the engine's business */
+    map_f map; /* never called: an LP is where tw_lp_onpe() puts it */
     size_t state_sz;
 };
 

@@ -14,11 +14,11 @@
 namespace nw::test {
 namespace {
 
-// LPs in blocks, in parts of METIS, or in parts of the model's own.
+// LPs in blocks, in parts of METIS, in parts of the model's own, or on its ranks.
 Setup draw_setup(Dice& dice) {
     Setup setup;
     setup.lps = static_cast<std::uint32_t>(1 + dice.below(300));
-    const std::size_t kind = dice.below(4);
+    const std::size_t kind = dice.below(5);
     for (std::uint32_t lp = 0; kind == 1 && lp < setup.lps; ++lp)
         setup.links.push_back({LpId{lp}, LpId{(lp * 7 + 1) % setup.lps}, 1 + lp % 3});
     for (std::uint32_t lp = 0; kind == 2 && lp < setup.lps; ++lp)
@@ -27,6 +27,7 @@ Setup draw_setup(Dice& dice) {
         setup.likeness = [first = dice.below(setup.lps.count())](LpId lp) {
             return index(lp) < first ? 0u : 1u;
         };
+    if (kind == 4) setup.rank_of = [](LpId lp) { return index(lp) * 5 / 3; };
     return setup;
 }
 
@@ -109,6 +110,29 @@ TEST_CASE("Partition: each worker has its share of each kind, in stretches") {
     const Partition partition(setup, ranks, workers, 32);
     check(partition);
     check(Partition(setup, partition.save(), ranks, workers));
+}
+
+TEST_CASE(
+    "Partition: LPs start on the rank that the model says, and its workers share them by "
+    "likeness") {
+    Setup setup;
+    setup.lps = 600;
+    setup.rank_of = [](LpId lp) { return index(lp) * 7 + 3; };
+    setup.likeness = [](LpId lp) { return index(lp) < 200 ? 0u : 1u; };
+    constexpr std::uint32_t ranks = 3, workers = 2;
+    const Partition partition(setup, ranks, workers, 16);
+    std::vector<std::uint32_t> few(ranks * workers), many(ranks * workers);
+    for (std::uint32_t lp = 0; lp < 600; ++lp) {
+        const Partition::Owner owner = partition.first_owner(partition.position(lp).group);
+        REQUIRE(owner.rank == (lp * 7 + 3) % ranks);
+        ++(lp < 200 ? few : many)[owner.rank * workers + owner.worker];
+    }
+    const auto within_one = [](const std::vector<std::uint32_t>& counts) {
+        const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
+        return *most - *least <= 1;
+    };
+    REQUIRE(within_one(few));
+    REQUIRE(within_one(many));
 }
 
 TEST_CASE("Partition: of many kinds with a group each every worker has some") {
