@@ -89,25 +89,28 @@ std::vector<std::uint32_t> metis_parts(std::uint32_t lps, const std::vector<Link
     return {part.begin(), part.end()};
 }
 
-// Each rank's LPs in its workers' stretches, as many of each likeness in each.
-std::vector<std::uint32_t> parts_of_ranks(const Setup& setup, std::uint32_t ranks,
-                                          std::uint32_t workers_per_rank) {
+// The worker, of all ranks, of each of `items` LPs or groups: on the rank that the model says, and there in its workers'
+// stretches, as many of each likeness in each. `lp_of` gives the LP that speaks for an item.
+template <class LpOf>
+std::vector<std::uint32_t> workers_by_rank(const Setup& setup, std::uint32_t ranks,
+                                           std::uint32_t workers_per_rank, std::uint32_t items,
+                                           LpOf&& lp_of) {
     struct Alike {
-        std::uint64_t lps = 0, dealt = 0;
+        std::uint64_t items = 0, dealt = 0;
     };
     std::map<std::pair<std::uint32_t, std::uint32_t>, Alike> all;
-    const auto alike = [&](std::uint32_t lp) -> auto& {
-        return *all.try_emplace({setup.rank_of(LpId{lp}) % ranks, likeness(setup, LpId{lp})}).first;
+    const auto alike = [&](std::uint32_t item) -> auto& {
+        const LpId lp{lp_of(item)};
+        return *all.try_emplace({setup.rank_of(lp) % ranks, likeness(setup, lp)}).first;
     };
-    const std::uint32_t lps = setup.lps.count();
-    for (std::uint32_t lp = 0; lp < lps; ++lp) ++alike(lp).second.lps;
-    std::vector<std::uint32_t> parts(lps);
-    for (std::uint32_t lp = 0; lp < lps; ++lp) {
-        auto& [of, here] = alike(lp);
-        parts[lp] = of.first * workers_per_rank +
-                    static_cast<std::uint32_t>(here.dealt++ * workers_per_rank / here.lps);
+    for (std::uint32_t item = 0; item < items; ++item) ++alike(item).second.items;
+    std::vector<std::uint32_t> workers(items);
+    for (std::uint32_t item = 0; item < items; ++item) {
+        auto& [of, here] = alike(item);
+        workers[item] = of.first * workers_per_rank +
+                        static_cast<std::uint32_t>(here.dealt++ * workers_per_rank / here.items);
     }
-    return parts;
+    return workers;
 }
 
 }  // namespace
@@ -125,7 +128,9 @@ Partition::Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t work
     if (!setup.parts.empty()) {
         deal_by_parts(setup.parts, workers);
     } else if (setup.rank_of && ranks > 1) {
-        deal_by_parts(parts_of_ranks(setup, ranks, workers_per_rank), workers);
+        deal_by_parts(workers_by_rank(setup, ranks, workers_per_rank, lps_,
+                                      [](std::uint32_t lp) { return lp; }),
+                      workers);
     } else if (!setup.links.empty() && workers > 1 && workers <= setup.lps.count() &&
                setup.lps.count() <= metis_vertices_max) {
         deal_by_parts(metis_parts(lps_, setup.links, workers), workers);
@@ -141,7 +146,14 @@ Partition::Partition(const Setup& setup, const SavedPartition& saved, std::uint3
     if (!saved.slot_of_lp.empty())
         slots_ = SlotMap(lps_, saved.groups * lps_per_group_,
                          [&] { return [&](std::uint32_t lp) { return saved.slot_of_lp[lp]; }; });
-    deal_groups(setup, saved.groups, ranks * workers_per_rank);
+    if (!setup.rank_of || ranks == 1) {
+        deal_groups(setup, saved.groups, ranks * workers_per_rank);
+    } else {
+        const auto first_of = [&](std::uint32_t g) { return slots_.lp_of(g * lps_per_group_); };
+        for (const std::uint32_t worker :
+             workers_by_rank(setup, ranks, workers_per_rank, saved.groups, first_of))
+            owners_.push_back(owner_of(worker));
+    }
 }
 
 void Partition::set_lps_per_group(std::uint32_t lps) noexcept {

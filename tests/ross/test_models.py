@@ -96,9 +96,9 @@ class RossModels(Refusals):
 
     def check_ranks(self):
         launcher = ("mpirun", "--oversubscribe", "-n", "2")
-        for program in ("ross_bank", "ross_shelves", "ross_turns"):
+        for program, *words in (("ross_bank",), ("ross_shelves",), ("ross_turns", "--placed")):
             wanted = self.outcome(program, "--synch=1")
-            got = self.outcome(program, "--workers", "1", launcher=launcher)
+            got = self.outcome(program, "--workers", "1", *words, launcher=launcher)
             self.expect(got == wanted, f"{program}, 2 ranks: {got}, wanted {wanted}")
 
     def check_draws_before(self):

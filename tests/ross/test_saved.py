@@ -4,6 +4,7 @@ and ranks, by reverse handlers and by snapshots; and only with the same words of
 usage: test_saved.py FOLDER-OF-PROGRAMS"""
 
 import json
+import signal
 import subprocess
 
 from checkpoints import restart_hint, start, stop
@@ -35,6 +36,16 @@ for program in ("ross_shelves", "ross_turns", "ross_pinger"):
             continue  # it does not gather its sum
         got = run(program, "--restart", folder, *words, launcher=launcher)
         programs.expect(got[:3] == wanted, f"{program} goes on {launcher} {words}: {got}, wanted {wanted}")
+
+# On as many ranks as before an LP is where it was.
+wanted = run("ross_turns", "--placed", "--synch=1")[:3]
+folder = checkpoint / "placed"
+code, errors = stop(start(programs, *RANKS, programs.bin / "ross_turns", "--end=4000", "--placed", "--stats", stats,
+                          "--checkpoint", folder, "--checkpoint-period", 0.02, env=MPI_ENVIRONMENT),
+                    folder, number=signal.SIGUSR1)
+programs.expect(code == 0, f"two ranks are saved, and stop: {code} {errors}")
+got = run("ross_turns", "--placed", "--restart", folder, launcher=RANKS)
+programs.expect(got[:3] == wanted, f"two ranks go on: {got}, wanted {wanted}")
 
 for wrong in (["--workshops=48"], ["--nkp=3"], ["--", "more"]):
     code, *_, errors = run("ross_turns", "--restart", checkpoint / "ross_turns", *wrong)
