@@ -2,7 +2,10 @@
 """Models for ROOT-Sim, built with it and by our door, in turns: seconds of wall time and of process time, medians
 of rounds, on a machine that should be quiet. The sources are ROOT-Sim's own, so both folders are made by hand:
 each holds correctness_serial, correctness_parallel and phold3_1, phold3_2 (tests of core 3, phold with
-NUM_THREADS=1 and 2), and classic_pcs, classic_phold, classic_packet (models of version 2).
+NUM_THREADS=1 and 2), classic_pcs, classic_phold, classic_packet (models of version 2), and models_<name> for each
+model of COLLECTION (ROOT-Sim/models, with core's branch develop). For those ROOT-Sim's libraries are given what ours
+have: 0 as the master seed, and a stream of each LP's own for topologies. In sugarscape CanEnd returns false: as it
+is, the model ends after LP_INIT.
 
 usage: tests/bench/rootsim_beside.py [--rounds N] [--json FILE] OURS THEIRS [PROGRAM...]"""
 
@@ -21,7 +24,24 @@ CLASSIC_SEQUENTIAL, CLASSIC_TWO = ["--sequential"], ["--wt", "2"]
 ROWS = [("correctness_serial", []), ("correctness_parallel", []), ("phold3_1", []), ("phold3_2", [])]
 ROWS += [(f"classic_{model}", ["--lp", str(lps), *engine]) for model, lps in
          (("pcs", 256), ("phold", 256), ("packet", 1024)) for engine in (CLASSIC_SEQUENTIAL, CLASSIC_TWO)]
+# Each with its LPs and its end.
+COLLECTION = {"phold": (8192, 1000), "nosql": (512, 100000), "pcs": (256, 1000), "segregation": (16384, 100),
+              "tcar": (4096, 10000), "stupid_model": (6400, 1000), "robot_explore": (256, 500000),
+              "sugarscape": (4096, 10000)}
+COLLECTION_SEQUENTIAL, COLLECTION_TWO = ["--serial"], ["-c", "2"]
+ROWS += [(f"models_{model}", ["-p", str(lps), "-t", str(end), *engine]) for model, (lps, end) in COLLECTION.items()
+         for engine in (COLLECTION_SEQUENTIAL, COLLECTION_TWO)]
 NAMES = sorted({program for program, _ in ROWS})
+
+
+def own_words(program, stats):
+    """What only ROOT-Sim's program is given, and what only ours is."""
+    ours = ["--quiet", "--stats", stats]
+    if program.startswith("classic_"):
+        return ["--deterministic-seed"], ours
+    if program.startswith("models_"):
+        return ["-l", "silent"], ["--", *ours]
+    return [], ours
 
 
 def run(folder, work, program, options, own):
@@ -68,11 +88,11 @@ def main():
         for program, options in ROWS:
             if given.programs and program not in given.programs:
                 continue
-            keeps_seed = ["--deterministic-seed"] if program.startswith("classic") else []
+            their_words, our_words = own_words(program, stats)
             pairs = []
             for _ in range(given.rounds):
-                pairs.append((run(theirs, work, program, options, keeps_seed),
-                              run(ours, work, program, options, ["--quiet", "--stats", stats])))
+                pairs.append((run(theirs, work, program, options, their_words),
+                              run(ours, work, program, options, our_words)))
                 if None in pairs[-1]:
                     break
             of_theirs, of_ours = (medians(side) for side in zip(*pairs))
