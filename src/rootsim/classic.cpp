@@ -220,7 +220,9 @@ void (*ScheduleNewEvent)(unsigned, simtime_t, unsigned, void*,
     nw::rootsim::schedule(receiver, timestamp, event_type, event_content, event_size);
 };
 
-void SetState(void* new_state) { nw::rootsim::lp_in_handler("SetState").state = new_state; }
+void SetState(void* new_state) {
+    nw::rootsim::set_state(nw::rootsim::lp_in_handler("SetState"), new_state);
+}
 
 int main(int argc, char** argv) {
     using namespace nw::rootsim;

@@ -11,6 +11,9 @@
 
 #include "numa/handler/fault_guard.hpp"
 
+// The linker's: where the program's variables begin, and where they end.
+extern "C" char __data_start, _end;
+
 namespace nw::rootsim {
 
 constinit Interface model{};
@@ -25,6 +28,17 @@ void refuse_call(const std::string& line) {
 void called_outside(const char* function) {
     refuse_call(fmt::format("{}(): there is no LP whose handler is running; legal: in a handler",
                             function));
+}
+
+void set_state(Lp& lp, void* state) {
+    const auto address = reinterpret_cast<std::uintptr_t>(state);
+    if (address >= reinterpret_cast<std::uintptr_t>(&__data_start) &&
+        address < reinterpret_cast<std::uintptr_t>(&_end))
+        throw ModelError(
+            "SetState() of a variable of the program, which no rollback restores; legal: memory "
+            "that "
+            "the LP has allocated");
+    lp.state = state;
 }
 
 void schedule_nothing(std::uint64_t receiver, VirtualTime time) {

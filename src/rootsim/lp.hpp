@@ -108,6 +108,9 @@ inline Context& current_context(const char* function) {
     return *context;
 }
 
+// As SetState(). Throws ModelError where it is no memory that a rollback could restore.
+void set_state(Lp& lp, void* state);
+
 // What schedule() does seldom.
 [[gnu::cold]] void schedule_nothing(std::uint64_t receiver, VirtualTime time);
 [[gnu::cold]] void schedule_wide(LpId target, VirtualTime time, std::uint32_t type,

@@ -166,7 +166,9 @@ void ScheduleNewEvent(lp_id_t receiver, simtime_t timestamp, unsigned event_type
     nw::rootsim::schedule(receiver, timestamp, event_type, event_content, event_size);
 }
 
-void SetState(void* new_state) { nw::rootsim::current_lp("SetState").state = new_state; }
+void SetState(void* new_state) {
+    nw::rootsim::set_state(nw::rootsim::current_lp("SetState"), new_state);
+}
 
 // All memory of a handler is its LP's, and is rolled back with it.
 // Zero, although ROOT-Sim does not say so: models send structures of which they write a part, and what

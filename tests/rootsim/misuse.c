@@ -37,6 +37,7 @@ static void process(lp_id_t me, simtime_t now, unsigned type, const void *messag
         if (broken("unknown")) ScheduleNewEvent(UINT64_C(1) << 32, now + 1, 1, NULL, 0);
         if (broken("large")) ScheduleNewEvent(me, now + 1, 1, content, sizeof(content));
         if (broken("stop")) RootsimStop();
+        if (broken("state")) SetState(&rule);
         if (broken("abort")) abort();
         if (broken("init-again")) RootsimInit(NULL);
         if (broken("run-again")) RootsimRun();

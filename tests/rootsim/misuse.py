@@ -14,6 +14,7 @@ for options in (["--engine", "sequential"], ["--workers", 2]):
         "stop": ["RootsimStop()", "legal: a CanEnd() that returns true"],
         "init-again": ["RootsimInit()", "legal: before or after a run"],
         "run-again": ["RootsimRun()", "legal: before or after a run"],
+        "state": ["SetState() of a variable of the program", "legal: memory that the LP has allocated"],
         "zipf-limit": ["Zipf()", "skew 1.5 and limit 0", "legal: a skew above 1"],
         "zipf-skew": ["Zipf()", "skew nan", "legal: a skew above 1"],
         "link": ["AddTopologyLink()", "not made by this LP", "legal: in a handler its own"],
