@@ -33,6 +33,12 @@ MODELS = {
 }
 
 
+def told_by_ross(said):
+    """(events, seconds of its event loop)"""
+    return (int(re.findall(r"Net Events Processed\s+(\d+)", said)[-1]),
+            float(re.findall(r"Running Time = ([\d.]+)", said)[-1]))
+
+
 class Sides:
     def __init__(self, theirs, ours, folder):
         self.theirs, self.ours, self.folder = theirs.resolve(), ours.resolve(), folder
@@ -52,9 +58,7 @@ class Sides:
         launcher = ["mpirun", "-n", str(cores)] if cores > 1 else []
         synch = ["--synch=3"] if cores > 1 else ["--synch=1"]
         said = self.run([*launcher, self.theirs / model, *synch, *options])
-        return (int(re.findall(r"Net Events Processed\s+(\d+)", said)[-1]),
-                float(re.findall(r"Running Time = ([\d.]+)", said)[-1]),
-                {line.strip() for line in said.splitlines()})
+        return *told_by_ross(said), {line.strip() for line in said.splitlines()}
 
     def of_ours(self, model, end, cores, on_ranks=False):
         """(events, seconds, lines)"""
@@ -64,10 +68,13 @@ class Sides:
         launcher = ["mpirun", "-n", str(ranks)] if on_ranks else []
         engine = ["--synch=3", "--workers", str(cores // ranks)] if cores > 1 else ["--synch=1"]
         said = self.run([*launcher, self.ours / model, *engine, *options, "--quiet", "--stats", "stats.json"])
+        return *self.told_by_ours(), [line.strip() for line in said.splitlines() if line.strip()]
+
+    def told_by_ours(self):
+        """(events, seconds of the event loop) of the run that has left its statistics"""
         statistics = json.loads((self.folder / "stats.json").read_text())
         self.facts = {name: statistics[name] for name in ("machine", "commit", "date")}
-        return (statistics["committed_events"], statistics["wall_seconds"],
-                [line.strip() for line in said.splitlines() if line.strip()])
+        return statistics["committed_events"], statistics["wall_seconds"]
 
 
 def measured(sides, model, end, cores, rounds):

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""CODES, network models that were written for ROSS, on ROSS and on our door: one source tree, built twice (docs/ross.md).
+Each case must commit as many events as ROSS does on one core, and write the same lines into the same files (lp-io).
+Then, without these files, how long the event loop took, the least of some rounds, which take turns: on one core, and as two
+ranks, by reverse handlers. What ROSS commits on two ranks is shown, and no failure.
+
+usage: codes_beside.py [--rounds N] [--json FILE] SOURCES BUILD-WITH-ROSS BUILD-WITH-OURS [CASE...]"""
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[1] / "support"))
+from ross_beside import Sides, told_by_ross  # noqa: E402
+
+# Each with its program, its words, and its configuration in tests/conf, of a build or of the sources.
+CASES = {
+    "dragonfly plus": ("src/model-net-synthetic-dragonfly-all", ["--num_messages=300"], "dragonfly-plus/dfp-test.conf"),
+    "dragonfly custom": ("src/model-net-synthetic-dragonfly-all", ["--num_messages=10"],
+                         "dragonfly-custom/dfcustom-8group.conf"),
+    "torus": ("tests/modelnet-test", [], "modelnet-test-torus.conf"),
+    "dragonfly": ("tests/modelnet-test", [], "modelnet-test-dragonfly.conf"),
+}
+
+
+def files_of(folder):
+    """What was written, by file: lines in any order, since ranks write one after the other."""
+    return {path.relative_to(folder): sorted(path.read_bytes().splitlines())
+            for path in folder.rglob("*") if path.is_file()}
+
+
+class CodesSides(Sides):
+    def __init__(self, sources, *builds_and_folder):
+        super().__init__(*builds_and_folder)
+        self.sources = sources.resolve()
+
+    def outcome(self, is_ours, case, ranks, *words):
+        """(events, seconds)"""
+        program, own_words, name = CASES[case]
+        build = self.ours if is_ours else self.theirs
+        configuration = next(path for path in (build / "tests/conf" / name, self.sources / "tests/conf" / name)
+                             if path.exists())
+        launcher = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
+        engine = ["--synch=3" if ranks > 1 else "--synch=1", *(["--quiet", "--stats", "stats.json"] if is_ours else [])]
+        said = self.run([*launcher, build / program, *engine, *own_words, *words, "--", configuration])
+        return self.told_by_ours() if is_ours else told_by_ross(said)
+
+    def written(self, is_ours, case, ranks):
+        """(events, files)"""
+        results = self.folder / "results"
+        shutil.rmtree(results, ignore_errors=True)
+        events, _ = self.outcome(is_ours, case, ranks, f"--lp-io-dir={results.name}")
+        return events, files_of(results)
+
+    def row(self, case, ranks, rounds, wanted):
+        """What is measured, and what of it is not as wanted."""
+        events, files = self.written(True, case, ranks)
+        told = [[self.outcome(is_ours, case, ranks) for is_ours in (False, True)] for _ in range(rounds)]
+        return {"case": case, "ranks": ranks, "events_of_ross": told[-1][0][0], "events_of_ours": events,
+                "events_wanted": wanted[0], "files": len(wanted[1]),
+                "files_not_of_ross": sum(files.get(name) != lines for name, lines in wanted[1].items()),
+                "seconds_of_ross": min(theirs[1] for theirs, _ in told),
+                "seconds_of_ours": min(ours[1] for _, ours in told)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\nusage")[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("sources", type=Path)
+    parser.add_argument("theirs", type=Path)
+    parser.add_argument("ours", type=Path)
+    parser.add_argument("cases", nargs="*", metavar="CASE", help="of " + ", ".join(CASES))
+    options = parser.parse_args()
+    rows = []
+    print("| model | ranks | events, ROSS | ours | files, of which others than by ROSS on one core "
+          "| ROSS, s | ours, s | ROSS / ours |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
+        sides = CodesSides(options.sources, options.theirs, options.ours, Path(folder))
+        for case in options.cases or CASES:
+            wanted = sides.written(False, case, 1)
+            for ranks in (1, 2):
+                row = sides.row(case, ranks, options.rounds, wanted)
+                rows.append(row)
+                print(f"| {case} | {ranks} | {row['events_of_ross']:,} | {row['events_of_ours']:,} | {row['files']}, "
+                      f"{row['files_not_of_ross']} | {row['seconds_of_ross']:.3f} | {row['seconds_of_ours']:.3f} "
+                      f"| {row['seconds_of_ross'] / row['seconds_of_ours']:.2f} |", flush=True)
+    if options.json:
+        options.json.write_text(json.dumps({**sides.facts, "rounds": options.rounds, "rows": rows}, indent=1) + "\n")
+    wrong = {row["case"] for row in rows
+             if row["events_of_ours"] != row["events_wanted"] or row["files_not_of_ross"] > 0}
+    if wrong:
+        raise SystemExit("ours are not as ROSS's on one core: " + ", ".join(sorted(wrong)))
+
+
+if __name__ == "__main__":
+    main()
