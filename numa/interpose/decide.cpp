@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/check.hpp"
+#include "numa/handler/fault_guard.hpp"
 #include "numa/handler/heap_fault.hpp"
 #include "numa/handler/heap_scope.hpp"
 #include "numa/handler/thread_end.hpp"
@@ -67,6 +68,12 @@ bool is_called_there(const unsigned char*, const void*) noexcept { return true; 
     ::_exit(1);
 }
 
+// A function of the model that runs with libc's malloc (as `final` of the door for ROSS) has done it, or we have.
+void post_or_stop(HeapFault fault, const char* what) noexcept {
+    if (!in_handler()) stop(what);
+    post_heap_fault(fault);
+}
+
 }  // namespace
 
 bool may_free_libc_memory(const void* return_address, const void* function) noexcept {
@@ -95,7 +102,8 @@ void free_group_memory(void* address) noexcept {
     const HeapFault fault =
         heap_guards_on ? HeapGuards::free(*owner, address) : owner->free(address);
     if (fault != HeapFault::none)
-        stop("memory of an LP was freed outside its handler, where it is not allocated");
+        post_or_stop(fault,
+                     "memory of an LP was freed outside its handler, where it is not allocated");
 }
 
 void* reallocate_group_memory(void* address, std::size_t bytes) noexcept {
@@ -113,7 +121,9 @@ void* reallocate_group_memory(void* address, std::size_t bytes) noexcept {
     if (current_heap == nullptr) {
         void* const moved = reallocate();
         if (fault != HeapFault::none)
-            stop("memory of an LP was reallocated outside its handler, where it is not allocated");
+            post_or_stop(
+                fault,
+                "memory of an LP was reallocated outside its handler, where it is not allocated");
         return moved;
     }
     void* const result = outside_of(*heap, reallocate);

@@ -136,7 +136,7 @@ RunIdentity identity_of(const Model& model, const Setup& setup, const OptionTabl
     const auto add_content = [&](const std::string& name, const std::string& file) {
         std::error_code ignored;
         if (std::filesystem::is_regular_file(file, ignored))
-            identity.emplace_back("the content of " + name, file_fingerprint(file));
+            identity.emplace_back("the content of " + as_utf8(name), file_fingerprint(file));
     };
     for (const OptionSpec& spec : table.model_specs()) {
         if (!spec.value) continue;
@@ -145,8 +145,9 @@ RunIdentity identity_of(const Model& model, const Setup& setup, const OptionTabl
         if (value.is_string()) add_content("--" + spec.name, value.get<std::string>());
     }
     identity.emplace_back("what the model reads of the command line",
-                          as_utf8(fmt::format("\"{}\"", fmt::join(setup.own_words, " "))));
-    for (const std::string& word : setup.own_words) add_content(word, word);
+                          as_utf8(fmt::format("\"{}\"", fmt::join(setup.own_words, "\" \""))));
+    for (const std::string& word : setup.own_words)
+        add_content(word, word.substr(word.find('=') + 1));
     identity.emplace_back("the number of LPs", std::to_string(setup.lps.count()));
     identity.emplace_back("the division into kinds", kinds_text(setup));
     return identity;

@@ -97,6 +97,7 @@ std::vector<std::uint32_t> workers_by_rank(const Setup& setup, std::uint32_t ran
                                            LpOf&& lp_of) {
     struct Alike {
         std::uint64_t items = 0, dealt = 0;
+        std::uint64_t first = 0;  // few go where others ended
     };
     std::map<std::pair<std::uint32_t, std::uint32_t>, Alike> all;
     const auto alike = [&](std::uint32_t item) -> auto& {
@@ -104,11 +105,18 @@ std::vector<std::uint32_t> workers_by_rank(const Setup& setup, std::uint32_t ran
         return *all.try_emplace({setup.rank_of(lp) % ranks, likeness(setup, lp)}).first;
     };
     for (std::uint32_t item = 0; item < items; ++item) ++alike(item).second.items;
+    std::vector<std::uint64_t> before(ranks);
+    for (auto& [of, here] : all)
+        here.first = std::exchange(before[of.first], before[of.first] + here.items);
     std::vector<std::uint32_t> workers(items);
     for (std::uint32_t item = 0; item < items; ++item) {
         auto& [of, here] = alike(item);
-        workers[item] = of.first * workers_per_rank +
-                        static_cast<std::uint32_t>(here.dealt++ * workers_per_rank / here.items);
+        const std::uint64_t dealt = here.dealt++;
+        const std::uint64_t place = here.items < workers_per_rank
+                                        ? here.first + dealt
+                                        : dealt * workers_per_rank / here.items;
+        workers[item] =
+            of.first * workers_per_rank + static_cast<std::uint32_t>(place % workers_per_rank);
     }
     return workers;
 }
@@ -146,7 +154,7 @@ Partition::Partition(const Setup& setup, const SavedPartition& saved, std::uint3
     if (!saved.slot_of_lp.empty())
         slots_ = SlotMap(lps_, saved.groups * lps_per_group_,
                          [&] { return [&](std::uint32_t lp) { return saved.slot_of_lp[lp]; }; });
-    if (!setup.rank_of || ranks == 1) {
+    if (!setup.rank_of || ranks == 1 || !groups_are_of_one_rank(setup, ranks, saved.groups)) {
         deal_groups(setup, saved.groups, ranks * workers_per_rank);
     } else {
         const auto first_of = [&](std::uint32_t g) { return slots_.lp_of(g * lps_per_group_); };
@@ -154,6 +162,17 @@ Partition::Partition(const Setup& setup, const SavedPartition& saved, std::uint3
              workers_by_rank(setup, ranks, workers_per_rank, saved.groups, first_of))
             owners_.push_back(owner_of(worker));
     }
+}
+
+bool Partition::groups_are_of_one_rank(const Setup& setup, std::uint32_t ranks,
+                                       std::uint32_t groups) const {
+    const auto rank_of = [&](std::uint32_t lp) { return setup.rank_of(LpId{lp}) % ranks; };
+    for (std::uint32_t g = 0; g < groups; ++g) {
+        const std::vector<std::uint32_t> lps = members(g);
+        for (const std::uint32_t lp : lps)
+            if (rank_of(lp) != rank_of(lps.front())) return false;
+    }
+    return true;
 }
 
 void Partition::set_lps_per_group(std::uint32_t lps) noexcept {

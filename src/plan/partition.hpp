@@ -87,6 +87,9 @@ class Partition {
     }
     // Each worker gets a stretch of the groups of each kind, as far as groups are of one.
     void deal_groups(const Setup& setup, std::uint32_t groups, std::uint32_t workers);
+    // Whether all LPs of each group start on one rank, as Setup::rank_of has it.
+    bool groups_are_of_one_rank(const Setup& setup, std::uint32_t ranks,
+                                std::uint32_t groups) const;
     // part[lp] modulo `workers` is the worker, of all ranks, that the LP starts on.
     void deal_by_parts(const std::vector<std::uint32_t>& part, std::uint32_t workers);
 

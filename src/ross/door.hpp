@@ -38,7 +38,8 @@ void read_options(int& argc, char** argv);
 // Whether the run may call reverse handlers, as far as the command line tells.
 bool may_reverse();
 
-// Where a launcher has started several ranks; then program() and g_tw_mynode say which. What is started here ends here.
+// Where a launcher has started several ranks; then program() and g_tw_mynode say which. It ends with the
+// program, whoever has started it, but for a model that calls tw_comm_set().
 void start_mpi_if_launched();
 void end_mpi();
 // Refuses another MPI_COMM_ROSS than all ranks.

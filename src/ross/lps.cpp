@@ -140,6 +140,7 @@ std::vector<ToldLp> told_by_all() {
         if (lp.type == nullptr) refuse(fmt::format("LP {} has no type: tw_lp_settype()", lp.gid));
         own.push_back({lp.gid, i, g_tw_mynode, *lp.type});
         if (lp.type->event == nullptr) own.back().type.event = refuse_event;
+        if (lp.type->event == nullptr) own.back().type.revent = refuse_event;
     }
     const int ranks = static_cast<int>(program().ranks);
     if (ranks == 1) return own;
@@ -262,8 +263,9 @@ void tw_lp_setup_types(void) {
     for (tw_lpid i = 0; i < g_tw_nlp; ++i) {
         const tw_lpid wanted = g_tw_lp_typemap(nw::ross::defined(i).gid);
         // A table ends with an entry that is all zero. What is beyond is not looked at.
+        constexpr tw_lptype end{};
         tw_lpid type = 0;
-        while (type < wanted && g_tw_lp_types[type].event != nullptr) ++type;
+        while (type < wanted && std::memcmp(&g_tw_lp_types[type], &end, sizeof end) != 0) ++type;
         if (type < wanted)
             refuse(fmt::format("g_tw_lp_typemap({}) is {}: g_tw_lp_types has {} types",
                                nw::ross::defined(i).gid, wanted, type));

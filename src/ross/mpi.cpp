@@ -1,5 +1,6 @@
 // MPI for a model that gathers its results. tw_init() starts it where a launcher has started several ranks. Without a
 // launcher it takes a third of a second, and most models do without: then the model's first call of MPI does.
+#include <algorithm>
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -11,19 +12,16 @@ MPI_Comm MPI_COMM_ROSS = MPI_COMM_WORLD;
 namespace nw::ross {
 namespace {
 
-bool owns_mpi = false;
+bool has_told_communicator = false;  // then the model ends MPI itself, as with ROSS
 
 void start_mpi() {
     int is_started = 0;
     MPI_Initialized(&is_started);
     if (is_started != 0) return;
     demand_outside("MPI, for the first time");
-    // As the engine does where it starts MPI: `mpi/session.cpp` has the reason.
-    setenv("OMPI_MCA_mpi_yield_when_idle", "0", 1);
     int level = 0;
     if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS)
         refuse("MPI cannot be started (MPI_Init_thread failed)");
-    owns_mpi = true;
 }
 
 }  // namespace
@@ -42,8 +40,10 @@ void start_mpi_if_launched() {
 }
 
 void end_mpi() {
-    if (owns_mpi) MPI_Finalize();
-    owns_mpi = false;
+    int is_started = 0, has_ended = 0;
+    MPI_Initialized(&is_started);
+    MPI_Finalized(&has_ended);
+    if (is_started != 0 && has_ended == 0 && !has_told_communicator) MPI_Finalize();
 }
 
 void demand_world() {
@@ -56,6 +56,7 @@ void demand_world() {
 void tw_comm_set(MPI_Comm comm) {
     nw::ross::demand_outside("tw_comm_set()");
     MPI_COMM_ROSS = comm;
+    nw::ross::has_told_communicator = true;
     nw::ross::demand_world();
 }
 
@@ -98,3 +99,14 @@ NW_STARTS_MPI(File_open, (MPI_Comm comm, const char* name, int mode, MPI_Info in
               (comm, name, mode, info, file))
 
 #undef NW_STARTS_MPI
+
+// The engine's threads take turns in MPI, also where the model starts it itself.
+int MPI_Init_thread(int* argc, char*** argv, int wanted, int* level) {
+    // As the engine does: `mpi/session.cpp` has the reason.
+    setenv("OMPI_MCA_mpi_yield_when_idle", "0", 1);
+    return PMPI_Init_thread(argc, argv, std::max(wanted, int{MPI_THREAD_SERIALIZED}), level);
+}
+int MPI_Init(int* argc, char*** argv) {
+    int level = 0;
+    return MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &level);
+}

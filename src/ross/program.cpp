@@ -203,6 +203,7 @@ std::vector<std::string> words_of_file(const std::string& name) {
             at = end;
         }
     }
+    if (file.bad()) refuse(fmt::format("--args-file={}: cannot be read", name));
     return words;
 }
 
@@ -274,7 +275,7 @@ const tw_optdef* find_written(std::string_view name, bool has_value, const Optio
     const auto is_it = [&](std::string_view option) { return option == name; };
     const auto begins_so = [&](std::string_view option) { return option.starts_with(name); };
     if (const tw_optdef* const found = find(is_it)) return found;
-    return has_value && ours.find(name) == nullptr ? find(begins_so) : nullptr;
+    return has_value && !name.empty() && ours.find(name) == nullptr ? find(begins_so) : nullptr;
 }
 
 // How many words behind it are the value of our option.
@@ -302,7 +303,9 @@ std::size_t read(const std::vector<std::string>& words, const OptionTable& ours,
         if (const tw_optdef* const theirs = find_written(name, has_value, ours)) {
             apply(*theirs, has_value, text);
             if (is_idle(theirs)) program().idle.push_back(fmt::format("--{}", theirs->name));
-            if (is_of_the_model(theirs)) program().own_words.push_back(word);
+            if (is_of_the_model(theirs))
+                program().own_words.push_back(
+                    fmt::format("--{}{}{}", theirs->name, has_value ? "=" : "", text));
         } else if (name == "args-file" && !in_file) {
             const std::vector<std::string> more = words_of_file(text);
             const std::size_t count = read(more, ours, true);
@@ -339,7 +342,11 @@ Program& program() {
 void refuse(const std::string& line) {
     if (this_call().is_in_handler()) throw ModelError(line);
     std::fflush(stdout);
-    if (g_tw_mynode == g_tw_masternode) std::fprintf(stderr, "numawarp: %s\n", line.c_str());
+    // What is wrong on all ranks the first one says, which ends the others while they wait.
+    constexpr unsigned patience_seconds = 1;
+    if (!tw_ismaster()) sleep(patience_seconds);
+    const std::string who = tw_ismaster() ? "" : fmt::format("rank {}: ", g_tw_mynode);
+    fmt::print(stderr, "numawarp: {}{}\n", who, line);
     int is_started = 0;
     MPI_Initialized(&is_started);
     if (is_started != 0 && program().ranks > 1) MPI_Abort(MPI_COMM_WORLD, 2);

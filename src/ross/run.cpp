@@ -38,6 +38,7 @@ constexpr std::size_t rounded(std::size_t bytes, std::size_t to) {
 
 LpTable table;
 double end_of_run = 0;
+std::atomic<bool> some_have_ended = false;  // LPs of this rank were told of the run's end
 
 tw_bf* bits_of(std::byte* message) { return reinterpret_cast<tw_bf*>(message - bits_bytes); }
 
@@ -144,6 +145,7 @@ class Lp final : public LogicalProcess {
     void on_end(Context& context) override {
         // What models gather here they read after the run.
         const PlatformScope platform;
+        some_have_ended.store(true, std::memory_order_relaxed);
         this_call().begin(&context, context.now());
         if (lp_.type->final != nullptr) lp_.type->final(lp_.cur_state, &lp_);
         demand_unchanged(context.self());
@@ -270,6 +272,15 @@ int run_model() {
     return nw::run(static_cast<int>(arguments.size()), arguments.data(), model);
 }
 
+// Not if it was saved and stopped, nor if there was none, as with --help: then there is nothing that main() could read. The
+// same on all ranks, of which some may be without LPs.
+bool has_come_to_end() {
+    const int own = some_have_ended ? 1 : 0;
+    int any = own;
+    if (program().ranks > 1) MPI_Allreduce(&own, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return any != 0;
+}
+
 Context& context_for(const char* function) {
     Context* const context = this_call().context();
     if (context == nullptr)
@@ -390,7 +401,7 @@ void tw_run(void) {
     end_of_run = g_tw_ts_end;
     const int code = run_model();
     this_call().finish();  // where a handler has failed
-    if (code == 0) return;
+    if (code == 0 && has_come_to_end()) return;
     std::fflush(stdout);
     tw_end();
     std::exit(code);

@@ -38,6 +38,9 @@ class RossModels(Refusals):
         self.check_workers()
         self.check_dealing()
         self.check_ranks()
+        self.check_mpi_of_the_model()
+        self.check_one_rank()
+        self.check_help()
         self.check_draws_before()
         self.check_words()
         self.check_refusals()
@@ -56,12 +59,12 @@ class RossModels(Refusals):
         self.expect(done.returncode == 3 and "the handler changes `misuse_handled`" in done.stdout,
                     f"a counter of the program has its name: {done.stdout}")
 
-    def outcome(self, program, *words, launcher=()):
+    def outcome(self, program, *words, launcher=(), **environment):
         """Digest and last line of a run to time 100."""
         stats = self.work / "stats.json"
         done = subprocess.run([*launcher, self.bin / program, "--end=100", "--stats", stats, *words],
                               capture_output=True, text=True, timeout=120, cwd=self.work,
-                              env=MPI_ENVIRONMENT)
+                              env={**MPI_ENVIRONMENT, **environment})
         if done.returncode != 0:
             return f"exit code {done.returncode}: {done.stderr}"
         digest = re.search(r"digest +([0-9a-f]{32})", done.stdout)
@@ -101,6 +104,27 @@ class RossModels(Refusals):
             got = self.outcome(program, "--workers", "1", *words, launcher=launcher)
             self.expect(got == wanted, f"{program}, 2 ranks: {got}, wanted {wanted}")
 
+    def check_mpi_of_the_model(self):
+        """A model may start MPI by itself."""
+        wanted = self.outcome("ross_turns", "--synch=1")
+        for launcher in ((), ("mpirun", "--oversubscribe", "-n", "2")):
+            got = self.outcome("ross_turns", launcher=launcher, TURNS_STARTS_MPI="1")
+            self.expect(got == wanted, f"MPI_Init() by the model, {launcher}: {got}, wanted {wanted}")
+
+    def check_one_rank(self):
+        """What is wrong on one rank, that one says."""
+        done = subprocess.run(["mpirun", "--oversubscribe", "-n", "2", self.bin / "ross_turns", "--misuse=3"],
+                              capture_output=True, text=True, timeout=120, cwd=self.work, env=MPI_ENVIRONMENT)
+        lines = re.findall("^numawarp: .*", done.stderr, re.MULTILINE)
+        self.expect(done.returncode == 2 and len(lines) == 1 and "only this one" in lines[0],
+                    f"one rank: {done.returncode} {done.stderr}")
+
+    def check_help(self):
+        """main() does not go on after --help."""
+        done = self.run("ross_turns", "--help")
+        self.expect(done.returncode == 0 and "--workshops" in done.stdout and "out of turn" not in done.stdout,
+                    f"--help: {done.returncode} {done.stdout[-200:]}")
+
     def check_draws_before(self):
         """What main() draws is missing in the run, on every engine."""
         wanted = self.outcome("ross_bank", "--synch=1", "--draw-before")
@@ -128,6 +152,8 @@ class RossModels(Refusals):
                 (["--tellerz", "unknown option"], "--tellerz=3"),
                 (["--rng-seed1", "all four"], "--rng-seed1=5"),
                 (["--args-file=none", "cannot be read"], "--args-file=none"),
+                (["--args-file=/", "cannot be read"], "--args-file=/"),
+                (["--: unknown option"], "--=5"),
                 (["tw_define_lps", "at least one LP"], "--tellers=0", "--clerks=0"),
                 (["KPs (--nkp)", "at most"], "--nkp=4000000000"),
                 (["g_tw_nRNG_per_lp", "at least 1"], "--misuse=30"),

@@ -41,12 +41,14 @@ for program in ("ross_shelves", "ross_turns", "ross_pinger"):
 wanted = run("ross_turns", "--placed", "--synch=1")[:3]
 folder = checkpoint / "placed"
 code, errors = stop(start(programs, *RANKS, programs.bin / "ross_turns", "--end=4000", "--placed", "--stats", stats,
-                          "--checkpoint", folder, "--checkpoint-period", 0.02, env=MPI_ENVIRONMENT),
+                          "--checkpoint", folder, "--checkpoint-period", 0.02, env=MPI_ENVIRONMENT,
+                          stdout=open(programs.work / "said", "w")),
                     folder, number=signal.SIGUSR1)
 programs.expect(code == 0, f"two ranks are saved, and stop: {code} {errors}")
 got = run("ross_turns", "--placed", "--restart", folder, launcher=RANKS)
 programs.expect(got[:3] == wanted, f"two ranks go on: {got}, wanted {wanted}")
 
+programs.expect(" out of turn" not in (programs.work / "said").read_text(), "main() does not go on with a saved run")
 for wrong in (["--workshops=48"], ["--nkp=3"], ["--", "more"]):
     code, *_, errors = run("ross_turns", "--restart", checkpoint / "ross_turns", *wrong)
     programs.expect(code == 2 and "what the model reads of the command line" in errors, f"{wrong}: {code} {errors}")
