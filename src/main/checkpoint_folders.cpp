@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "checkpoint/saved_run.hpp"
 #include "checkpoint/saved_run_folder.hpp"
@@ -17,7 +18,7 @@ namespace nw {
 namespace {
 
 // As a shell takes it.
-std::string quoted(const std::string& word) {
+std::string shell_quoted(const std::string& word) {
     constexpr const char* plain =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
     if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
@@ -87,21 +88,22 @@ std::unique_ptr<FolderLock> prepare_checkpoint_folder(const Settings& settings, 
     return lock;
 }
 
-std::string restart_hint(const Settings& settings, VirtualTime saved_at, std::uint32_t ranks) {
-    const std::vector<std::string> words = own_command_line();
-    std::string command;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        const std::string& word = words[i];
-        if (word.starts_with("--restart=")) continue;
-        if (word == "--restart") {
+std::string restart_hint(const Settings& settings, std::size_t own_words_last, VirtualTime saved_at,
+                         std::uint32_t ranks) {
+    std::vector<std::string> words;
+    const std::vector<std::string> given = own_command_line();
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        if (given[i] == "--restart")
             ++i;
-            continue;
-        }
-        command += quoted(word) + ' ';
+        else if (!given[i].starts_with("--restart="))
+            words.push_back(given[i]);
     }
-    return fmt::format("saved at virtual time {}; {}go on with: {}--restart {}", saved_at,
-                       ranks > 1 ? "any number of ranks, started as these were, can " : "", command,
-                       quoted(settings.config.save.directory));
+    const auto place = words.end() - static_cast<std::ptrdiff_t>(own_words_last);
+    words.insert(place, {"--restart", settings.config.save.directory});
+    for (std::string& word : words) word = shell_quoted(word);
+    return fmt::format("saved at virtual time {}; {}go on with: {}", saved_at,
+                       ranks > 1 ? "any number of ranks, started as these were, can " : "",
+                       fmt::join(words, " "));
 }
 
 }  // namespace nw

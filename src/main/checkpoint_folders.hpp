@@ -29,6 +29,7 @@ void find_saved_run(Settings& settings, RunIdentity identity, std::vector<Loaded
 std::unique_ptr<FolderLock> prepare_checkpoint_folder(const Settings& settings, bool is_first);
 
 // The line for a user whose run was saved and has ended. Throws MachineError.
-std::string restart_hint(const Settings& settings, VirtualTime saved_at, std::uint32_t ranks);
+std::string restart_hint(const Settings& settings, std::size_t own_words_last, VirtualTime saved_at,
+                         std::uint32_t ranks);
 
 }  // namespace nw

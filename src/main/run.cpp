@@ -435,8 +435,9 @@ class RankRun {
         } else {
             // It can go on, whatever has not been written of how far it came.
             if (!attempts.all_well()) fail(exit_machine_error, attempts.first_failure());
-            write_to_stderr(fmt::format("numawarp: {}\n",
-                                        restart_hint(settings_, result.end_time, ranks_.ranks())));
+            write_to_stderr(fmt::format(
+                "numawarp: {}\n",
+                restart_hint(settings_, setup_.own_words_last, result.end_time, ranks_.ranks())));
         }
         return !interrupted || (saved && result.signal != SIGINT)
                    ? exit_done

@@ -26,6 +26,7 @@ struct Program {
     std::vector<std::string> arguments;  // for nw::run: the program's name, and what is not ROSS's
     std::vector<std::string> idle;       // what was said and has no meaning here
     std::vector<std::string> own_words;  // what a saved run must have been given, too
+    std::size_t left = 0;  // words at the end that are the model's, and a "--" before them
     unsigned ranks = 1;
     bool is_done = false;
 };

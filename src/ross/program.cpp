@@ -1,4 +1,4 @@
-// tw_init() and tw_end(), the command line, and MPI as far as a model itself calls it.
+// tw_init() and tw_end(), the command line, lines and clocks.
 #include <cctype>
 #include <cerrno>
 #include <cstdarg>
@@ -364,7 +364,9 @@ void read_options(int& argc, char** argv) {
     program().arguments = {argc > 0 ? argv[0] : "model"};
     const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
     const std::size_t count = read(words, ours, false);
-    if (count < words.size() && (count == 0 || words[count - 1] != "--") && tw_ismaster())
+    const bool has_dashes = count > 0 && words[count - 1] == "--";
+    program().left = words.size() - count + (has_dashes ? 1 : 0);
+    if (count < words.size() && !has_dashes && tw_ismaster())
         fmt::print(stderr, "numawarp: left to the model: {}\n",
                    fmt::join(words.begin() + static_cast<std::ptrdiff_t>(count), words.end(), " "));
     program().own_words.insert(program().own_words.end(),

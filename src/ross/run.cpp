@@ -251,6 +251,7 @@ class RossModel final : public Model {
         setup.bound_to_process = true;
         setup.rank_of = [](LpId id) { return table.node_of[index(id)]; };
         setup.own_words = program().own_words;
+        setup.own_words_last = program().left;
         setup.on_gvt = [](VirtualTime gvt) {
             std::atomic_ref(g_tw_pe->GVT).store(gvt, std::memory_order_relaxed);
             std::atomic_ref(g_tw_pe->GVT_sig.recv_ts).store(gvt, std::memory_order_relaxed);

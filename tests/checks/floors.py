@@ -100,7 +100,7 @@ FOREIGN = {
     # What a C program expects of ross.h, besides what is in it.
     "src/ross": ["fmt/*", "ross.h", "mpi.h", "errno.h", "float.h", "limits.h", "math.h", "stdarg.h",
                  "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "sys/time.h",
-                 "sys/types.h", "unistd.h"],
+                 "sys/types.h", "time.h", "unistd.h"],
 }
 
 # C++'s names of headers to which POSIX adds.

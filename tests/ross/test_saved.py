@@ -49,6 +49,14 @@ got = run("ross_turns", "--placed", "--restart", folder, launcher=RANKS)
 programs.expect(got[:3] == wanted, f"two ranks go on: {got}, wanted {wanted}")
 
 programs.expect(" out of turn" not in (programs.work / "said").read_text(), "main() does not go on with a saved run")
+# What it is to go on with can be typed as it is, also where the model reads the last words.
+folder = checkpoint / "words"
+code, errors = stop(start(programs, programs.bin / "ross_turns", "--end=4000", "--stats", stats, "--checkpoint", folder,
+                          "--checkpoint-period", 0.02, "--", "a word", "another"), folder)
+done = subprocess.run(["bash", "-c", restart_hint(errors)], capture_output=True, text=True, cwd=programs.work)
+programs.expect(done.returncode == 0 and done.stdout.splitlines()[-1:] == wanted[2],
+                f"{restart_hint(errors)}: {done.returncode} {done.stdout[-200:]}{done.stderr}")
+
 for wrong in (["--workshops=48"], ["--nkp=3"], ["--", "more"]):
     code, *_, errors = run("ross_turns", "--restart", checkpoint / "ross_turns", *wrong)
     programs.expect(code == 2 and "what the model reads of the command line" in errors, f"{wrong}: {code} {errors}")

@@ -75,6 +75,8 @@ struct Setup {
     // What main() took of the command line for itself, if it reads words of its own. A saved run goes on only
     // with the same; a word that names a file stands for its content, too.
     std::vector<std::string> own_words{};
+    std::size_t own_words_last =
+        0;  // how many words at the end of the command line only main() may read
     // For handlers that use variables of the program, as one thread in a process may, and for a main() that looks at what
     // they have left. Then --workers is 1 unless the user says otherwise, LPs stay on the rank on which they start, and what
     // they hold can be read when the run is over, until the program ends or begins another run (what is freed
