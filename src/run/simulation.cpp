@@ -126,7 +126,7 @@ bool have_same_addresses(RankGroup& ranks, const MemorySource& memory) {
 }
 
 // Whether memory and libraries are where a saved run needs them.
-void check_saving(const Config& config, const MemorySource& memory,
+void check_saving(const Setup& setup, const Config& config, const MemorySource& memory,
                   std::vector<std::string>& notices) {
     const SavedRun* saved = config.restart_from.get();
     if (saved == nullptr && !config.save.on()) return;
@@ -151,6 +151,12 @@ void check_saving(const Config& config, const MemorySource& memory,
             "--restart: {} words in LPs point into the program, which lies elsewhere now; legal: a "
             "program linked with -no-pie, as numawarp::numawarp has it",
             saved->stray.to_program));
+    if (setup.bound_to_process && saved->stray.elsewhere > 0)
+        throw SetupError(
+            fmt::format("--restart: {} words in LPs look like pointers out of them (the first: LP "
+                        "{} {}), which may "
+                        "lead into what main() had; legal: a model whose states have none",
+                        saved->stray.elsewhere, saved->stray.example_lp, saved->stray.example));
     check_modules(*saved, config.save.modules);
 }
 
@@ -170,12 +176,17 @@ class LookForPointers {
     LookForPointers(MemorySource& memory, std::vector<std::string>& notices)
         : memory_(memory), notices_(notices) {}
     ~LookForPointers() {
-        if (memory_.region() == nullptr || memory_.keeps_contents()) return;
+        if (memory_.region() == nullptr) return;
         const std::vector<PointersFromOutside> all = look_.found();
         if (all.empty()) return;
-        memory_.keep_mapped();
-        ::on_exit(end_without_destructors, nullptr);
+        // What is still there its holder may read, and the program's own variables are the model's affair.
+        const bool stays = memory_.keeps_contents();
+        if (!stays) {
+            memory_.keep_mapped();
+            ::on_exit(end_without_destructors, nullptr);
+        }
         for (const PointersFromOutside& found : all) {
+            if (stays && found.holder == "the program") continue;
             notices_.push_back(
                 fmt::format("{} points into memory of LPs, in {} words, and may have lost what it "
                             "had there in a "
@@ -338,7 +349,7 @@ void Simulation::run_events(Model& model, std::uint64_t memory_cap, LiveProgress
             "on "
             "all of them; legal: the same `ulimit -v` everywhere, or none");
     }
-    check_saving(config_, *memory, result.notices);
+    check_saving(setup_, config_, *memory, result.notices);
     RunOutput output(*plan_, ranks_);
     EngineRun run{model,
                   *plan_,

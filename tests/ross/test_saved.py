@@ -17,7 +17,7 @@ RANKS = ("mpirun", "--oversubscribe", "-n", "2")
 
 def run(program, *words, launcher=()):
     """(exit code, digest, last line, what was said wrong)"""
-    done = subprocess.run([*launcher, programs.bin / program, "--end=4000", "--stats", stats, *words],
+    done = subprocess.run([*launcher, programs.bin / program, "--end=16000", "--stats", stats, *words],
                           capture_output=True, text=True, cwd=programs.work, env=MPI_ENVIRONMENT)
     digest = json.loads(stats.read_text())["digest"] if done.returncode == 0 else None
     return done.returncode, digest, done.stdout.splitlines()[-1:], done.stderr
@@ -27,7 +27,7 @@ for program in ("ross_shelves", "ross_turns", "ross_pinger"):
     wanted = run(program, "--synch=1")[:3]
     folder = checkpoint / program
     folder.parent.mkdir(exist_ok=True)
-    code, errors = stop(start(programs, programs.bin / program, "--end=4000", "--workers", 2, "--stats", stats,
+    code, errors = stop(start(programs, programs.bin / program, "--end=16000", "--workers", 2, "--stats", stats,
                               "--checkpoint", folder, "--checkpoint-period", 0.02), folder)
     programs.expect(code == 0 and restart_hint(errors) is not None, f"{program} is saved, and stops: {code} {errors}")
     for words, launcher in ((("--workers", "1"), ()), (("--workers", "3", "--rollback", "snapshot"), ()),
@@ -40,7 +40,7 @@ for program in ("ross_shelves", "ross_turns", "ross_pinger"):
 # On as many ranks as before an LP is where it was.
 wanted = run("ross_turns", "--placed", "--synch=1")[:3]
 folder = checkpoint / "placed"
-code, errors = stop(start(programs, *RANKS, programs.bin / "ross_turns", "--end=4000", "--placed", "--stats", stats,
+code, errors = stop(start(programs, *RANKS, programs.bin / "ross_turns", "--end=16000", "--placed", "--stats", stats,
                           "--checkpoint", folder, "--checkpoint-period", 0.02, env=MPI_ENVIRONMENT,
                           stdout=open(programs.work / "said", "w")),
                     folder, number=signal.SIGUSR1)
@@ -51,11 +51,19 @@ programs.expect(got[:3] == wanted, f"two ranks go on: {got}, wanted {wanted}")
 programs.expect(" out of turn" not in (programs.work / "said").read_text(), "main() does not go on with a saved run")
 # What it is to go on with can be typed as it is, also where the model reads the last words.
 folder = checkpoint / "words"
-code, errors = stop(start(programs, programs.bin / "ross_turns", "--end=4000", "--stats", stats, "--checkpoint", folder,
+code, errors = stop(start(programs, programs.bin / "ross_turns", "--end=16000", "--stats", stats, "--checkpoint", folder,
                           "--checkpoint-period", 0.02, "--", "a word", "another"), folder)
 done = subprocess.run(["bash", "-c", restart_hint(errors)], capture_output=True, text=True, cwd=programs.work)
 programs.expect(done.returncode == 0 and done.stdout.splitlines()[-1:] == wanted[2],
                 f"{restart_hint(errors)}: {done.returncode} {done.stdout[-200:]}{done.stderr}")
+
+# States that point into what main() has.
+folder = checkpoint / "shared"
+code, errors = stop(start(programs, programs.bin / "ross_turns", "--end=16000", "--misuse=4", "--checkpoint", folder,
+                          "--checkpoint-period", 0.02), folder)
+programs.expect(code == 0 and "24 words in LPs look like pointers" in errors, f"a warning: {errors}")
+code, *_, errors = run("ross_turns", "--misuse=4", "--restart", folder)
+programs.expect(code == 2 and "--restart: 24 words in LPs look like pointers" in errors, f"refused: {code} {errors}")
 
 for wrong in (["--workshops=48"], ["--nkp=3"], ["--", "more"]):
     code, *_, errors = run("ross_turns", "--restart", checkpoint / "ross_turns", *wrong)
