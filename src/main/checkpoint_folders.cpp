@@ -1,5 +1,6 @@
 #include "main/checkpoint_folders.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <system_error>
@@ -92,14 +93,15 @@ std::string restart_hint(const Settings& settings, std::size_t own_words_last, V
                          std::uint32_t ranks) {
     std::vector<std::string> words;
     const std::vector<std::string> given = own_command_line();
-    for (std::size_t i = 0; i < given.size(); ++i) {
+    const std::size_t ours = given.size() - std::min(own_words_last, given.size());
+    for (std::size_t i = 0; i < ours; ++i) {
         if (given[i] == "--restart")
             ++i;
         else if (!given[i].starts_with("--restart="))
             words.push_back(given[i]);
     }
-    const auto place = words.end() - static_cast<std::ptrdiff_t>(own_words_last);
-    words.insert(place, {"--restart", settings.config.save.directory});
+    words.insert(words.end(), {"--restart", settings.config.save.directory});
+    words.insert(words.end(), given.begin() + static_cast<std::ptrdiff_t>(ours), given.end());
     for (std::string& word : words) word = shell_quoted(word);
     return fmt::format("saved at virtual time {}; {}go on with: {}", saved_at,
                        ranks > 1 ? "any number of ranks, started as these were, can " : "",

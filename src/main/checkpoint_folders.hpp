@@ -28,7 +28,7 @@ void find_saved_run(Settings& settings, RunIdentity identity, std::vector<Loaded
 // Makes, checks and keeps the folder of --checkpoint, unless it is that of --restart. Throws SetupError.
 std::unique_ptr<FolderLock> prepare_checkpoint_folder(const Settings& settings, bool is_first);
 
-// The line for a user whose run was saved and has ended. Throws MachineError.
+// The line for a user whose run was saved and has ended. `own_words_last`: as in Setup. Throws MachineError.
 std::string restart_hint(const Settings& settings, std::size_t own_words_last, VirtualTime saved_at,
                          std::uint32_t ranks);
 

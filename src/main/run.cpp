@@ -146,6 +146,7 @@ RunIdentity identity_of(const Model& model, const Setup& setup, const OptionTabl
     }
     identity.emplace_back("what the model reads of the command line",
                           as_utf8(fmt::format("\"{}\"", fmt::join(setup.own_words, "\" \""))));
+    // What stands behind "=", or the whole word: npos + 1 is 0.
     for (const std::string& word : setup.own_words)
         add_content(word, word.substr(word.find('=') + 1));
     identity.emplace_back("the number of LPs", std::to_string(setup.lps.count()));

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include <fmt/format.h>
-
 #include "door.hpp"
 
 MPI_Comm MPI_COMM_ROSS = MPI_COMM_WORLD;

@@ -366,11 +366,11 @@ void read_options(int& argc, char** argv) {
     const std::size_t count = read(words, ours, false);
     const bool has_dashes = count > 0 && words[count - 1] == "--";
     program().left = words.size() - count + (has_dashes ? 1 : 0);
-    if (count < words.size() && !has_dashes && tw_ismaster())
-        fmt::print(stderr, "numawarp: left to the model: {}\n",
-                   fmt::join(words.begin() + static_cast<std::ptrdiff_t>(count), words.end(), " "));
-    program().own_words.insert(program().own_words.end(),
-                               words.begin() + static_cast<std::ptrdiff_t>(count), words.end());
+    const std::span left = std::span(words).subspan(count);
+    // On standard output, as ROSS has it: there are scripts that want nothing on the other one.
+    if (!left.empty() && !has_dashes && tw_ismaster())
+        fmt::print("numawarp: left to the model: {}\n", fmt::join(left, " "));
+    program().own_words.insert(program().own_words.end(), left.begin(), left.end());
     leave(argc, argv, count);
     take_seeds();
     choose_protocol();
