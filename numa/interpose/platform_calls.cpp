@@ -20,7 +20,7 @@
 #include "numa/handler/heap_scope.hpp"
 #include "numa/interpose/original.hpp"
 
-// NW_IN_PLATFORM_MODE(char*, strerror, (int code), (code)): strerror() as it is, in platform mode.
+// NW_IN_PLATFORM_MODE(char*, strsignal, (int signal), (signal)): strsignal() as it is, in platform mode.
 #define NW_IN_PLATFORM_MODE(Result, name, parameters, arguments)                        \
     static constinit auto original_##name = nw::interpose::original_of(&::name, #name); \
     extern "C" Result name parameters {                                                 \
@@ -30,7 +30,6 @@
 
 // --- Messages --------------------------------------------------------------------------------------
 
-NW_IN_PLATFORM_MODE(char*, strerror, (int code), (code))
 NW_IN_PLATFORM_MODE(char*, strerror_l, (int code, locale_t locale), (code, locale))
 NW_IN_PLATFORM_MODE(char*, strerror_r, (int code, char* buffer, size_t bytes),
                     (code, buffer, bytes))
@@ -52,15 +51,11 @@ NW_IN_PLATFORM_MODE(char*, dngettext,
 // --- Time zones ------------------------------------------------------------------------------------
 
 NW_IN_PLATFORM_MODE(void, tzset, (), ())
-NW_IN_PLATFORM_MODE(tm*, localtime, (const time_t* time), (time))
 NW_IN_PLATFORM_MODE(tm*, localtime_r, (const time_t* time, tm* out), (time, out))
-NW_IN_PLATFORM_MODE(tm*, gmtime, (const time_t* time), (time))
 NW_IN_PLATFORM_MODE(tm*, gmtime_r, (const time_t* time, tm* out), (time, out))
 NW_IN_PLATFORM_MODE(time_t, mktime, (tm * parts), (parts))
 NW_IN_PLATFORM_MODE(time_t, timegm, (tm * parts), (parts))
-NW_IN_PLATFORM_MODE(char*, ctime, (const time_t* time), (time))
 NW_IN_PLATFORM_MODE(char*, ctime_r, (const time_t* time, char* buffer), (time, buffer))
-NW_IN_PLATFORM_MODE(char*, asctime, (const tm* parts), (parts))
 NW_IN_PLATFORM_MODE(size_t, strftime,
                     (char* buffer, size_t bytes, const char* format, const tm* parts),
                     (buffer, bytes, format, parts))
@@ -87,30 +82,17 @@ NW_IN_PLATFORM_MODE(size_t, __wcsftime_l,
 
 // --- Names -----------------------------------------------------------------------------------------
 
-NW_IN_PLATFORM_MODE(passwd*, getpwnam, (const char* name), (name))
-NW_IN_PLATFORM_MODE(passwd*, getpwuid, (uid_t id), (id))
 NW_IN_PLATFORM_MODE(int, getpwnam_r,
                     (const char* name, passwd* entry, char* buffer, size_t bytes, passwd** found),
                     (name, entry, buffer, bytes, found))
 NW_IN_PLATFORM_MODE(int, getpwuid_r,
                     (uid_t id, passwd* entry, char* buffer, size_t bytes, passwd** found),
                     (id, entry, buffer, bytes, found))
-NW_IN_PLATFORM_MODE(group*, getgrnam, (const char* name), (name))
-NW_IN_PLATFORM_MODE(group*, getgrgid, (gid_t id), (id))
-NW_IN_PLATFORM_MODE(hostent*, gethostbyname, (const char* name), (name))
-NW_IN_PLATFORM_MODE(hostent*, gethostbyname2, (const char* name, int family), (name, family))
-NW_IN_PLATFORM_MODE(hostent*, gethostbyaddr, (const void* address, socklen_t bytes, int family),
-                    (address, bytes, family))
 NW_IN_PLATFORM_MODE(int, getnameinfo,
                     (const sockaddr* address, socklen_t bytes, char* host, socklen_t host_bytes,
                      char* service, socklen_t service_bytes, int flags),
                     (address, bytes, host, host_bytes, service, service_bytes, flags))
 NW_IN_PLATFORM_MODE(const char*, gai_strerror, (int code), (code))
-NW_IN_PLATFORM_MODE(servent*, getservbyname, (const char* name, const char* protocol),
-                    (name, protocol))
-NW_IN_PLATFORM_MODE(servent*, getservbyport, (int port, const char* protocol), (port, protocol))
-NW_IN_PLATFORM_MODE(protoent*, getprotobyname, (const char* name), (name))
-NW_IN_PLATFORM_MODE(protoent*, getprotobynumber, (int number), (number))
 
 // --- Modules ---------------------------------------------------------------------------------------
 

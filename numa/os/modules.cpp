@@ -69,7 +69,43 @@ LoadedModule describe(const dl_phdr_info& info, std::string_view path) {
     return module;
 }
 
+// Whether the loader had to find that symbol for the module.
+bool refers_to(const dl_phdr_info& module, std::string_view symbol) {
+    const ElfW(Dyn)* entry = nullptr;
+    for (unsigned i = 0; i < module.dlpi_phnum; ++i)
+        if (module.dlpi_phdr[i].p_type == PT_DYNAMIC)
+            entry =
+                reinterpret_cast<const ElfW(Dyn)*>(module.dlpi_addr + module.dlpi_phdr[i].p_vaddr);
+    const ElfW(Sym)* symbols = nullptr;
+    const char* names = nullptr;
+    const ElfW(Rela)* relocations = nullptr;
+    std::size_t bytes = 0;
+    for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+        // The loader has added where the module lies, but not in the kernel's own module.
+        const auto address = entry->d_un.d_ptr;
+        if (entry->d_tag == DT_SYMTAB) symbols = reinterpret_cast<const ElfW(Sym)*>(address);
+        if (entry->d_tag == DT_STRTAB) names = reinterpret_cast<const char*>(address);
+        if (entry->d_tag == DT_RELA) relocations = reinterpret_cast<const ElfW(Rela)*>(address);
+        if (entry->d_tag == DT_RELASZ) bytes = entry->d_un.d_val;
+    }
+    if (symbols == nullptr || names == nullptr || relocations == nullptr) return false;
+    return std::any_of(relocations, relocations + bytes / sizeof *relocations,
+                       [&](const ElfW(Rela) & relocation) {
+                           return symbol == names + symbols[ELF64_R_SYM(relocation.r_info)].st_name;
+                       });
+}
+
 }  // namespace
+
+bool is_variable_used(const char* name) {
+    return dl_iterate_phdr(
+               [](dl_phdr_info* info, std::size_t, void* data) -> int {
+                   const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+                   return path.find("/libm.so") == std::string_view::npos &&
+                          refers_to(*info, static_cast<const char*>(data));
+               },
+               const_cast<char*>(name)) != 0;
+}
 
 std::vector<LoadedModule> loaded_modules() {
     std::vector<LoadedModule> modules;

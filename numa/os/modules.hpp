@@ -22,4 +22,7 @@ struct LoadedModule {
 // kernel's page for system calls).
 std::vector<LoadedModule> loaded_modules();
 
+// Whether the program or a library refers to a variable of libm by that name; libm itself does not count.
+bool is_variable_used(const char* name);
+
 }  // namespace nw

@@ -12,6 +12,7 @@
 #include "lp/state_difference.hpp"
 #include "numa/handler/outside_sources.hpp"
 #include "numa/heap/lp_heap.hpp"
+#include "numa/image/thread_results.hpp"
 
 namespace nw {
 namespace {
@@ -67,6 +68,7 @@ void CheckedRun::before_call(const RunningCall& call, const LpKinds& kinds) {
 void CheckedRun::after_call(const RunningCall& call, Group& group, const LpKinds& kinds) {
     if (!wanted_.watches) return;
     if (looks_now()) find_changed_variables(describe_call(call, kinds) + "the handler ");
+    find_kept_results(call, kinds);
     images_.resize(std::max<std::size_t>(images_.size(), call.lp->id + std::size_t{1}));
     Image& image = images_[call.lp->id];
     Snapshot* const before = std::exchange(image.snapshot, nullptr);
@@ -111,6 +113,32 @@ void CheckedRun::find_foreign_writes(const RunningCall& call, const LpKinds& kin
          fmt::format("{}the LP was changed after its own last handler, by a handler of another LP, "
                      "on_commit() or a thread: {}",
                      describe_call(call, kinds), where)});
+}
+
+// The next handler of any LP may overwrite the memory of the worker to which such a pointer leads.
+void CheckedRun::find_kept_results(const RunningCall& call, const LpKinds& kinds) {
+    if (has_kept_result_) return;
+    const std::vector<AddressRange> ranges = thread_result_ranges();
+    call.lp->heap.for_each_chunk([&](const std::byte* chunk, std::size_t bytes) {
+        for (std::size_t at = 0; at + sizeof(std::uint64_t) <= bytes; at += sizeof(std::uint64_t)) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, chunk + at, sizeof word);
+            const bool is_kept = std::any_of(ranges.begin(), ranges.end(), [&](const auto& range) {
+                return word >= range.begin && word < range.end;
+            });
+            if (!is_kept || std::exchange(has_kept_result_, true)) continue;
+            const bool is_object = chunk == reinterpret_cast<const std::byte*>(call.lp->process);
+            breaches_.push_back(
+                {"Pointers to results of libc",
+                 fmt::format("{}the LP keeps a pointer, at byte {} of {}, to what a function of "
+                             "libc returned or to a thread_local variable: other LPs on the "
+                             "worker write there, and each worker has its own",
+                             describe_call(call, kinds), at,
+                             is_object ? fmt::format("the LP's object ({} bytes)",
+                                                     kinds.object_bytes(call.lp->kind))
+                                       : fmt::format("an allocation of {} bytes", bytes))});
+        }
+    });
 }
 
 bool CheckedRun::is_enough(std::uint64_t executed_events) const noexcept {

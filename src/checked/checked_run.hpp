@@ -87,6 +87,7 @@ class CheckedRun {
     // By a call that has returned.
     void find_changed_variables(const std::string& call);
     void find_foreign_writes(const RunningCall& call, const LpKinds& kinds);
+    void find_kept_results(const RunningCall& call, const LpKinds& kinds);
     bool looks_now() const noexcept { return calls_ % stride_ == 0; }
 
     const Wanted wanted_;
@@ -97,6 +98,7 @@ class CheckedRun {
     std::vector<Image> images_;  // by LP
     std::vector<Breach> breaches_;
     bool has_foreign_write_ = false;  // the first is said
+    bool has_kept_result_ = false;    // the first is reported
     std::uint64_t calls_ = 0;
     std::uint64_t stride_ = 1;  // of calls between two looks at variables
 };

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include <pwd.h>
 #include <unistd.h>
 
 #include <numawarp/model.hpp>
@@ -43,6 +44,7 @@ struct Shared {
 struct State {
     std::uint64_t messages = 0;
     std::uint64_t sum = 0;
+    const void* result = nullptr;  // "kept-result"
 };
 
 [[gnu::noinline]] Message partly_written(std::uint32_t hops) {
@@ -68,8 +70,13 @@ class Process : public nw::PlainStateProcess<State> {
         if (is("constructor")) number_ = built++;
         if (is("constructor") && self == nw::LpId{lps - 1}) state.sum = 7;
         if (is("other-lp")) shared->objects[nw::index(self)] = this;
+        if (is("kept-entry")) entry_ = std::make_unique<const void*>(getpwuid(0));
     }
-    void on_start(nw::Context& c) override { pass_on(c, 0); }
+    void on_start(nw::Context& c) override {
+        const std::time_t epoch = 0;
+        if (is("kept-result")) state.result = std::gmtime(&epoch);
+        pass_on(c, 0);
+    }
     void on_event(nw::Context& c, const nw::Event& event) override {
         state.messages += 1;
         state.sum +=
@@ -133,6 +140,7 @@ class Process : public nw::PlainStateProcess<State> {
     Shared* shared_;
     int number_ = 0;
     std::uint64_t forgotten_ = 0;
+    std::unique_ptr<const void*> entry_;
 };
 
 class BrokenModels final : public nw::Model {
@@ -141,9 +149,10 @@ class BrokenModels final : public nw::Model {
 
     void options(nw::Options& options) override {
         options.add_choice("breach", shared_.breach,
-                           {"none", "static", "thread-local", "model", "allocated", "constructor",
-                            "clock", "chrono", "process-id", "entropy", "rand", "address",
-                            "payload", "heap", "overflow", "other-lp", "reverse", "not-in-state"},
+                           {"none",        "static",  "thread-local", "model",       "allocated",
+                            "constructor", "clock",   "chrono",       "process-id",  "entropy",
+                            "rand",        "address", "payload",      "heap",        "overflow",
+                            "other-lp",    "reverse", "not-in-state", "kept-result", "kept-entry"},
                            "what delays depend on, or what else is wrong");
     }
     nw::Setup setup() override {

@@ -14,6 +14,8 @@ BREACHES = [
     ("constructor", ["State outside of the LP", "`built`", "a constructor"]),
     ("model", ["State outside of the LP", "the model object"]),
     ("allocated", ["State outside of the LP", "is no variable of the program"]),
+    ("kept-result", ["Pointers to results of libc", "the LP's object"]),
+    ("kept-entry", ["Pointers to results of libc", "an allocation of"]),
     ("other-lp", ["Memory of another LP", "the LP's object"]),
     ("clock", ["Draws outside of random()", "time()"]),
     ("chrono", ["Draws outside of random()", "clock_gettime()"]),

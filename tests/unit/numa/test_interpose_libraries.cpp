@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
@@ -246,6 +247,16 @@ TEST_CASE("interposer: what changes the process is refused in a handler, and els
         {"execl", [&] { ::execl(program, program, nullptr); }},
         {"system", [] { static_cast<void>(!std::system("true")); }},
         {"popen", [] { static_cast<void>(::popen("true", "r")); }},
+        {"lgamma",
+         [] {
+             volatile double x = -0.5;
+             x = std::lgamma(x);
+         }},
+        {"lgammaf",
+         [] {
+             volatile float x = -0.5f;
+             x = std::lgamma(x);
+         }},
         {"freopen", [] { static_cast<void>(std::freopen("/dev/null", "w", stdin)); }},
     };
     for (const auto& [name, call] : calls) {
@@ -266,6 +277,25 @@ TEST_CASE("interposer: what changes the process is refused in a handler, and els
     bool ran = false;
     std::thread([&] { ran = true; }).join();
     CHECK(ran);
+    volatile double x = -0.5;
+    CHECK(std::lgamma(x) > 1.2);
+    CHECK(signgam == -1);  // since this program reads it, lgamma() is refused
+}
+
+TEST_CASE("interposer: a handler does not continue a text that another handler began to split") {
+    if (!malloc_is_ours) return;
+    OneLp lp;
+    static char text[] = "one two three";
+    const char* second = nullptr;
+    CHECK(lp.handle([&] {
+        std::strtok(text, " ");
+        second = std::strtok(nullptr, " ");
+    }) == "");
+    CHECK(second == text + 4);
+    CHECK(lp.handle([] {
+                std::strtok(nullptr, " ");
+            }).find("the handler called strtok(nullptr, …) to continue a text of another event") ==
+          0);
 }
 
 TEST_CASE("interposer: a handler closes what it opens, and nothing else") {

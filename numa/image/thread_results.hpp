@@ -1,0 +1,29 @@
+// Where the results of gmtime(), getpwnam(), strerror() and other functions of libc are. Each thread has
+// one result of each function, and the next call on the same thread overwrites the result. An LP that
+// keeps a pointer to a result after its event reads the data of other LPs: --check-model reports the
+// pointer.
+//
+// The interposer reports the buffers, --check-model asks for them. Everything here belongs to the calling
+// thread.
+#pragma once
+
+#include <vector>
+
+#include "numa/os/os.hpp"
+
+namespace nw {
+
+// A buffer outside of the thread's thread-local storage. A buffer that grows gets another address.
+// Lifetime: until the thread ends.
+struct ThreadResultBuffer {
+    void* data = nullptr;
+    std::size_t bytes = 0;
+    ThreadResultBuffer* next = nullptr;
+};
+void note_thread_result_buffer(ThreadResultBuffer& buffer) noexcept;
+
+// The thread-local storage of the program and its libraries, where libc and the interposer keep results,
+// and the buffers.
+std::vector<AddressRange> thread_result_ranges();
+
+}  // namespace nw

@@ -1,0 +1,25 @@
+// Calls of functions of libc and libm, by name, for tests of the interposer: on two threads at the same
+// time, and in handlers that are undone.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+namespace nw::test {
+
+// Reads the result of a function and returns the text of the result. The result is read at each call.
+using LibcResult = std::function<std::string()>;
+
+struct LibcCall {
+    const char* name;
+    // Calls the function with arguments that depend on `which`, 0 to 3.
+    LibcResult (*call)(unsigned which);
+};
+
+// Functions that return a pointer to what each thread has once.
+std::span<const LibcCall> calls_with_thread_results();
+// Functions that continue from call to call.
+std::span<const LibcCall> calls_with_thread_states();
+
+}  // namespace nw::test
