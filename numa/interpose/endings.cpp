@@ -9,6 +9,7 @@
 #include <error.h>
 #include <pthread.h>
 #include <signal.h>
+#include <threads.h>
 #include <unistd.h>
 
 #include <array>
@@ -28,7 +29,10 @@ constinit Original<void, int> exit_original("exit");
 constinit Original<void, int> exit_at_once("_exit");
 constinit Original<void, int> quick_exit_original("quick_exit");
 constinit Original<void, void*> pthread_exit_original("pthread_exit");
+constinit Original<void, int> thrd_exit_original("thrd_exit");
 constinit Original<int, int> raise_original("raise");
+constinit Original<int, int> gsignal_original("gsignal");
+constinit Original<int, pthread_t, int, sigval> pthread_sigqueue_original("pthread_sigqueue");
 constinit Original<int, pid_t, int> kill_original("kill");
 constinit Original<int, int, int> killpg_original("killpg");
 constinit Original<int, pthread_t> pthread_cancel_original("pthread_cancel");
@@ -108,24 +112,26 @@ void quick_exit(int code) noexcept {
 // These say something first, and call exit() where no stand-in sees it. Weak: programs in C like to have
 // functions of these names.
 [[gnu::weak]] void verr(int code, const char* format, va_list rest) {
-    if (nw::in_handler()) refuse("err", code);
+    if (nw::in_handler()) refuse("verr", code);
     original_verr(code, format, rest);
     std::abort();
 }
 
 [[gnu::weak]] void verrx(int code, const char* format, va_list rest) {
-    if (nw::in_handler()) refuse("errx", code);
+    if (nw::in_handler()) refuse("verrx", code);
     original_verrx(code, format, rest);
     std::abort();
 }
 
 [[gnu::weak]] void err(int code, const char* format, ...) {
+    if (nw::in_handler()) refuse("err", code);
     va_list rest;
     va_start(rest, format);
     verr(code, format, rest);
 }
 
 [[gnu::weak]] void errx(int code, const char* format, ...) {
+    if (nw::in_handler()) refuse("errx", code);
     va_list rest;
     va_start(rest, format);
     verrx(code, format, rest);
@@ -157,9 +163,21 @@ void pthread_exit(void* result) {
     std::abort();
 }
 
+void thrd_exit(int result) {
+    if (nw::in_handler())
+        nw::abandon_handler("it called thrd_exit(), which would end the worker's thread");
+    thrd_exit_original(result);
+    std::abort();
+}
+
 int raise(int signal) noexcept {
     if (nw::in_handler() && signal != 0) refuse_signal(signal);
     return raise_original(signal);
+}
+
+int gsignal(int signal) noexcept {
+    if (nw::in_handler() && signal != 0) refuse_signal(signal);
+    return gsignal_original(signal);
 }
 
 int kill(pid_t process, int signal) noexcept {
@@ -180,6 +198,11 @@ int pthread_cancel(pthread_t thread) {
 int pthread_kill(pthread_t thread, int signal) noexcept {
     if (nw::in_handler() && signal != 0) refuse_signal(signal);
     return pthread_kill_original(thread, signal);
+}
+
+int pthread_sigqueue(pthread_t thread, int signal, const sigval value) noexcept {
+    if (nw::in_handler() && signal != 0) refuse_signal(signal);
+    return pthread_sigqueue_original(thread, signal, value);
 }
 
 int tgkill(pid_t process, pid_t thread, int signal) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/time.h>
+#include <sys/times.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,6 +26,14 @@ constinit nw::interpose::Original<int, timeval*, void*> original_gettimeofday("g
 constinit auto original_getpid = original_of(&::getpid, "getpid");
 constinit auto original_getrandom = original_of(&::getrandom, "getrandom");
 constinit auto original_getentropy = original_of(&::getentropy, "getentropy");
+constinit auto original_timespec_get = original_of(&::timespec_get, "timespec_get");
+constinit auto original_times = original_of(&::times, "times");
+#if __GLIBC_PREREQ(2, 36)
+constinit auto original_arc4random = original_of(&::arc4random, "arc4random");
+constinit auto original_arc4random_buf = original_of(&::arc4random_buf, "arc4random_buf");
+constinit auto original_arc4random_uniform =
+    original_of(&::arc4random_uniform, "arc4random_uniform");
+#endif
 constinit nw::interpose::Original<unsigned, std::random_device*> original_random_device(
     "_ZNSt13random_device9_M_getvalEv");
 
@@ -63,6 +72,17 @@ int gettimeofday(timeval* to, void* zone) {
     return result;
 }
 
+int timespec_get(timespec* to, int base) {
+    const int result = original_timespec_get(to, base);
+    if (result != 0) to->tv_sec += clock_shift("timespec_get");
+    return result;
+}
+
+[[gnu::weak]] clock_t times(tms* to) {
+    note(OutsideSource::clock, "times");
+    return original_times(to);
+}
+
 pid_t getpid() {
     note(OutsideSource::process_id, "getpid");
     return original_getpid();
@@ -77,6 +97,23 @@ int getentropy(void* to, size_t bytes) {
     note(OutsideSource::entropy, "getentropy");
     return original_getentropy(to, bytes);
 }
+
+#if __GLIBC_PREREQ(2, 36)
+uint32_t arc4random() {
+    note(OutsideSource::entropy, "arc4random");
+    return original_arc4random();
+}
+
+void arc4random_buf(void* to, size_t bytes) {
+    note(OutsideSource::entropy, "arc4random_buf");
+    original_arc4random_buf(to, bytes);
+}
+
+uint32_t arc4random_uniform(uint32_t bound) {
+    note(OutsideSource::entropy, "arc4random_uniform");
+    return original_arc4random_uniform(bound);
+}
+#endif
 
 }  // extern "C"
 

@@ -5,15 +5,24 @@
 // Not here, since they call the model back or hand out memory that the model frees, and keep nothing:
 // qsort, scandir, glob, regcomp, getline, asprintf, strdup, realpath, getifaddrs.
 #include <dlfcn.h>
+#include <err.h>
+#include <fmtmsg.h>
 #include <grp.h>
+#include <langinfo.h>
 #include <libintl.h>
 #include <netdb.h>
+#include <netinet/ether.h>
 #include <pwd.h>
+#include <regex.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include <wchar.h>
 
 #include <atomic>
+#include <cstdarg>
 #include <cstdio>
 #include <initializer_list>
 
@@ -21,9 +30,10 @@
 #include "numa/interpose/original.hpp"
 
 // NW_IN_PLATFORM_MODE(char*, strsignal, (int signal), (signal)): strsignal() as it is, in platform mode.
+// Weak: programs in C may define functions of some of these names.
 #define NW_IN_PLATFORM_MODE(Result, name, parameters, arguments)                        \
     static constinit auto original_##name = nw::interpose::original_of(&::name, #name); \
-    extern "C" Result name parameters {                                                 \
+    extern "C" [[gnu::weak]] Result name parameters {                                   \
         const nw::PlatformScope platform;                                               \
         return original_##name.function() arguments;                                    \
     }
@@ -38,6 +48,17 @@ NW_IN_PLATFORM_MODE(int, __xpg_strerror_r, (int code, char* buffer, size_t bytes
                     (code, buffer, bytes))
 NW_IN_PLATFORM_MODE(char*, strsignal, (int signal), (signal))
 NW_IN_PLATFORM_MODE(void, perror, (const char* text), (text))
+NW_IN_PLATFORM_MODE(void, psignal, (int signal, const char* text), (signal, text))
+NW_IN_PLATFORM_MODE(void, psiginfo, (const siginfo_t* signal, const char* text), (signal, text))
+NW_IN_PLATFORM_MODE(void, herror, (const char* text), (text))
+NW_IN_PLATFORM_MODE(const char*, hstrerror, (int code), (code))
+NW_IN_PLATFORM_MODE(size_t, regerror,
+                    (int code, const regex_t* pattern, char* buffer, size_t bytes),
+                    (code, pattern, buffer, bytes))
+NW_IN_PLATFORM_MODE(int, fmtmsg,
+                    (long kinds, const char* label, int severity, const char* text,
+                     const char* action, const char* tag),
+                    (kinds, label, severity, text, action, tag))
 NW_IN_PLATFORM_MODE(char*, gettext, (const char* text), (text))
 NW_IN_PLATFORM_MODE(char*, dgettext, (const char* domain, const char* text), (domain, text))
 NW_IN_PLATFORM_MODE(char*, dcgettext, (const char* domain, const char* text, int category),
@@ -47,6 +68,24 @@ NW_IN_PLATFORM_MODE(char*, ngettext, (const char* one, const char* more, unsigne
 NW_IN_PLATFORM_MODE(char*, dngettext,
                     (const char* domain, const char* one, const char* more, unsigned long n),
                     (domain, one, more, n))
+NW_IN_PLATFORM_MODE(char*, dcngettext,
+                    (const char* domain, const char* one, const char* more, unsigned long n,
+                     int category),
+                    (domain, one, more, n, category))
+NW_IN_PLATFORM_MODE(char*, nl_langinfo, (nl_item item), (item))
+NW_IN_PLATFORM_MODE(char*, nl_langinfo_l, (nl_item item, locale_t locale), (item, locale))
+
+extern "C" [[gnu::weak]] void vwarn(const char* format, va_list rest) {
+    static constinit auto original = nw::interpose::original_of(&::vwarn, "vwarn");
+    const nw::PlatformScope platform;
+    original.function()(format, rest);
+}
+extern "C" [[gnu::weak]] void warn(const char* format, ...) {
+    va_list rest;
+    va_start(rest, format);
+    ::vwarn(format, rest);
+    va_end(rest);
+}
 
 // --- Time zones ------------------------------------------------------------------------------------
 
@@ -55,6 +94,8 @@ NW_IN_PLATFORM_MODE(tm*, localtime_r, (const time_t* time, tm* out), (time, out)
 NW_IN_PLATFORM_MODE(tm*, gmtime_r, (const time_t* time, tm* out), (time, out))
 NW_IN_PLATFORM_MODE(time_t, mktime, (tm * parts), (parts))
 NW_IN_PLATFORM_MODE(time_t, timegm, (tm * parts), (parts))
+NW_IN_PLATFORM_MODE(time_t, timelocal, (tm * parts), (parts))
+NW_IN_PLATFORM_MODE(int, getdate_r, (const char* text, tm* out), (text, out))
 NW_IN_PLATFORM_MODE(char*, ctime_r, (const time_t* time, char* buffer), (time, buffer))
 NW_IN_PLATFORM_MODE(size_t, strftime,
                     (char* buffer, size_t bytes, const char* format, const tm* parts),
@@ -68,6 +109,13 @@ NW_IN_PLATFORM_MODE(size_t, wcsftime,
                     (buffer, count, format, parts))
 NW_IN_PLATFORM_MODE(char*, strptime, (const char* text, const char* format, tm* out),
                     (text, format, out))
+NW_IN_PLATFORM_MODE(size_t, wcsftime_l,
+                    (wchar_t * buffer, size_t count, const wchar_t* format, const tm* parts,
+                     locale_t locale),
+                    (buffer, count, format, parts, locale))
+NW_IN_PLATFORM_MODE(char*, strptime_l,
+                    (const char* text, const char* format, tm* out, locale_t locale),
+                    (text, format, out, locale))
 // The names by which libstdc++ calls them.
 extern "C" size_t __strftime_l(char*, size_t, const char*, const tm*, locale_t);
 NW_IN_PLATFORM_MODE(size_t, __strftime_l,
@@ -93,10 +141,35 @@ NW_IN_PLATFORM_MODE(int, getnameinfo,
                      char* service, socklen_t service_bytes, int flags),
                     (address, bytes, host, host_bytes, service, service_bytes, flags))
 NW_IN_PLATFORM_MODE(const char*, gai_strerror, (int code), (code))
+NW_IN_PLATFORM_MODE(int, getpw, (uid_t id, char* line), (id, line))
+NW_IN_PLATFORM_MODE(long, gethostid, (), ())
+// The compiler gets another name, because <unistd.h> may define the function, too.
+extern "C" int getlogin_in_platform_mode(char* buffer, size_t bytes) __asm__("getlogin_r");
+static constinit auto original_getlogin_r =
+    nw::interpose::original_of(&getlogin_in_platform_mode, "getlogin_r");
+extern "C" int getlogin_in_platform_mode(char* buffer, size_t bytes) {
+    const nw::PlatformScope platform;
+    return original_getlogin_r(buffer, bytes);
+}
+NW_IN_PLATFORM_MODE(char*, cuserid, (char* name), (name))
+NW_IN_PLATFORM_MODE(int, ether_hostton, (const char* host, ether_addr* address), (host, address))
+NW_IN_PLATFORM_MODE(int, ether_ntohost, (char* host, const ether_addr* address), (host, address))
+
+// --- What is called at the end, or at fork() -------------------------------------------------------
+
+NW_IN_PLATFORM_MODE(int, on_exit, (void (*function)(int, void*), void* data), (function, data))
+extern "C" int __cxa_at_quick_exit(void (*)(void*), void*);
+NW_IN_PLATFORM_MODE(int, __cxa_at_quick_exit, (void (*function)(void*), void* library),
+                    (function, library))
+extern "C" int __register_atfork(void (*)(), void (*)(), void (*)(), void*);
+NW_IN_PLATFORM_MODE(int, __register_atfork,
+                    (void (*before)(), void (*in_parent)(), void (*in_child)(), void* library),
+                    (before, in_parent, in_child, library))
 
 // --- Modules ---------------------------------------------------------------------------------------
 
 NW_IN_PLATFORM_MODE(char*, dlerror, (), ())
+NW_IN_PLATFORM_MODE(int, dlinfo, (void* library, int request, void* out), (library, request, out))
 // To look it up forgets what went wrong last.
 [[maybe_unused]] static const bool dlerror_is_known = (original_dlerror.function(), true);
 

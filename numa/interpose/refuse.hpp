@@ -3,6 +3,7 @@
 
 #include "numa/handler/fault_guard.hpp"
 #include "numa/handler/heap_scope.hpp"
+#include "numa/interpose/original.hpp"
 
 namespace nw::interpose {
 
@@ -16,3 +17,14 @@ inline void refuse_in_handler(const char* line) noexcept {
 }
 
 }  // namespace nw::interpose
+
+#define NW_LINE(name, why, legal) "the handler called " name "(), which " why "; legal: " legal
+
+// NW_REFUSED(int, chdir, (const char* path), (path), true, line): chdir() as libc has it, except in a
+// handler where the condition holds. Weak: programs in C may define functions of some of these names.
+#define NW_REFUSED(Result, name, parameters, arguments, condition, line)                \
+    static constinit auto original_##name = nw::interpose::original_of(&::name, #name); \
+    extern "C" [[gnu::weak]] Result name parameters {                                   \
+        if (condition) nw::interpose::refuse_in_handler(line);                          \
+        return original_##name.function() arguments;                                    \
+    }

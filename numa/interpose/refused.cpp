@@ -4,35 +4,34 @@
 //
 // rand() and its kin are refused, too: their one generator is shared by all LPs, so that what they draw
 // depends on the order of execution, and the digest with it.
+#include <aio.h>
 #include <grp.h>
+#include <mqueue.h>
+#include <netdb.h>
 #include <pthread.h>
+#include <pty.h>
 #include <pwd.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <threads.h>
+#include <time.h>
 #include <unistd.h>
+#include <wordexp.h>
 
 #include <cerrno>
 #include <cstdarg>
 #include <cstddef>
 
-#include "numa/interpose/original.hpp"
 #include "numa/interpose/refuse.hpp"
 
-#define NW_LINE(name, why, legal) "the handler called " name "(), which " why "; legal: " legal
-
-// NW_REFUSED(int, chdir, (const char* path), (path), true, line): chdir() as it is, but for a handler
-// that calls it where the condition holds.
-#define NW_REFUSED(Result, name, parameters, arguments, condition, line)                \
-    static constinit auto original_##name = nw::interpose::original_of(&::name, #name); \
-    extern "C" Result name parameters {                                                 \
-        if (condition) nw::interpose::refuse_in_handler(line);                          \
-        return original_##name.function() arguments;                                    \
-    }
+// Some are deprecated.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 // --- Random numbers --------------------------------------------------------------------------------
 
@@ -46,6 +45,12 @@ NW_REFUSED(double, drand48, (), (), true, NW_RANDOM("drand48"))
 NW_REFUSED(long, lrand48, (), (), true, NW_RANDOM("lrand48"))
 NW_REFUSED(long, mrand48, (), (), true, NW_RANDOM("mrand48"))
 NW_REFUSED(void, srand48, (long seed), (seed), true, NW_RANDOM("srand48"))
+NW_REFUSED(unsigned short*, seed48, (unsigned short* seed), (seed), true, NW_RANDOM("seed48"))
+NW_REFUSED(void, lcong48, (unsigned short* parameters), (parameters), true, NW_RANDOM("lcong48"))
+NW_REFUSED(char*, initstate, (unsigned seed, char* state, size_t bytes), (seed, state, bytes), true,
+           NW_RANDOM("initstate"))
+NW_REFUSED(char*, setstate, (char* state), (state), true, NW_RANDOM("setstate"))
+NW_REFUSED(char*, strfry, (char* text), (text), true, NW_RANDOM("strfry"))
 
 // --- The environment, folders, limits --------------------------------------------------------------
 
@@ -77,6 +82,23 @@ NW_REFUSED(int, pthread_sigmask, (int how, const sigset_t* wanted, sigset_t* pre
            (how, wanted, present), wanted != nullptr, NW_PROCESS("pthread_sigmask"))
 NW_REFUSED(int, sigaltstack, (const stack_t* wanted, stack_t* present), (wanted, present),
            wanted != nullptr, NW_PROCESS("sigaltstack"))
+NW_REFUSED(sighandler_t, ssignal, (int number, sighandler_t action), (number, action), true,
+           NW_PROCESS("ssignal"))
+NW_REFUSED(sighandler_t, sysv_signal, (int number, sighandler_t action), (number, action), true,
+           NW_PROCESS("sysv_signal"))
+NW_REFUSED(sighandler_t, sigset, (int number, sighandler_t action), (number, action), true,
+           NW_PROCESS("sigset"))
+NW_REFUSED(int, sigignore, (int number), (number), true, NW_PROCESS("sigignore"))
+NW_REFUSED(int, sighold, (int number), (number), true, NW_PROCESS("sighold"))
+NW_REFUSED(int, sigrelse, (int number), (number), true, NW_PROCESS("sigrelse"))
+NW_REFUSED(int, siginterrupt, (int number, int interrupts), (number, interrupts), true,
+           NW_PROCESS("siginterrupt"))
+NW_REFUSED(int, sigblock, (int mask), (mask), true, NW_PROCESS("sigblock"))
+NW_REFUSED(int, sigsetmask, (int mask), (mask), true, NW_PROCESS("sigsetmask"))
+NW_REFUSED(useconds_t, ualarm, (useconds_t first, useconds_t period), (first, period), true,
+           NW_PROCESS("ualarm"))
+NW_REFUSED(int, timer_create, (clockid_t clock, sigevent* event, timer_t* timer),
+           (clock, event, timer), true, NW_PROCESS("timer_create"))
 NW_REFUSED(unsigned, alarm, (unsigned seconds), (seconds), true, NW_PROCESS("alarm"))
 NW_REFUSED(int, setitimer, (__itimer_which_t which, const itimerval* wanted, itimerval* present),
            (which, wanted, present), true, NW_PROCESS("setitimer"))
@@ -95,11 +117,46 @@ NW_REFUSED(int, pthread_create,
                    "makes a thread (std::thread, std::async, OpenMP) that no rollback reaches",
                    "threads in on_process_start() that never touch an LP, or none"))
 
+// glibc makes a thread for each of these functions.
+#define NW_OWN_THREAD(name)                                          \
+    NW_LINE(name, "makes a thread in libc that no rollback reaches", \
+            "before the run, or in on_commit()")
+
+NW_REFUSED(int, aio_read, (aiocb * request), (request), true, NW_OWN_THREAD("aio_read"))
+NW_REFUSED(int, aio_read64, (aiocb64 * request), (request), true, NW_OWN_THREAD("aio_read64"))
+NW_REFUSED(int, aio_write, (aiocb * request), (request), true, NW_OWN_THREAD("aio_write"))
+NW_REFUSED(int, aio_write64, (aiocb64 * request), (request), true, NW_OWN_THREAD("aio_write64"))
+NW_REFUSED(int, aio_fsync, (int how, aiocb* request), (how, request), true,
+           NW_OWN_THREAD("aio_fsync"))
+NW_REFUSED(int, aio_fsync64, (int how, aiocb64* request), (how, request), true,
+           NW_OWN_THREAD("aio_fsync64"))
+NW_REFUSED(int, lio_listio, (int mode, aiocb* const* requests, int count, sigevent* event),
+           (mode, requests, count, event), true, NW_OWN_THREAD("lio_listio"))
+NW_REFUSED(int, lio_listio64, (int mode, aiocb64* const* requests, int count, sigevent* event),
+           (mode, requests, count, event), true, NW_OWN_THREAD("lio_listio64"))
+NW_REFUSED(int, getaddrinfo_a, (int mode, gaicb* requests[], int count, sigevent* event),
+           (mode, requests, count, event), true, NW_OWN_THREAD("getaddrinfo_a"))
+NW_REFUSED(int, mq_notify, (mqd_t queue, const sigevent* event), (queue, event), true,
+           NW_OWN_THREAD("mq_notify"))
+NW_REFUSED(int, thrd_create, (thrd_t * thread, thrd_start_t body, void* data), (thread, body, data),
+           true, NW_OWN_THREAD("thrd_create"))
+
 #define NW_CHILD(name)                                                           \
     NW_LINE(name, "makes a process, or replaces this one, and cannot be undone", \
             "child processes before the run or in finished()")
 
 NW_REFUSED(pid_t, fork, (), (), true, NW_CHILD("fork"))
+#if __GLIBC_PREREQ(2, 34)
+NW_REFUSED(pid_t, _Fork, (), (), true, NW_CHILD("_Fork"))
+NW_REFUSED(int, execveat,
+           (int folder, const char* path, char* const* arguments, char* const* environment,
+            int flags),
+           (folder, path, arguments, environment, flags), true, NW_CHILD("execveat"))
+#endif
+NW_REFUSED(int, forkpty, (int* file, char* name, const termios* terminal, const winsize* window),
+           (file, name, terminal, window), true, NW_CHILD("forkpty"))
+NW_REFUSED(int, wordexp, (const char* words, wordexp_t* result, int flags), (words, result, flags),
+           true, NW_CHILD("wordexp"))
 NW_REFUSED(int, system, (const char* command), (command), command != nullptr, NW_CHILD("system"))
 NW_REFUSED(FILE*, popen, (const char* command, const char* mode), (command, mode), true,
            NW_CHILD("popen"))
@@ -151,6 +208,22 @@ int too_many() noexcept {
 }  // namespace
 
 extern "C" {
+
+static constinit nw::interpose::Original<int, int (*)(void*), void*, int, void*, void*, void*,
+                                         void*>
+    original_clone("clone");
+
+// Some of the last three arguments may be missing: then what is passed on is not read.
+[[gnu::weak]] int clone(int (*body)(void*), void* stack, int flags, void* data, ...) noexcept {
+    nw::interpose::refuse_in_handler(NW_CHILD("clone"));
+    va_list rest;
+    va_start(rest, data);
+    void* const parent = va_arg(rest, void*);
+    void* const storage = va_arg(rest, void*);
+    void* const child = va_arg(rest, void*);
+    va_end(rest);
+    return original_clone(body, stack, flags, data, parent, storage, child);
+}
 
 // vfork() cannot be called for somebody else: the child would return from here, too. POSIX allows
 // fork() in its place.

@@ -3,8 +3,11 @@
 // failed, and the engine closes it (runtime_state.hpp). What stands behind them is libc's.
 //
 // A stream that is opened elsewhere gets its buffer at once, lest its first write in a handler makes one.
+#include <dirent.h>
 #include <iconv.h>
+#include <mntent.h>
 #include <netdb.h>
+#include <nl_types.h>
 #include <stdio.h>
 #include <wchar.h>
 
@@ -31,6 +34,14 @@ constinit auto original_fopencookie = original_of(&::fopencookie, "fopencookie")
 constinit auto original_tmpfile = original_of(&::tmpfile, "tmpfile");
 constinit auto original_tmpfile64 = original_of(&::tmpfile64, "tmpfile64");
 constinit auto original_open_memstream = original_of(&::open_memstream, "open_memstream");
+constinit auto original_open_wmemstream = original_of(&::open_wmemstream, "open_wmemstream");
+constinit auto original_setmntent = original_of(&::setmntent, "setmntent");
+constinit auto original_endmntent = original_of(&::endmntent, "endmntent");
+constinit auto original_opendir = original_of(&::opendir, "opendir");
+constinit auto original_fdopendir = original_of(&::fdopendir, "fdopendir");
+constinit auto original_closedir = original_of(&::closedir, "closedir");
+constinit auto original_catopen = original_of(&::catopen, "catopen");
+constinit auto original_catclose = original_of(&::catclose, "catclose");
 constinit auto original_fclose = original_of(&::fclose, "fclose");
 constinit auto original_iconv_open = original_of(&::iconv_open, "iconv_open");
 constinit auto original_iconv_close = original_of(&::iconv_close, "iconv_close");
@@ -67,6 +78,8 @@ auto close_for(void* resource, Close&& close, decltype(close()) failure) noexcep
 }
 
 void close_stream(void* stream) { original_fclose(static_cast<FILE*>(stream)); }
+void close_folder(void* folder) { original_closedir(static_cast<DIR*>(folder)); }
+void close_catalog(void* catalog) { original_catclose(catalog); }
 void close_descriptor(void* descriptor) { original_iconv_close(descriptor); }
 void free_addresses(void* addresses) { original_freeaddrinfo(static_cast<addrinfo*>(addresses)); }
 
@@ -76,9 +89,6 @@ FILE* open_stream(Open&& open) noexcept {
     if (stream != nullptr && nw::current_heap == nullptr) _IO_doallocbuf(stream);
     return stream;
 }
-
-constexpr const char* no_reopening =
-    "the handler called freopen(), which changes a stream of the whole process; legal: fopen()";
 
 }  // namespace
 
@@ -113,12 +123,49 @@ FILE* open_memstream(char** text, size_t* bytes) {
     return open_for([&] { return stream; }, static_cast<FILE*>(nullptr), close_stream);
 }
 
+FILE* open_wmemstream(wchar_t** text, size_t* count) {
+    FILE* const stream = original_open_wmemstream(text, count);
+    if (stream == nullptr || nw::current_heap == nullptr) return stream;
+    return open_for([&] { return stream; }, static_cast<FILE*>(nullptr), close_stream);
+}
+
+FILE* setmntent(const char* path, const char* mode) {
+    return open_stream([&] { return original_setmntent(path, mode); });
+}
+int endmntent(FILE* stream) {
+    return close_for(
+        stream, [&] { return original_endmntent(stream); }, 1);
+}
+
+DIR* opendir(const char* path) {
+    return open_for([&] { return original_opendir(path); }, static_cast<DIR*>(nullptr),
+                    close_folder);
+}
+DIR* fdopendir(int file) {
+    return open_for([&] { return original_fdopendir(file); }, static_cast<DIR*>(nullptr),
+                    close_folder);
+}
+int closedir(DIR* folder) {
+    return close_for(
+        folder, [&] { return original_closedir(folder); }, -1);
+}
+
+nl_catd catopen(const char* name, int flags) {
+    return open_for([&] { return original_catopen(name, flags); }, reinterpret_cast<nl_catd>(-1),
+                    close_catalog);
+}
+int catclose(nl_catd catalog) {
+    return close_for(
+        catalog, [&] { return original_catclose(catalog); }, -1);
+}
+
+#define NW_REOPENING(name) NW_LINE(name, "changes a stream of the whole process", "fopen()")
 FILE* freopen(const char* path, const char* mode, FILE* stream) {
-    nw::interpose::refuse_in_handler(no_reopening);
+    nw::interpose::refuse_in_handler(NW_REOPENING("freopen"));
     return original_freopen(path, mode, stream);
 }
 FILE* freopen64(const char* path, const char* mode, FILE* stream) {
-    nw::interpose::refuse_in_handler(no_reopening);
+    nw::interpose::refuse_in_handler(NW_REOPENING("freopen64"));
     return original_freopen64(path, mode, stream);
 }
 

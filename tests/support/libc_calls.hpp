@@ -22,4 +22,11 @@ std::span<const LibcCall> calls_with_thread_results();
 // Functions that continue from call to call.
 std::span<const LibcCall> calls_with_thread_states();
 
+// Functions that a handler must not call.
+struct RefusedCall {
+    const char* name;
+    void (*call)();
+};
+std::span<const RefusedCall> refused_calls();
+
 }  // namespace nw::test

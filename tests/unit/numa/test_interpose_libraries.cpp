@@ -2,11 +2,13 @@
 // them: nothing of libc's is in the LP's heap afterwards, and what cannot be undone is refused.
 //
 // Where a sanitizer owns malloc, these functions are its own; then there is nothing to test.
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <iconv.h>
 #include <locale.h>
+#include <mntent.h>
 #include <netdb.h>
 #include <pthread.h>
 #include <pwd.h>
@@ -20,6 +22,7 @@
 #include <cstring>
 #include <ctime>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iomanip>
@@ -38,6 +41,7 @@
 #include "numa/handler/warm_up.hpp"
 #include "numa/heap/group_memory.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/libc_calls.hpp"
 #include "tests/support/new_lp_heap.hpp"
 
 using namespace nw;
@@ -282,6 +286,19 @@ TEST_CASE("interposer: what changes the process is refused in a handler, and els
     CHECK(signgam == -1);  // since this program reads it, lgamma() is refused
 }
 
+TEST_CASE("interposer: each function that is not for handlers is refused by its name") {
+    if (!malloc_is_ours) return;
+    OneLp lp;
+    for (const test::RefusedCall& refused : test::refused_calls()) {
+        INFO(refused.name);
+        const std::string failure = lp.handle(refused.call);
+        INFO(failure);
+        const bool is_named =
+            failure.find(" called " + std::string(refused.name) + "(") != std::string::npos;
+        CHECK((is_named || failure.find("raised by the handler itself") != std::string::npos));
+    }
+}
+
 TEST_CASE("interposer: a handler does not continue a text that another handler began to split") {
     if (!malloc_is_ours) return;
     OneLp lp;
@@ -317,6 +334,15 @@ TEST_CASE("interposer: a handler closes what it opens, and nothing else") {
     })));
     CHECK(left_open(lp.handle([] { static_cast<void>(::iconv_open("UTF-16", "UTF-8")); })));
     CHECK(left_open(lp.handle([] { static_cast<void>(new std::ifstream("/proc/self/status")); })));
+    CHECK(left_open(lp.handle([] { static_cast<void>(::opendir("/")); })));
+    CHECK(left_open(lp.handle([] { static_cast<void>(::setmntent("/proc/mounts", "r")); })));
+    CHECK(left_open(lp.handle([] {
+        static wchar_t* text;
+        static std::size_t count;
+        static_cast<void>(::open_wmemstream(&text, &count));
+    })));
+    CHECK(left_open(lp.handle(
+        [] { static_cast<void>(new std::filesystem::directory_iterator("/proc/self")); })));
     CHECK(lp.handle([] {
         static_cast<void>(std::fopen("/proc/self/status", "r"));
         throw std::runtime_error("in between");
