@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from lib.number_text import many, percent, plain, seconds, size
 
 from .curves import rates
+from .load import as_number
 from .words import listed
 
 # A turn of a worker that finds nothing to do, measured with phold and traffic on 2 workers.
@@ -56,7 +57,7 @@ def crowded(run):
 
 def robbed(run):
     """A worker has a core or sleeps: time that is missing went to somebody else."""
-    busy = [worker["busy_seconds"] + worker.get("asleep_seconds", 0)
+    busy = [worker["busy_seconds"] + (as_number(worker.get("asleep_seconds")) or 0)
             for worker in run.rows("workers_detail", "busy_seconds")]
     wall = run.loop_seconds - run.count("checkpoints.seconds")
     if run.text("engine") != "timewarp" or crowded(run) or not busy or wall <= 0:
@@ -240,7 +241,7 @@ def idle(run):
     if robbed(run):
         return None  # who waits for a core has others wait for it
     rows = run.rows("workers_detail", "busy_seconds")
-    asleep = sum(row.get("asleep_seconds", 0) for row in rows)
+    asleep = sum(as_number(row.get("asleep_seconds")) or 0 for row in rows)
     there = sum(row["busy_seconds"] for row in rows) + asleep
     turns = run.count("idle_turns")
     share = min(1.0, (turns * IDLE_TURN_SECONDS + asleep) / there) if there else 0

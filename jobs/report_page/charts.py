@@ -46,12 +46,13 @@ class Scale:
                                                    max(1, (highest - lowest) // 5))]
             self.low, self.high = lowest, highest
         else:
-            self.ticks = ticks(low, high if high > low else low + 1, about, base, whole)
+            self.ticks = ticks(low, high if high > low else low + max(1, abs(low)), about, base, whole)
             self.low, self.high = self.ticks[0], self.ticks[-1]
         self.start, self.end = start, end
 
     def __call__(self, value):
-        value = math.log10(value) if self.log else value
+        if self.log:  # a figure that is no power of ten is drawn at the lower edge
+            value = math.log10(value) if value > 0 else self.low
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
 
@@ -74,8 +75,8 @@ def lines(series, label, x_max, value=short, y_max=None, log=False, base=10, vir
     """Curves over seconds, or virtual time, from 0 to x_max. `series`: (class, name, points); some point is
     there."""
     values = [y for _, _, points in series for _, y in points]
-    low = min(values) if log else min(0, *values)
-    y = Scale(low, max(values) if y_max is None else y_max, HEIGHT - BOTTOM, TOP, log,
+    low = min((v for v in values if v > 0), default=1) if log else min(0, *values)
+    y = Scale(low, max(low, *values) if y_max is None else y_max, HEIGHT - BOTTOM, TOP, log,
               base=base)
     unit, unit_seconds = ("", 1) if virtual else time_unit(x_max)
     scale = Scale(0, x_max / unit_seconds, LEFT, WIDTH - RIGHT, about=6)

@@ -2,10 +2,12 @@
 there, or is not what it should be, reads as absent, and the page says so."""
 
 import json
-import math
 from pathlib import Path
 
 SCHEMA = "numawarp.stats/"
+
+# Charts multiply numbers and take logarithms of them.
+LARGEST = 1e100
 
 # Options that fix what is simulated; all others of the engine's only fix how.
 DECISIVE = {"seed", "until"}
@@ -113,10 +115,17 @@ class Run:
 
 
 def as_number(value):
-    """None for what is no number to reckon with; JSON readers let NaN through, and any integer."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    """None for a value that is no number to draw."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return value if is_number and abs(value) <= LARGEST else None  # NaN is not <= either
+
+
+def drawable(digits):
+    """The number in JSON; None for a number too large to draw, 0 for a number too small to draw."""
+    value = float(digits)
+    if abs(value) > LARGEST:
         return None
-    return value if abs(value) < 1e300 and not math.isnan(value) else None
+    return 0 if abs(value) < 1 / LARGEST else value if "." in digits or "e" in digits.lower() else int(digits)
 
 
 def engine_options():
@@ -145,7 +154,8 @@ def load(files):
 def read(file):
     legal = "legal: a file that --stats has written"
     try:
-        data = json.loads(Path(file).read_text(encoding="utf-8"))
+        data = json.loads(Path(file).read_text(encoding="utf-8"), parse_float=drawable, parse_int=drawable,
+                          parse_constant=lambda name: None)
     except OSError as refused:
         raise Unreadable(f"report: {file}: {refused.strerror}; {legal}") from refused
     except (ValueError, RecursionError) as broken:

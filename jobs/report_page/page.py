@@ -25,13 +25,15 @@ def page_of(runs):
 def document(title, brand, body):
     """A whole page, with our style in it."""
     style = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
-    return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+    page = (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             '<meta name="color-scheme" content="light dark">'
             f"<title>{escape(title)} – numawarp</title>\n<style>\n{style}</style></head>\n"
             f'<body><main><header><p class="brand">{brand}</p><h1>{escape(title)}</h1>'
             f"</header>\n{body}\n</main></body></html>\n")
+    # A text in JSON may contain half of a surrogate pair, which UTF-8 cannot encode.
+    return page.encode("utf-8", "replace").decode("utf-8")
 
 
 def restarts(run):

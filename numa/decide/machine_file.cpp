@@ -43,6 +43,8 @@ json read_json(const std::string& file) {
         return json::parse(in);
     } catch (const json::parse_error& error) {
         throw SetupError(fmt::format("{}: no JSON, from byte {} on", file, error.byte));
+    } catch (const json::exception&) {  // a number beyond the range of double
+        throw SetupError(fmt::format("{}: a number is too large; legal: JSON", file));
     } catch (const std::ios_base::failure&) {
         throw SetupError(fmt::format("{}: cannot be read", file));
     }

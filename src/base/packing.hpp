@@ -15,6 +15,12 @@
 
 namespace nw {
 
+// The bytes are not the bytes that were packed.
+class DamagedBytes : public InternalError {
+  public:
+    DamagedBytes() : InternalError("packed bytes are damaged") {}
+};
+
 class Packer {
   public:
     template <class T>
@@ -22,10 +28,15 @@ class Packer {
         static_assert(std::is_trivially_copyable_v<T>);
         bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
     }
+    // The number of items, and visit(item) for each.
+    template <class Items, class Visit>
+    void each(const Items& items, Visit&& visit) {
+        (*this)(items.size());
+        for (const auto& item : items) visit(item);
+    }
     template <class T>
     void operator()(const std::vector<T>& values) {
-        (*this)(values.size());
-        for (const T& value : values) (*this)(value);
+        each(values, *this);
     }
     void operator()(const std::string& text) {
         (*this)(text.size());
@@ -42,8 +53,7 @@ class Packer {
     std::string bytes_;
 };
 
-// Requires: what is asked for is what was packed, in that order. InternalError where the bytes do not
-// suffice: their checksum was looked at before.
+// Requires: the same values in the same order as the Packer. Throws DamagedBytes where the bytes do not suffice.
 class Unpacker {
   public:
     explicit Unpacker(std::string_view bytes) : bytes_(bytes) {}
@@ -53,13 +63,18 @@ class Unpacker {
         static_assert(std::is_trivially_copyable_v<T>);
         std::memcpy(&value, next(sizeof value), sizeof value);
     }
-    template <class T>
-    void operator()(std::vector<T>& values) {
+    // Requires: each item takes at least one byte.
+    template <class Items, class Visit>
+    void each(Items& items, Visit&& visit) {
         std::size_t count = 0;
         (*this)(count);
-        NW_CHECK(count <= bytes_.size());
-        values.resize(count);
-        for (T& value : values) (*this)(value);
+        if (count > bytes_.size() - at_) throw DamagedBytes();
+        items.resize(count);
+        for (auto& item : items) visit(item);
+    }
+    template <class T>
+    void operator()(std::vector<T>& values) {
+        each(values, *this);
     }
     void operator()(std::string& text) {
         std::size_t count = 0;
@@ -74,7 +89,7 @@ class Unpacker {
 
   private:
     const char* next(std::size_t bytes) {
-        NW_CHECK(bytes <= bytes_.size() - at_);
+        if (bytes > bytes_.size() - at_) throw DamagedBytes();
         at_ += bytes;
         return bytes_.data() + at_ - bytes;
     }

@@ -1,7 +1,9 @@
 #include "checkpoint/saved_run.hpp"
 
 #include <algorithm>
-#include <type_traits>
+#include <cmath>
+#include <cstdint>
+#include <vector>
 
 #include "base/packing.hpp"
 
@@ -30,19 +32,49 @@ void visit_parts(Part& part, Run& run) {
     part(run.stray.elsewhere);
     part(run.stray.example);
     part(run.stray.example_lp);
-    std::size_t modules = run.modules.size();
-    part(modules);
-    if constexpr (!std::is_const_v<Run>) run.modules.resize(modules);
-    for (auto& module : run.modules) {
+    part.each(run.modules, [&](auto& module) {
         part(module.name);
         part(module.identity);
         part(module.begin);
         part(module.end);
-    }
+    });
     part(run.files);
     part(run.groups);
     pack_tracks(part, run.tracks);
     IntervalSums::pack(part, run.intervals);
+}
+
+// Whether the groups of the partition have room for its LPs, and each LP has a slot of its own.
+bool is_whole(const SavedPartition& saved) {
+    if (saved.lps == 0 || saved.lps_per_group == 0 ||
+        saved.lps_per_group > Partition::lps_per_group_most || saved.groups == 0 ||
+        saved.groups > Partition::groups_max)
+        return false;
+    const std::uint64_t slots = std::uint64_t{saved.groups} * saved.lps_per_group;
+    if (saved.lps > slots) return false;
+    if (saved.slot_of_lp.empty()) return true;
+    std::vector<std::uint32_t> taken = saved.slot_of_lp;
+    std::sort(taken.begin(), taken.end());
+    return taken.size() == saved.lps && taken.back() < slots &&
+           std::adjacent_find(taken.begin(), taken.end()) == taken.end();
+}
+
+bool is_whole(const SavedRun& run) {
+    const auto has_file = [&](const auto& section) { return section.file < run.files.size(); };
+    const auto is_in_folder = [](const std::string& file) {
+        return !file.empty() && file.find('/') == std::string::npos;
+    };
+    std::uint32_t number = 0;
+    return is_whole(run.partition) && run.groups.size() == run.partition.groups &&
+           std::all_of(run.groups.begin(), run.groups.end(),
+                       [&](const SavedGroup& group) {
+                           return group.group == number++ && has_file(group);
+                       }) &&
+           std::all_of(run.tracks.begin(), run.tracks.end(), has_file) &&
+           std::all_of(run.files.begin(), run.files.end(), is_in_folder) &&
+           run.stray.to_module.size() <= run.modules.size() &&
+           run.output.table_ends.size() == run.output.table_bytes.size() &&
+           std::isfinite(run.progress.gvt) && run.progress.gvt >= 0;
 }
 
 }  // namespace
@@ -75,6 +107,7 @@ SavedRun unpack_saved_run(const std::string& bytes) {
     SavedRun run;
     Unpacker part(bytes);
     visit_parts(part, run);
+    if (!is_whole(run)) throw DamagedBytes();
     return run;
 }
 

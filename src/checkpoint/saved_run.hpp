@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include <numawarp/model.hpp>
@@ -51,16 +50,13 @@ struct SavedTrack {
 
 template <class Part, class Tracks>
 void pack_tracks(Part& part, Tracks& tracks) {
-    std::size_t count = tracks.size();
-    part(count);
-    if constexpr (!std::is_const_v<Tracks>) tracks.resize(count);
-    for (auto& track : tracks) {
+    part.each(tracks, [&](auto& track) {
         part(track.rank);
         part(track.name);
         part(track.end_ns);
         part(track.file);
         part(track.section);
-    }
+    });
 }
 
 // Pointers that lead out of LPs' heaps and were not put there by constructors: outside_pointers.hpp.
@@ -101,6 +97,7 @@ struct SavedRun {
 };
 
 std::string pack(const SavedRun& run);
+// Throws DamagedBytes, also where a number leads out of a table or a name leads out of the folder.
 SavedRun unpack_saved_run(const std::string& bytes);
 
 }  // namespace nw

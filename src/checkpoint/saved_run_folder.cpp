@@ -20,6 +20,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.hpp"
+#include "base/packing.hpp"
 #include "file/disk.hpp"
 #include "stats/stopwatch.hpp"
 
@@ -209,7 +210,13 @@ SavedRun SavedRunFolder::read(const RunIdentity& own) const {
     checksum.append(manifest.data(), manifest.size());
     if (checksum.value().hex() != text_in(latest, "manifest_xxh3"))
         refuse(directory_, fmt::format("{} is damaged", (folder / manifest_file).string()));
-    SavedRun run = unpack_saved_run(manifest);
+    SavedRun run = [&] {
+        try {
+            return unpack_saved_run(manifest);
+        } catch (const DamagedBytes&) {
+            refuse(directory_, fmt::format("{} is damaged", (folder / manifest_file).string()));
+        }
+    }();
     run.folder = folder.string();
     run.checksum = checksum.value().hex();
     if (const auto over = latest.find("over_at"); over != latest.end() && over->is_number())

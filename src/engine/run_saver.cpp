@@ -4,7 +4,6 @@
 #include <chrono>
 #include <exception>
 #include <iterator>
-#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -44,10 +43,7 @@ template <class Part, class AnyMessage>
 void visit_message(Part& part, AnyMessage& message) {
     part(message.failure);
     part(message.signal);
-    std::size_t count = message.parts.size();
-    part(count);
-    if constexpr (!std::is_const_v<AnyMessage>) message.parts.resize(count);
-    for (auto& saved : message.parts) visit_part(part, saved);
+    part.each(message.parts, [&](auto& saved) { visit_part(part, saved); });
     pack_tracks(part, message.tracks);
 }
 

@@ -54,13 +54,9 @@ class IntervalSums {
     // As bytes, for another rank or process.
     template <class Part>
     static void pack(Part& part, auto& sums) {
-        std::size_t intervals = sums.ends_.size();
-        std::size_t measures = intervals > 0 ? sums.ends_.front().size() : 0;
-        part(intervals), part(measures);
-        if constexpr (requires { sums.ends_.clear(); })
-            sums.ends_.resize(intervals, std::vector<MeasureSum>(measures));
-        for (auto& end : sums.ends_)
-            for (auto& sum : end) MeasureSum::pack(part, sum);
+        part.each(sums.ends_, [&](auto& end) {
+            part.each(end, [&](auto& sum) { MeasureSum::pack(part, sum); });
+        });
     }
 
   private:

@@ -41,7 +41,7 @@ SavedRun run_at(VirtualTime gvt) {
     run.stray = {1, {0, 5}, 2, "LP 3 has something"};
     run.modules = {{"libone.so", "1234", 10, 20}, {"libtwo.so", "5678", 30, 40}};
     run.files = {"groups-0-0"};
-    run.groups = {{0, 0, {0, 10, {1, 2}}}, {1, 0, {10, 20, {3, 4}}}};
+    run.groups = {{0, 0, {0, 10, {1, 2}}}, {1, 0, {10, 20, {3, 4}}}, {2, 0, {30, 5, {5, 6}}}};
     return run;
 }
 

@@ -1,0 +1,33 @@
+// The words of a command line, separated by zero bytes: the options, and whether they agree with each other and
+// with the model.
+#include <nlohmann/json.hpp>
+
+#include "options/command_line.hpp"
+#include "options/idle_options.hpp"
+#include "options/setup_rules.hpp"
+#include "tests/fuzz/fuzz.hpp"
+#include "tests/unit/main/toy_model.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    std::vector<std::string> words(1);
+    for (const char c : nw::test::as_text(data, size)) {
+        if (c == '\0')
+            words.emplace_back();
+        else
+            words.back() += c;
+    }
+    // Files of this machine are no input of this target.
+    for (const std::string& word : words)
+        if (word.starts_with("--config")) return 0;
+    nw::test::ToyModel model;
+    nw::Settings settings;
+    const nw::OptionTable table(settings, model);
+    nw::test::read_or_refuse([&] {
+        nw::read_command_line(words, table, settings);
+        nw::check_setup(model, model.setup(), settings, 1);
+        nw::idle_notices(settings, table, {});
+        for (const nw::OptionSpec& spec : table.specs())
+            if (spec.value) spec.value();
+    });
+    return 0;
+}

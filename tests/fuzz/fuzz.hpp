@@ -1,0 +1,59 @@
+// What the fuzz targets share. A target is one source file that defines LLVMFuzzerTestOneInput(): it
+// gives the input to the product's own reader. The reader must accept the input, or refuse it with one of
+// the exceptions of the contract. Everything else ends the process: another exception, a signal, a report
+// of a sanitizer.
+//
+// Built with clang's libFuzzer by tests/fuzz/run, which searches for new inputs. Built with replay.cpp by
+// the ordinary build, where the tests fuzz_<target> read the inputs of tests/fuzz/corpus/<target>.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <numawarp/model.hpp>
+
+#include "base/check.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace nw::test {
+
+inline std::string_view as_text(const std::uint8_t* data, std::size_t size) {
+    return {reinterpret_cast<const char*>(data), size};
+}
+
+// Calls read(). A refusal has exit code 2 or 4.
+template <class Read>
+void read_or_refuse(Read&& read) {
+    try {
+        read();
+    } catch (const SetupError&) {
+    } catch (const MachineError&) {
+    }
+}
+
+// A file in memory for readers that take a path. Its content changes, its path does not.
+class MemoryFile {
+  public:
+    MemoryFile() : descriptor_(memfd_create("fuzz", MFD_CLOEXEC)) { NW_CHECK(descriptor_ >= 0); }
+    ~MemoryFile() { close(descriptor_); }
+    MemoryFile(const MemoryFile&) = delete;
+    MemoryFile& operator=(const MemoryFile&) = delete;
+
+    std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+    void set(std::string_view bytes) const {
+        NW_CHECK(ftruncate(descriptor_, 0) == 0);
+        NW_CHECK(pwrite(descriptor_, bytes.data(), bytes.size(), 0) ==
+                 static_cast<ssize_t>(bytes.size()));
+    }
+
+  private:
+    int descriptor_;
+};
+
+}  // namespace nw::test
