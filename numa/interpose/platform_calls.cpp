@@ -4,16 +4,20 @@
 //
 // Not here, since they call the model back or hand out memory that the model frees, and keep nothing:
 // qsort, scandir, glob, regcomp, getline, asprintf, strdup, realpath, getifaddrs.
+#include <aliases.h>
 #include <dlfcn.h>
 #include <err.h>
 #include <fmtmsg.h>
 #include <grp.h>
+#include <gshadow.h>
 #include <langinfo.h>
 #include <libintl.h>
 #include <netdb.h>
 #include <netinet/ether.h>
 #include <pwd.h>
 #include <regex.h>
+#include <rpc/netdb.h>
+#include <shadow.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +140,70 @@ NW_IN_PLATFORM_MODE(int, getpwnam_r,
 NW_IN_PLATFORM_MODE(int, getpwuid_r,
                     (uid_t id, passwd* entry, char* buffer, size_t bytes, passwd** found),
                     (id, entry, buffer, bytes, found))
+
+NW_IN_PLATFORM_MODE(int, getgrnam_r,
+                    (const char* name, group* entry, char* buffer, size_t bytes, group** found),
+                    (name, entry, buffer, bytes, found))
+NW_IN_PLATFORM_MODE(int, getgrgid_r,
+                    (gid_t id, group* entry, char* buffer, size_t bytes, group** found),
+                    (id, entry, buffer, bytes, found))
+NW_IN_PLATFORM_MODE(int, getspnam_r,
+                    (const char* name, spwd* entry, char* buffer, size_t bytes, spwd** found),
+                    (name, entry, buffer, bytes, found))
+NW_IN_PLATFORM_MODE(int, getsgnam_r,
+                    (const char* name, sgrp* entry, char* buffer, size_t bytes, sgrp** found),
+                    (name, entry, buffer, bytes, found))
+NW_IN_PLATFORM_MODE(int, getaliasbyname_r,
+                    (const char* name, aliasent* entry, char* buffer, size_t bytes,
+                     aliasent** found),
+                    (name, entry, buffer, bytes, found))
+NW_IN_PLATFORM_MODE(int, getservbyname_r,
+                    (const char* name, const char* protocol, servent* entry, char* buffer,
+                     size_t bytes, servent** found),
+                    (name, protocol, entry, buffer, bytes, found))
+NW_IN_PLATFORM_MODE(int, getservbyport_r,
+                    (int port, const char* protocol, servent* entry, char* buffer, size_t bytes,
+                     servent** found),
+                    (port, protocol, entry, buffer, bytes, found))
+NW_IN_PLATFORM_MODE(int, getprotobyname_r,
+                    (const char* name, protoent* entry, char* buffer, size_t bytes,
+                     protoent** found),
+                    (name, entry, buffer, bytes, found))
+NW_IN_PLATFORM_MODE(int, getprotobynumber_r,
+                    (int number, protoent* entry, char* buffer, size_t bytes, protoent** found),
+                    (number, entry, buffer, bytes, found))
+NW_IN_PLATFORM_MODE(int, getrpcbyname_r,
+                    (const char* name, rpcent* entry, char* buffer, size_t bytes, rpcent** found),
+                    (name, entry, buffer, bytes, found))
+NW_IN_PLATFORM_MODE(int, getrpcbynumber_r,
+                    (int number, rpcent* entry, char* buffer, size_t bytes, rpcent** found),
+                    (number, entry, buffer, bytes, found))
+NW_IN_PLATFORM_MODE(int, gethostbyname_r,
+                    (const char* name, hostent* entry, char* buffer, size_t bytes, hostent** found,
+                     int* error),
+                    (name, entry, buffer, bytes, found, error))
+NW_IN_PLATFORM_MODE(int, gethostbyname2_r,
+                    (const char* name, int family, hostent* entry, char* buffer, size_t bytes,
+                     hostent** found, int* error),
+                    (name, family, entry, buffer, bytes, found, error))
+NW_IN_PLATFORM_MODE(int, gethostbyaddr_r,
+                    (const void* address, socklen_t length, int family, hostent* entry,
+                     char* buffer, size_t bytes, hostent** found, int* error),
+                    (address, length, family, entry, buffer, bytes, found, error))
+NW_IN_PLATFORM_MODE(int, getnetbyname_r,
+                    (const char* name, netent* entry, char* buffer, size_t bytes, netent** found,
+                     int* error),
+                    (name, entry, buffer, bytes, found, error))
+NW_IN_PLATFORM_MODE(int, getnetbyaddr_r,
+                    (uint32_t address, int family, netent* entry, char* buffer, size_t bytes,
+                     netent** found, int* error),
+                    (address, family, entry, buffer, bytes, found, error))
+NW_IN_PLATFORM_MODE(int, getgrouplist, (const char* user, gid_t id, gid_t* groups, int* count),
+                    (user, id, groups, count))
+NW_IN_PLATFORM_MODE(int, initgroups, (const char* user, gid_t id), (user, id))
+NW_IN_PLATFORM_MODE(int, innetgr,
+                    (const char* name, const char* host, const char* user, const char* domain),
+                    (name, host, user, domain))
 NW_IN_PLATFORM_MODE(int, getnameinfo,
                     (const sockaddr* address, socklen_t bytes, char* host, socklen_t host_bytes,
                      char* service, socklen_t service_bytes, int flags),
@@ -169,6 +237,7 @@ NW_IN_PLATFORM_MODE(int, __register_atfork,
 // --- Modules ---------------------------------------------------------------------------------------
 
 NW_IN_PLATFORM_MODE(char*, dlerror, (), ())
+NW_IN_PLATFORM_MODE(void*, dlmopen, (Lmid_t space, const char* file, int mode), (space, file, mode))
 NW_IN_PLATFORM_MODE(int, dlinfo, (void* library, int request, void* out), (library, request, out))
 // To look it up forgets what went wrong last.
 [[maybe_unused]] static const bool dlerror_is_known = (original_dlerror.function(), true);

@@ -82,6 +82,9 @@ NW_REFUSED(int, pthread_sigmask, (int how, const sigset_t* wanted, sigset_t* pre
            (how, wanted, present), wanted != nullptr, NW_PROCESS("pthread_sigmask"))
 NW_REFUSED(int, sigaltstack, (const stack_t* wanted, stack_t* present), (wanted, present),
            wanted != nullptr, NW_PROCESS("sigaltstack"))
+extern "C" sighandler_t bsd_signal(int, sighandler_t);  // no header declares it any more
+NW_REFUSED(sighandler_t, bsd_signal, (int number, sighandler_t action), (number, action), true,
+           NW_PROCESS("bsd_signal"))
 NW_REFUSED(sighandler_t, ssignal, (int number, sighandler_t action), (number, action), true,
            NW_PROCESS("ssignal"))
 NW_REFUSED(sighandler_t, sysv_signal, (int number, sighandler_t action), (number, action), true,
@@ -146,13 +149,11 @@ NW_REFUSED(int, thrd_create, (thrd_t * thread, thrd_start_t body, void* data), (
             "child processes before the run or in finished()")
 
 NW_REFUSED(pid_t, fork, (), (), true, NW_CHILD("fork"))
-#if __GLIBC_PREREQ(2, 34)
 NW_REFUSED(pid_t, _Fork, (), (), true, NW_CHILD("_Fork"))
 NW_REFUSED(int, execveat,
            (int folder, const char* path, char* const* arguments, char* const* environment,
             int flags),
            (folder, path, arguments, environment, flags), true, NW_CHILD("execveat"))
-#endif
 NW_REFUSED(int, forkpty, (int* file, char* name, const termios* terminal, const winsize* window),
            (file, name, terminal, window), true, NW_CHILD("forkpty"))
 NW_REFUSED(int, wordexp, (const char* words, wordexp_t* result, int flags), (words, result, flags),
@@ -170,6 +171,16 @@ NW_REFUSED(int, posix_spawnp,
            (pid_t * id, const char* file, const posix_spawn_file_actions_t* actions,
             const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment),
            (id, file, actions, attributes, arguments, environment), true, NW_CHILD("posix_spawnp"))
+#if __GLIBC_PREREQ(2, 39)
+NW_REFUSED(int, pidfd_spawn,
+           (int* id, const char* path, const posix_spawn_file_actions_t* actions,
+            const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment),
+           (id, path, actions, attributes, arguments, environment), true, NW_CHILD("pidfd_spawn"))
+NW_REFUSED(int, pidfd_spawnp,
+           (int* id, const char* file, const posix_spawn_file_actions_t* actions,
+            const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment),
+           (id, file, actions, attributes, arguments, environment), true, NW_CHILD("pidfd_spawnp"))
+#endif
 NW_REFUSED(int, execve, (const char* path, char* const* arguments, char* const* environment),
            (path, arguments, environment), true, NW_CHILD("execve"))
 NW_REFUSED(int, execv, (const char* path, char* const* arguments), (path, arguments), true,

@@ -14,6 +14,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/syscall.h>
+#include <threads.h>
 #include <unistd.h>
 #include <unwind.h>
 
@@ -186,6 +187,12 @@ int pthread_once(pthread_once_t* control, void (*routine)()) {
     once_call = {control, routine, nw::current_heap};
     const nw::PlatformScope platform;
     return once.function()(control, run_once);
+}
+
+// glibc's once_flag is its pthread_once_t.
+[[gnu::weak]] void call_once(::once_flag* control, void (*routine)()) {
+    static_assert(sizeof(::once_flag) == sizeof(pthread_once_t));
+    pthread_once(reinterpret_cast<pthread_once_t*>(control), routine);
 }
 
 }  // extern "C"

@@ -9,6 +9,7 @@
 //
 // Results that libc keeps per thread already need no code: strsignal, dlerror, inet_ntoa.
 #include <aliases.h>
+#include <arpa/inet.h>
 #include <grp.h>
 #include <gshadow.h>
 #include <locale.h>
@@ -229,6 +230,11 @@ static constinit auto original_tmpnam = original_of(&::tmpnam, "tmpnam");
 extern "C" char* tmpnam(char* name) {
     static constinit thread_local std::array<char, L_tmpnam> result{};
     return original_tmpnam(name != nullptr ? name : result.data());
+}
+static constinit auto original_inet_nsap_ntoa = original_of(&::inet_nsap_ntoa, "inet_nsap_ntoa");
+extern "C" char* inet_nsap_ntoa(int bytes, const unsigned char* address, char* text) {
+    static constinit thread_local std::array<char, 3 * 256> result{};
+    return original_inet_nsap_ntoa(bytes, address, text != nullptr ? text : result.data());
 }
 
 // --- Numbers ---------------------------------------------------------------------------------------

@@ -195,6 +195,11 @@ constexpr LibcCall with_results[] = {
      }},
     {"inet_ntoa",
      [](unsigned which) { return result(::inet_ntoa(in_addr{htonl(0x7f000000 + which)})); }},
+    {"inet_nsap_ntoa",
+     [](unsigned which) {
+         const unsigned char address[] = {1, 2, static_cast<unsigned char>(which)};
+         return result(::inet_nsap_ntoa(3, address, nullptr));
+     }},
     {"l64a", [](unsigned which) { return result(::l64a(1'000'007 * (long{which} + 1))); }},
     {"ecvt",
      [](unsigned which) {

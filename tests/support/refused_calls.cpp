@@ -57,6 +57,8 @@
 // Some are deprecated.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
+extern "C" sighandler_t bsd_signal(int, sighandler_t);  // no header declares it any more
+
 namespace nw::test {
 namespace {
 
@@ -125,6 +127,7 @@ constexpr RefusedCall refused[] = {
     NW_CALL(pthread_sigmask),
     NW_CALL(sigaltstack),
     NW_CALL(ssignal),
+    NW_CALL(bsd_signal),
     NW_CALL(sysv_signal),
     NW_CALL(sigset),
     NW_CALL(sigignore),
