@@ -43,6 +43,15 @@ constinit nw::interpose::Original<std::locale, const std::locale&> original_glob
 // Conversions between bytes and wide characters are loaded at their first use. ASCII needs none.
 void load_conversions() noexcept { static_cast<void>(::btowc(0xe9)); }
 
+// Loads them for a locale of which a handler may make the first use.
+locale_t with_conversions(locale_t locale) noexcept {
+    if (locale == nullptr) return nullptr;
+    const locale_t outer = original_uselocale(locale);
+    load_conversions();
+    original_uselocale(outer);
+    return locale;
+}
+
 // Those that handlers have asked for. Never destroyed: locales are freed until the very end.
 class KeptLocales {
   public:
@@ -88,10 +97,7 @@ class KeptLocales {
 
     locale_t keep(locale_t locale) {
         kept_.insert(locale);
-        const locale_t outer = original_uselocale(locale);
-        load_conversions();
-        original_uselocale(outer);
-        return locale;
+        return with_conversions(locale);
     }
 
     std::mutex mutex_;
@@ -111,7 +117,7 @@ extern "C" {
 
 locale_t newlocale(int categories, const char* name, locale_t base) {
     if (nw::current_heap == nullptr || name == nullptr)
-        return original_newlocale(categories, name, base);
+        return with_conversions(original_newlocale(categories, name, base));
     const nw::PlatformScope platform;
     return kept_locales().find(categories, name, base);
 }

@@ -82,7 +82,8 @@ class ResultBuffer {
 template <class Fill>
 bool fill_result(ResultBuffer& buffer, Fill&& fill) noexcept {
     const nw::PlatformScope platform;
-    int failure = ERANGE;
+    if (buffer.bytes() == 0 && !buffer.grow()) return false;
+    int failure = fill(buffer.data(), buffer.bytes());
     while (failure == ERANGE && buffer.grow()) failure = fill(buffer.data(), buffer.bytes());
     if (failure != 0) errno = failure;
     return failure == 0;

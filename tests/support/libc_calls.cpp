@@ -13,6 +13,8 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include <math.h>
+
 #include <arpa/inet.h>
 
 #include <clocale>
@@ -23,6 +25,16 @@
 #include <ctime>
 
 #include <fmt/format.h>
+
+extern "C" {
+size_t __mbrlen(const char*, size_t, mbstate_t*) noexcept;
+int __wctomb_chk(char*, wchar_t, size_t) noexcept;
+size_t __wcrtomb_chk(char*, wchar_t, mbstate_t*, size_t) noexcept;
+size_t __mbsrtowcs_chk(wchar_t*, const char**, size_t, mbstate_t*, size_t) noexcept;
+size_t __mbsnrtowcs_chk(wchar_t*, const char**, size_t, size_t, mbstate_t*, size_t) noexcept;
+size_t __wcsrtombs_chk(char*, const wchar_t**, size_t, mbstate_t*, size_t) noexcept;
+size_t __wcsnrtombs_chk(char*, const wchar_t**, size_t, size_t, mbstate_t*, size_t) noexcept;
+}
 
 namespace nw::test {
 namespace {
@@ -77,6 +89,10 @@ std::string text_of(const lconv* conventions) {
 template <class T>
 LibcResult result(T* pointer) {
     return [pointer] { return text_of(pointer); };
+}
+
+LibcResult text(std::string value) {
+    return [value = std::move(value)] { return value; };
 }
 
 std::time_t time_of(unsigned which) { return 1'000'000'007 * std::time_t{which}; }
@@ -225,6 +241,72 @@ constexpr LibcCall with_results[] = {
      [](unsigned which) { return result(std::strerror(static_cast<int>(10'000 + which))); }},
     {"strsignal",
      [](unsigned which) { return result(::strsignal(static_cast<int>(200 + which))); }},
+    {"tmpnam", [](unsigned) { return text(std::tmpnam(nullptr) != nullptr ? "made" : "null"); }},
+    {"lgamma lgammaf lgammal gamma gammaf gammal",
+     [](unsigned which) {
+         volatile double x = -0.5 - which;
+         const auto y = static_cast<float>(x);
+         const long double z = x;
+         return text(fmt::format("{} {} {} {} {} {}", ::lgamma(x), ::lgammaf(y), ::lgammal(z),
+                                 ::gamma(x), ::gammaf(y), ::gammal(z)));
+     }},
+    {"lgammaf32 lgammaf32x lgammaf64 lgammaf64x lgammaf128",
+     [](unsigned which) {
+         volatile double x = -0.5 - which;
+         const double sum = static_cast<double>(::lgammaf32(static_cast<_Float32>(x))) +
+                            static_cast<double>(::lgammaf32x(x)) +
+                            static_cast<double>(::lgammaf64(x)) +
+                            static_cast<double>(::lgammaf64x(static_cast<_Float64x>(x)));
+#if __HAVE_FLOAT128
+         return text(fmt::format("{}", sum + static_cast<double>(::lgammaf128(x))));
+#else
+         return text(fmt::format("{}", sum));
+#endif
+     }},
+    {"wctomb __wctomb_chk wcrtomb __wcrtomb_chk c8rtomb c16rtomb c32rtomb",
+     [](unsigned which) {
+         char to[16];
+         const auto letter = static_cast<wchar_t>('a' + which);
+         std::size_t sum =
+             std::wcrtomb(to, letter, nullptr) + __wcrtomb_chk(to, letter, nullptr, 16);
+         sum += static_cast<std::size_t>(std::wctomb(to, letter) + __wctomb_chk(to, letter, 16));
+         sum += ::c16rtomb(to, static_cast<char16_t>(letter), nullptr);
+         sum += ::c32rtomb(to, static_cast<char32_t>(letter), nullptr);
+#if __GLIBC_PREREQ(2, 36)
+         sum += ::c8rtomb(to, static_cast<char8_t>(letter), nullptr);
+#endif
+         return text(fmt::format("{} {}", sum, to[0]));
+     }},
+    {"mbsrtowcs __mbsrtowcs_chk mbsnrtowcs __mbsnrtowcs_chk",
+     [](unsigned which) {
+         wchar_t to[16];
+         const char* const words = &"abcdef"[which];
+         std::size_t sum = 0;
+         const char* from = words;
+         sum += std::mbsrtowcs(to, &from, 16, nullptr);
+         from = words;
+         sum += __mbsrtowcs_chk(to, &from, 16, nullptr, 16);
+         from = words;
+         sum += ::mbsnrtowcs(to, &from, 3, 16, nullptr);
+         from = words;
+         sum += __mbsnrtowcs_chk(to, &from, 3, 16, nullptr, 16);
+         return text(fmt::format("{}", sum));
+     }},
+    {"wcsrtombs __wcsrtombs_chk wcsnrtombs __wcsnrtombs_chk",
+     [](unsigned which) {
+         char to[16];
+         const wchar_t* const words = &L"abcdef"[which];
+         std::size_t sum = 0;
+         const wchar_t* from = words;
+         sum += std::wcsrtombs(to, &from, 16, nullptr);
+         from = words;
+         sum += __wcsrtombs_chk(to, &from, 16, nullptr, 16);
+         from = words;
+         sum += ::wcsnrtombs(to, &from, 3, 16, nullptr);
+         from = words;
+         sum += __wcsnrtombs_chk(to, &from, 3, 16, nullptr, 16);
+         return text(fmt::format("{}", sum));
+     }},
     {"localeconv",
      [](unsigned which) {
          static const locale_t locales[] = {::newlocale(LC_ALL_MASK, "C", nullptr),
@@ -267,6 +349,20 @@ constexpr LibcCall with_states[] = {
              return std::mbrlen(from, n, nullptr);
          });
      }},
+    {"__mbrlen",
+     [](unsigned which) {
+         return half_a_letter<wchar_t>(which, [](wchar_t*, const char* from, std::size_t n) {
+             return ::__mbrlen(from, n, nullptr);
+         });
+     }},
+#if __GLIBC_PREREQ(2, 36)
+    {"mbrtoc8",
+     [](unsigned which) {
+         return half_a_letter<char8_t>(which, [](char8_t* to, const char* from, std::size_t n) {
+             return ::mbrtoc8(to, from, n, nullptr);
+         });
+     }},
+#endif
     {"mbrtowc",
      [](unsigned which) {
          return half_a_letter<wchar_t>(which, [](wchar_t* to, const char* from, std::size_t n) {

@@ -22,6 +22,14 @@ std::span<const LibcCall> calls_with_thread_results();
 // Functions that continue from call to call.
 std::span<const LibcCall> calls_with_thread_states();
 
+// Functions whose memory is the LP's, and functions whose memory is libc's. The result is a text.
+struct PlainCall {
+    const char* name;  // or several names
+    std::string (*call)(unsigned which);
+};
+std::span<const PlainCall> calls_in_lp();
+std::span<const PlainCall> calls_in_platform_mode();
+
 // Functions that a handler must not call.
 struct RefusedCall {
     const char* name;
