@@ -6,6 +6,7 @@
 
 #include <aliases.h>
 #include <argp.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmtmsg.h>
 #include <fstab.h>
@@ -34,6 +35,7 @@
 #include <utmp.h>
 #include <utmpx.h>
 
+#include <cerrno>
 #include <cstdarg>
 
 #include "numa/interpose/refuse.hpp"
@@ -137,6 +139,37 @@ NW_REFUSED(int, re_exec, (const char* text), (text), true, NW_TABLE("re_exec", "
 NW_REFUSED(reg_syntax_t, re_set_syntax, (reg_syntax_t syntax), (syntax), true,
            NW_TABLE("re_set_syntax", "regcomp()"))
 NW_REFUSED(int, rpmatch, (const char* text), (text), true, NW_TABLE("rpmatch", "std::regex"))
+
+namespace {
+
+// A function of libcrypt. The linker leaves the library out of the program if the library's names are
+// found here: then the library is loaded now. Returns null if there is no libcrypt.
+template <class Function>
+Function* of_libcrypt(Function*, const char* name) noexcept {
+    const nw::PlatformScope platform;
+    void* found = ::dlsym(RTLD_NEXT, name);
+    for (const char* const file : {"libcrypt.so.1", "libcrypt.so.2"})
+        if (void* const library = found == nullptr ? ::dlopen(file, RTLD_NOW) : nullptr)
+            found = ::dlsym(library, name);
+    if (found == nullptr) errno = ENOSYS;
+    return reinterpret_cast<Function*>(found);
+}
+
+}  // namespace
+
+extern "C" [[gnu::weak]] char* crypt(const char* word, const char* salt) {
+    nw::interpose::refuse_in_handler(NW_TABLE("crypt", "crypt_r() with its data in the LP"));
+    auto* const original = of_libcrypt(&::crypt, "crypt");
+    return original != nullptr ? original(word, salt) : nullptr;
+}
+extern "C" [[gnu::weak]] void setkey(const char* key) {
+    nw::interpose::refuse_in_handler(NW_TABLE("setkey", "crypt_r() with its data in the LP"));
+    if (auto* const original = of_libcrypt(&::setkey, "setkey")) original(key);
+}
+extern "C" [[gnu::weak]] void encrypt(char* block, int mode) {
+    nw::interpose::refuse_in_handler(NW_TABLE("encrypt", "crypt_r() with its data in the LP"));
+    if (auto* const original = of_libcrypt(&::encrypt, "encrypt")) original(block, mode);
+}
 
 #define NW_WORDS(name) NW_TABLE(name, "command lines before the run")
 NW_REFUSED(int, getopt, (int count, char* const* words, const char* options),

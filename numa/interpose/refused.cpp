@@ -109,7 +109,8 @@ NW_REFUSED(int, setitimer, (__itimer_which_t which, const itimerval* wanted, iti
 // A handler of signals calls these; it must not be the first, for whom they are looked up.
 [[maybe_unused]] static const bool signals_are_known =
     (original_signal.function(), original_sigaction.function(), original_pthread_sigmask.function(),
-     true);
+     original_sigset.function(), original_sighold.function(), original_sigrelse.function(),
+     original_sigignore.function(), true);
 
 // --- Threads and processes -------------------------------------------------------------------------
 

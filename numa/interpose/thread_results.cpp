@@ -7,7 +7,8 @@
 // - A state (strtok, mblen, …) begins anew in each handler: a handler must not depend on which handler
 //   ran before it on its worker. Outside of handlers a state continues as libc defines it.
 //
-// Results that libc keeps per thread already need no code: strsignal, dlerror, inet_ntoa.
+// Results that libc keeps per thread already need no code: inet_ntoa. The definitions are weak: programs
+// in C may define functions of some of these names.
 #include <aliases.h>
 #include <arpa/inet.h>
 #include <grp.h>
@@ -93,19 +94,19 @@ bool fill_result(ResultBuffer& buffer, Fill&& fill) noexcept {
 
 // --- Times -----------------------------------------------------------------------------------------
 
-extern "C" tm* gmtime(const time_t* time) {
+extern "C" [[gnu::weak]] tm* gmtime(const time_t* time) {
     static constinit thread_local tm result{};
     return ::gmtime_r(time, &result);
 }
 
-extern "C" tm* localtime(const time_t* time) {
+extern "C" [[gnu::weak]] tm* localtime(const time_t* time) {
     static constinit thread_local tm result{};
     ::tzset();
     return ::localtime_r(time, &result);
 }
 
 // asctime_r() refuses years beyond 9999, and asctime() does not.
-extern "C" char* asctime(const tm* parts) {
+extern "C" [[gnu::weak]] char* asctime(const tm* parts) {
     static constinit thread_local std::array<char, 128> result{};
     constexpr const char* days[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
     constexpr const char* months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
@@ -127,13 +128,13 @@ extern "C" char* asctime(const tm* parts) {
     return result.data();
 }
 
-extern "C" char* ctime(const time_t* time) { return ::asctime(::localtime(time)); }
+extern "C" [[gnu::weak]] char* ctime(const time_t* time) { return ::asctime(::localtime(time)); }
 
 // --- Entries of databases --------------------------------------------------------------------------
 
 // NW_ENTRY(passwd, getpwnam, (const char* name), (name)): calls getpwnam_r().
 #define NW_ENTRY_AND(Entry, name, parameters, more, ...)                           \
-    extern "C" Entry* name parameters {                                            \
+    extern "C" [[gnu::weak]] Entry* name parameters {                              \
         static thread_local Entry entry{};                                         \
         static thread_local ResultBuffer buffer;                                   \
         Entry* found = nullptr;                                                    \
@@ -175,7 +176,7 @@ NW_HOST(hostent, gethostbyaddr, (const void* address, socklen_t length, int fami
 NW_HOST(netent, getnetbyname, (const char* name), name)
 NW_HOST(netent, getnetbyaddr, (uint32_t address, int family), address, family)
 
-extern "C" mntent* getmntent(FILE* stream) {
+extern "C" [[gnu::weak]] mntent* getmntent(FILE* stream) {
     static thread_local mntent entry{};
     static thread_local ResultBuffer buffer;
     constexpr std::size_t line_bytes_max = 4096;
@@ -187,7 +188,7 @@ extern "C" mntent* getmntent(FILE* stream) {
 
 // NW_TEXT(ttyname, (int file), file): calls ttyname_r().
 #define NW_TEXT(name, parameters, ...)                                                   \
-    extern "C" char* name parameters {                                                   \
+    extern "C" [[gnu::weak]] char* name parameters {                                     \
         static thread_local ResultBuffer buffer;                                         \
         const bool is_filled = fill_result(buffer, [&](char* bytes, std::size_t count) { \
             return ::name##_r(__VA_ARGS__ __VA_OPT__(, ) bytes, count);                  \
@@ -200,23 +201,23 @@ NW_TEXT(ptsname, (int file), file)
 NW_TEXT(getlogin, ())
 
 // libc allocates what it returns for an unknown error.
-extern "C" char* strerror(int code) {
+extern "C" [[gnu::weak]] char* strerror(int code) {
     static constinit thread_local std::array<char, 64> result{};
     return ::strerror_r(code, result.data(), result.size());
 }
 
-extern "C" char* ether_ntoa(const ether_addr* address) {
+extern "C" [[gnu::weak]] char* ether_ntoa(const ether_addr* address) {
     static constinit thread_local std::array<char, 18> result{};
     return ::ether_ntoa_r(address, result.data());
 }
 
-extern "C" ether_addr* ether_aton(const char* text) {
+extern "C" [[gnu::weak]] ether_addr* ether_aton(const char* text) {
     static constinit thread_local ether_addr result{};
     return ::ether_aton_r(text, &result);
 }
 
 // A digit holds six bits. The lowest digit is the first.
-extern "C" char* l64a(long value) {
+extern "C" [[gnu::weak]] char* l64a(long value) {
     static constinit thread_local std::array<char, 7> result{};
     constexpr char digits[] = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     std::size_t count = 0;
@@ -228,12 +229,12 @@ extern "C" char* l64a(long value) {
 
 // Into the caller's buffer, or into the thread's if there is none.
 static constinit auto original_tmpnam = original_of(&::tmpnam, "tmpnam");
-extern "C" char* tmpnam(char* name) {
+extern "C" [[gnu::weak]] char* tmpnam(char* name) {
     static constinit thread_local std::array<char, L_tmpnam> result{};
     return original_tmpnam(name != nullptr ? name : result.data());
 }
 static constinit auto original_inet_nsap_ntoa = original_of(&::inet_nsap_ntoa, "inet_nsap_ntoa");
-extern "C" char* inet_nsap_ntoa(int bytes, const unsigned char* address, char* text) {
+extern "C" [[gnu::weak]] char* inet_nsap_ntoa(int bytes, const unsigned char* address, char* text) {
     static constinit thread_local std::array<char, 3 * 256> result{};
     return original_inet_nsap_ntoa(bytes, address, text != nullptr ? text : result.data());
 }
@@ -242,7 +243,7 @@ extern "C" char* inet_nsap_ntoa(int bytes, const unsigned char* address, char* t
 
 // More digits than these functions write: all before the point of the largest number, and those after.
 #define NW_DIGITS(Real, name, exponent_max)                                                  \
-    extern "C" char* name(Real value, int digits, int* point, int* sign) {                   \
+    extern "C" [[gnu::weak]] char* name(Real value, int digits, int* point, int* sign) {     \
         static thread_local ResultBuffer buffer;                                             \
         constexpr std::size_t bytes_max = exponent_max + 128;                                \
         if (!buffer.grow_to(bytes_max)) return nullptr;                                      \
@@ -259,7 +260,7 @@ NW_DIGITS(long double, qfcvt, LDBL_MAX_10_EXP)
 
 // libc fills one object from the locale of the calling thread: one thread after the other.
 static constinit auto original_localeconv = original_of(&::localeconv, "localeconv");
-extern "C" lconv* localeconv() {
+extern "C" [[gnu::weak]] lconv* localeconv() {
     static constinit thread_local lconv result{};
     static constinit std::mutex mutex;
     const nw::PlatformScope platform;
@@ -318,7 +319,7 @@ mbstate_t* own_state(Conversion conversion) noexcept {
 
 }  // namespace
 
-extern "C" char* strtok(char* text, const char* separators) {
+extern "C" [[gnu::weak]] char* strtok(char* text, const char* separators) {
     States& own = states();
     if (text == nullptr && own.strtok_rest == nullptr)
         nw::interpose::refuse_in_handler(
@@ -394,13 +395,13 @@ static int begin_anew(Conversion conversion) noexcept {
     return 0;
 }
 
-extern "C" int mblen(const char* from, size_t bytes) {
+extern "C" [[gnu::weak]] int mblen(const char* from, size_t bytes) {
     if (from == nullptr) return begin_anew(Conversion::mblen);
     const auto length = static_cast<int>(::mbrlen(from, bytes, own_state(Conversion::mblen)));
     return length < 0 ? -1 : length;
 }
 
-extern "C" int mbtowc(wchar_t* to, const char* from, size_t bytes) {
+extern "C" [[gnu::weak]] int mbtowc(wchar_t* to, const char* from, size_t bytes) {
     if (from == nullptr) return begin_anew(Conversion::mbtowc);
     const auto length = static_cast<int>(::mbrtowc(to, from, bytes, own_state(Conversion::mbtowc)));
     return length < 0 ? -1 : length;

@@ -30,8 +30,7 @@ This page is made from `numa/interpose/libc_functions.txt`. Every function that 
 family. `__X_chk` and `__isoc99_X`, which headers use, are in the class of `X`.
 [Libraries in handlers](../how-to/libraries.md) explains the classes.
 
-Other libraries keep results, too: `crypt()` of libcrypt has one result for the process (legal:
-`crypt_r()` with its data in the LP), and a database that `dbm_open()` opens is a file that no rollback
+Other libraries keep results and files, too: a database that `dbm_open()` opens is a file that no rollback
 restores.
 """
 

@@ -141,7 +141,7 @@ std::string scan(Scan scan_folder) {
     return number(count);
 }
 
-// What a new key of the thread gives back.
+// Returns the value that a new key of the thread gives back.
 template <class Key, class Create, class Set, class Get, class Delete>
 std::string through_key(unsigned which, Create create, Set set, Get get, Delete forget) {
     Key key{};

@@ -57,7 +57,10 @@
 // Some are deprecated.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-extern "C" sighandler_t bsd_signal(int, sighandler_t);  // no header declares it any more
+// No header declares these any more.
+extern "C" sighandler_t bsd_signal(int, sighandler_t);
+extern "C" void setkey(const char*);
+extern "C" void encrypt(char*, int);
 
 namespace nw::test {
 namespace {
@@ -276,6 +279,9 @@ constexpr RefusedCall refused[] = {
     NW_CALL(login),
     NW_CALL(logout),
     NW_CALL(logwtmp),
+    NW_CALL(crypt),
+    NW_CALL(setkey),
+    NW_CALL(encrypt),
     NW_CALL(hcreate),
     NW_CALL(hsearch),
     NW_CALL(hdestroy),

@@ -46,3 +46,9 @@ TEST_CASE("modules: the C library is where its data is, with the identity of its
         identity += static_cast<char>(std::stoi(libc->identity.substr(i, 2), nullptr, 16));
     CHECK(bytes.find(identity) != std::string::npos);
 }
+
+TEST_CASE("modules: a variable is used where the loader had to find the variable") {
+    CHECK(stdout != nullptr);
+    CHECK(is_variable_used("stdout"));
+    CHECK_FALSE(is_variable_used("no_such_variable"));
+}
