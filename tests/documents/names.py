@@ -24,13 +24,7 @@ NOT_OURS = {
     "of OMNeT++": ["getParentModule", "ini", "recordScalar", "repeat"],
     "of SimPy and Python": ["event", "FilterStore", "PriorityResource", "except", "yield"],
     "of commands of Linux": ["chrt", "kill", "taskset"],
-    "of libc and libraries": [
-        "alarm", "chdir", "curl_global_init", "dlclose", "dlerror", "dlopen", "duplocale",
-        "fopen", "fork", "freelocale", "getaddrinfo", "getenv", "gethostbyname", "getpwnam",
-        "gettext", "iconv_open", "localtime", "mktime", "newlocale", "open_memstream", "popen",
-        "posix_spawn", "pthread_create", "pthread_once", "putenv", "rand", "setenv",
-        "setlocale", "setrlimit", "sigaction", "signal", "srand", "strerror", "strftime",
-        "system", "umask", "uselocale"],
+    "of libraries": ["curl_global_init", "signgam"],
     "of C++ and Linux": ["bad_alloc", "libm", "max_map_count", "stdout",
                          "CAP_SYS_NICE"],
 }
@@ -90,6 +84,8 @@ for_users = statistics | words_in("src/include")
 of_others = words_in("src/ross/include", "src/rootsim/include", "src/rootsim/classic_include",
                      "tests/documents/coming_from", "src/ross/program.cpp")
 sources = words_in("src", "numa", "models", "mpi", "jobs", "tests")
+# The functions of libc.
+libc = words_in("numa/interpose/libc_functions.txt")
 sources |= {file.stem for folder in ("src", "numa", "mpi") for file in (CHECKOUT / folder).rglob("*.*pp")}
 sources |= set(re.findall(r"\w+", said_by("ctest", "--test-dir", programs.bin.parent, "--show-only")))
 met = set()
@@ -106,7 +102,7 @@ def check(page):
         name = span.removesuffix("()")
         if page.name.startswith("docs/how-to/") and re.fullmatch("[a-z]{2,}", span):
             met.add(name)
-            if name not in spoken | of_page | FOREIGN:
+            if name not in spoken | of_page | libc | FOREIGN:
                 programs.expect(False, f"{page}: {name} is nowhere in --help, reports, traces, statistics")
             continue
         if not NAME.fullmatch(name) or not re.search(r"_|::|\.|[a-z][A-Z]", name) \
@@ -115,7 +111,7 @@ def check(page):
         counter = FOR_USERS.fullmatch(page.name) and re.fullmatch("[a-z_.]+", name)
         parts = re.split(r"::|\.", name)
         met.update(parts)
-        unknown = set(parts) - (of_page if counter else sources | statistics) - FOREIGN
+        unknown = set(parts) - (of_page if counter else sources | statistics) - libc - FOREIGN
         if unknown:
             programs.expect(False, f"{page}: no {name}" + " in the statistics" * bool(counter))
 
