@@ -21,6 +21,8 @@ for variant in variants:
     rolled_back += run["rolled_back_events"]
     programs.expect(run["digest"] == reference["digest"], f"{' '.join(map(str, variant))}: {run['digest']}")
 programs.expect(rolled_back > 0, f"{rolled_back} events were rolled back")
+done = programs.run("libc_caller", "--check-model=2000")
+programs.expect(done.returncode == 0 and "BROKEN" not in done.stdout, f"--check-model: {done.stdout}")
 
 # A name that DNS may have to answer.
 NOT_CALLED = {"gethostid"}
