@@ -101,7 +101,8 @@ bool is_variable_used(const char* name) {
     return dl_iterate_phdr(
                [](dl_phdr_info* info, std::size_t, void* data) -> int {
                    const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
-                   return path.find("/libm.so") == std::string_view::npos &&
+                   const auto is = [&](const char* file) { return path.find(file) != path.npos; };
+                   return !is("/libm.so") && !is("/libquadmath.so") &&
                           refers_to(*info, static_cast<const char*>(data));
                },
                const_cast<char*>(name)) != 0;

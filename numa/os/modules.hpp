@@ -22,7 +22,8 @@ struct LoadedModule {
 // kernel's page for system calls).
 std::vector<LoadedModule> loaded_modules();
 
-// Whether the program or a library refers to a variable of libm by that name; libm itself does not count.
+// Whether the program or a library refers to a variable of libm by that name. Libraries that write the
+// variable for others do not count: libm, and libquadmath, which all Fortran programs load.
 bool is_variable_used(const char* name);
 
 }  // namespace nw

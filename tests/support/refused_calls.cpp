@@ -165,6 +165,10 @@ constexpr RefusedCall refused[] = {
     NW_CALL(wordexp),
     NW_CALL(posix_spawn),
     NW_CALL(posix_spawnp),
+#if __GLIBC_PREREQ(2, 39)
+    NW_CALL(pidfd_spawn),
+    NW_CALL(pidfd_spawnp),
+#endif
     NW_CALL(execve),
     NW_CALL(execv),
     NW_CALL(execvp),
