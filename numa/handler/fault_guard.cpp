@@ -1,4 +1,5 @@
 #include "numa/handler/fault_guard.hpp"
+#include "numa/handler/signal_scope.hpp"
 
 #include <cxxabi.h>
 #include <pthread.h>
@@ -57,6 +58,7 @@ bool is_our_doing(const siginfo_t& info) noexcept {
 
 // Somebody was there before us, or the signal does what it does by default.
 void pass_on(int signal, siginfo_t* info, void* context) {
+    const SignalScope scope;
     const struct sigaction& former = former_actions[index_of(signal)];
     if ((former.sa_flags & SA_SIGINFO) != 0) {
         former.sa_sigaction(signal, info, context);
@@ -108,7 +110,7 @@ void install_handlers() {
         sigaction(faults[i].signal, nullptr, &present);
         if ((present.sa_flags & SA_SIGINFO) != 0 && present.sa_sigaction == on_fault) continue;
         former_actions[i] = present;
-        sigaction(faults[i].signal, &action, nullptr);
+        install_in_handler_mode(faults[i].signal, action);
     }
 }
 
@@ -135,6 +137,14 @@ struct ExceptionGlobals {
 };
 
 }  // namespace
+
+constinit thread_local bool installs_in_handler_mode = false;
+
+void install_in_handler_mode(int signal, const struct sigaction& action) noexcept {
+    installs_in_handler_mode = true;
+    sigaction(signal, &action, nullptr);
+    installs_in_handler_mode = false;
+}
 
 void abandon_handler(const char* what) noexcept {
     FaultGuard* const guard = handler_call.guard.load(std::memory_order_relaxed);

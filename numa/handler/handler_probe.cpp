@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "numa/handler/heap_scope.hpp"
+#include "numa/handler/signal_scope.hpp"
 #include "numa/os/libc_code.hpp"
 
 namespace nw {
@@ -35,6 +36,7 @@ bool is_in_libc([[maybe_unused]] const ucontext_t& context) noexcept {
 void HandlerProbe::on_signal(int signal, siginfo_t* info, void* context) {
     HandlerProbe* const probe = own_probe;
     if (probe == nullptr || info->si_code != SI_TKILL) {
+        const SignalScope scope;
         if ((former_action.sa_flags & SA_SIGINFO) != 0)
             former_action.sa_sigaction(signal, info, context);
         else if (former_action.sa_handler != SIG_DFL && former_action.sa_handler != SIG_IGN)
@@ -74,7 +76,7 @@ void HandlerProbe::adopt_thread() {
             action.sa_sigaction = on_signal;
             action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
             sigemptyset(&action.sa_mask);
-            sigaction(probe_signal, &action, nullptr);
+            install_in_handler_mode(probe_signal, action);
         }
     }
     const std::lock_guard lock(mutex_);

@@ -1,9 +1,7 @@
 #include "numa/handler/warm_up.hpp"
 
-#include <stdio_ext.h>
-#include <unistd.h>
+#include <execinfo.h>
 
-#include <cstdio>
 #include <ctime>
 #include <cwchar>
 #include <exception>
@@ -15,20 +13,36 @@
 #include "numa/handler/eternal_locale.hpp"
 #include "numa/handler/heap_scope.hpp"
 
+extern "C" {
+
+// Exported by glibc, declared by no header.
+void _IO_doallocbuf(FILE* stream);
+void _IO_wdoallocbuf(FILE* stream);
+void _IO_wsetb(FILE* stream, wchar_t* begin, wchar_t* end, int is_allocated);
+void _IO_list_lock();
+void _IO_list_unlock();
+FILE* _IO_iter_begin();
+FILE* _IO_iter_end();
+FILE* _IO_iter_next(FILE* iterator);
+FILE* _IO_iter_file(FILE* iterator);
+
+}  // extern "C"
+
 namespace nw {
 namespace {
 
-// stdio gives a stream its buffer at the first write. A stream that has one, or that somebody set
-// up, stays as it is.
-void give_buffer(std::FILE* stream, char* buffer, std::size_t bytes) {
-    if (__fbufsize(stream) != 0) return;
-    const bool terminal = ::isatty(::fileno(stream)) != 0;
-    std::setvbuf(stream, buffer, terminal ? _IOLBF : _IOFBF, bytes);
+void give_buffers_to_all_streams() noexcept {
+    _IO_list_lock();
+    for (FILE* i = _IO_iter_begin(); i != _IO_iter_end(); i = _IO_iter_next(i))
+        give_buffers(_IO_iter_file(i));
+    _IO_list_unlock();
 }
 
 void warm_up_process() {
-    static char out_buffer[BUFSIZ];
-    give_buffer(stdout, out_buffer, sizeof out_buffer);
+    give_buffers_to_all_streams();
+    // libc loads libgcc_s for it.
+    void* frame = nullptr;
+    static_cast<void>(::backtrace(&frame, 1));
     // Reads the time-zone file.
     const std::time_t epoch = 0;
     std::tm broken_down{};
@@ -40,6 +54,15 @@ void warm_up_process() {
 }
 
 }  // namespace
+
+void give_buffers(std::FILE* stream) noexcept {
+    _IO_doallocbuf(stream);
+    if (stream->_mode >= 0) _IO_wdoallocbuf(stream);
+}
+
+void take_wide_buffer(std::FILE* stream) noexcept {
+    if (stream != nullptr && stream->_mode == 0) _IO_wsetb(stream, nullptr, nullptr, 0);
+}
 
 void warm_up() {
     const PlatformScope platform;

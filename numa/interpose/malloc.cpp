@@ -32,6 +32,7 @@
 #include "numa/interpose/allocate.hpp"
 #include "numa/interpose/decide.hpp"
 #include "numa/interpose/original.hpp"
+#include "numa/os/libc_code.hpp"
 #include "numa/region/shared_arena.hpp"
 
 extern "C" {
@@ -51,6 +52,15 @@ using nw::interpose::is_for_setup;
 
 // Otherwise nobody would ask for the memory of setup().
 const bool serves_setup = (SharedArena::serve(), true);
+
+// The heap that the caller's memory comes from; null: libc's. The loader allocates in a handler at the
+// first use of a library's thread-local storage, or of a function. It keeps that memory.
+nw::LpHeap* heap_of(const void* caller) noexcept {
+    nw::LpHeap* const heap = nw::current_heap;
+    if (heap != nullptr && nw::loader_code.contains(caller)) [[unlikely]]
+        return nullptr;
+    return heap;
+}
 
 void* or_no_memory(void* address) noexcept {
     if (address == nullptr) [[unlikely]]
@@ -126,7 +136,7 @@ void free_outside(void* address, const void* caller) noexcept {
 extern "C" {
 
 void* malloc(std::size_t bytes) {
-    nw::LpHeap* const heap = nw::current_heap;
+    nw::LpHeap* const heap = heap_of(__builtin_return_address(0));
     if (heap == nullptr) {
         void* const shared = from_arena(bytes, nw::chunk_alignment, __builtin_return_address(0));
         return shared != nullptr ? shared : __libc_malloc(bytes);
@@ -144,7 +154,7 @@ void free(void* address) {
 }
 
 void* calloc(std::size_t count, std::size_t bytes) {
-    nw::LpHeap* const heap = nw::current_heap;
+    nw::LpHeap* const heap = heap_of(__builtin_return_address(0));
     std::size_t total = 0;
     if (__builtin_mul_overflow(count, bytes, &total)) return or_no_memory(nullptr);
     if (heap == nullptr) {

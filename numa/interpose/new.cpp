@@ -37,9 +37,10 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
     return retry_allocate(bytes, alignment);
 }
 
-void* allocate_nothrow(std::size_t bytes, std::size_t alignment) noexcept {
+template <class Allocate>
+void* or_null(Allocate&& allocate_it) noexcept {
     try {
-        return allocate(bytes, alignment);
+        return allocate_it();
     } catch (const std::bad_alloc&) {
         return nullptr;
     }
@@ -73,28 +74,42 @@ using std::align_val_t;
 using std::nothrow_t;
 using std::size_t;
 
-void* operator new(size_t n) { return allocate(n, 0); }
-void* operator new[](size_t n) { return allocate(n, 0); }
-void* operator new(size_t n, const nothrow_t&) noexcept { return allocate_nothrow(n, 0); }
-void* operator new[](size_t n, const nothrow_t&) noexcept { return allocate_nothrow(n, 0); }
-void* operator new(size_t n, align_val_t a) { return allocate(n, bytes_of(a)); }
-void* operator new[](size_t n, align_val_t a) { return allocate(n, bytes_of(a)); }
-void* operator new(size_t n, align_val_t a, const nothrow_t&) noexcept {
-    return allocate_nothrow(n, bytes_of(a));
+// Weak: a program may define operators of its own. As the standard says, the forms that it does not define
+// call those that it does.
+#define NW_OPERATOR [[gnu::weak]]
+
+NW_OPERATOR void* operator new(size_t n) { return allocate(n, 0); }
+NW_OPERATOR void* operator new(size_t n, align_val_t a) { return allocate(n, bytes_of(a)); }
+NW_OPERATOR void* operator new[](size_t n) { return operator new(n); }
+NW_OPERATOR void* operator new[](size_t n, align_val_t a) { return operator new(n, a); }
+NW_OPERATOR void* operator new(size_t n, const nothrow_t&) noexcept {
+    return or_null([&] { return operator new(n); });
 }
-void* operator new[](size_t n, align_val_t a, const nothrow_t&) noexcept {
-    return allocate_nothrow(n, bytes_of(a));
+NW_OPERATOR void* operator new[](size_t n, const nothrow_t&) noexcept {
+    return or_null([&] { return operator new[](n); });
+}
+NW_OPERATOR void* operator new(size_t n, align_val_t a, const nothrow_t&) noexcept {
+    return or_null([&] { return operator new(n, a); });
+}
+NW_OPERATOR void* operator new[](size_t n, align_val_t a, const nothrow_t&) noexcept {
+    return or_null([&] { return operator new[](n, a); });
 }
 
-void operator delete(void* p) noexcept { release(p); }
-void operator delete[](void* p) noexcept { release(p); }
-void operator delete(void* p, size_t) noexcept { release(p); }
-void operator delete[](void* p, size_t) noexcept { release(p); }
-void operator delete(void* p, const nothrow_t&) noexcept { release(p); }
-void operator delete[](void* p, const nothrow_t&) noexcept { release(p); }
-void operator delete(void* p, align_val_t) noexcept { release(p); }
-void operator delete[](void* p, align_val_t) noexcept { release(p); }
-void operator delete(void* p, size_t, align_val_t) noexcept { release(p); }
-void operator delete[](void* p, size_t, align_val_t) noexcept { release(p); }
-void operator delete(void* p, align_val_t, const nothrow_t&) noexcept { release(p); }
-void operator delete[](void* p, align_val_t, const nothrow_t&) noexcept { release(p); }
+NW_OPERATOR void operator delete(void* p) noexcept { release(p); }
+NW_OPERATOR void operator delete(void* p, align_val_t) noexcept { release(p); }
+NW_OPERATOR void operator delete[](void* p) noexcept { operator delete(p); }
+NW_OPERATOR void operator delete[](void* p, align_val_t a) noexcept { operator delete(p, a); }
+NW_OPERATOR void operator delete(void* p, size_t) noexcept { operator delete(p); }
+NW_OPERATOR void operator delete[](void* p, size_t) noexcept { operator delete[](p); }
+NW_OPERATOR void operator delete(void* p, const nothrow_t&) noexcept { operator delete(p); }
+NW_OPERATOR void operator delete[](void* p, const nothrow_t&) noexcept { operator delete[](p); }
+NW_OPERATOR void operator delete(void* p, size_t, align_val_t a) noexcept { operator delete(p, a); }
+NW_OPERATOR void operator delete[](void* p, size_t, align_val_t a) noexcept {
+    operator delete[](p, a);
+}
+NW_OPERATOR void operator delete(void* p, align_val_t a, const nothrow_t&) noexcept {
+    operator delete(p, a);
+}
+NW_OPERATOR void operator delete[](void* p, align_val_t a, const nothrow_t&) noexcept {
+    operator delete[](p, a);
+}

@@ -14,6 +14,7 @@
 #include <libintl.h>
 #include <netdb.h>
 #include <netinet/ether.h>
+#include <pthread.h>
 #include <pwd.h>
 #include <regex.h>
 #include <rpc/netdb.h>
@@ -21,6 +22,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -222,6 +224,12 @@ extern "C" int getlogin_in_platform_mode(char* buffer, size_t bytes) {
 NW_IN_PLATFORM_MODE(char*, cuserid, (char* name), (name))
 NW_IN_PLATFORM_MODE(int, ether_hostton, (const char* host, ether_addr* address), (host, address))
 NW_IN_PLATFORM_MODE(int, ether_ntohost, (char* host, const ether_addr* address), (host, address))
+
+// --- Values of the thread --------------------------------------------------------------------------
+
+// libc allocates a table for the keys from 32 on.
+NW_IN_PLATFORM_MODE(int, pthread_setspecific, (pthread_key_t key, const void* value), (key, value))
+NW_IN_PLATFORM_MODE(int, tss_set, (tss_t key, void* value), (key, value))
 
 // --- What is called at the end, or at fork() -------------------------------------------------------
 

@@ -54,9 +54,6 @@ NW_REFUSED(char*, strfry, (char* text), (text), true, NW_RANDOM("strfry"))
 
 // --- The environment, folders, limits --------------------------------------------------------------
 
-#define NW_PROCESS(name) \
-    NW_LINE(name, "changes the whole process", "before the run, or in on_process_start()")
-
 NW_REFUSED(int, setenv, (const char* name, const char* value, int replace), (name, value, replace),
            true, NW_PROCESS("setenv"))
 NW_REFUSED(int, unsetenv, (const char* name), (name), true, NW_PROCESS("unsetenv"))
@@ -72,25 +69,12 @@ NW_REFUSED(int, setrlimit64, (__rlimit_resource_t what, const rlimit64* limit), 
 
 // --- Signals ---------------------------------------------------------------------------------------
 
-NW_REFUSED(sighandler_t, signal, (int number, sighandler_t action), (number, action), true,
-           NW_PROCESS("signal"))
-NW_REFUSED(int, sigaction, (int number, const struct sigaction* wanted, struct sigaction* present),
-           (number, wanted, present), wanted != nullptr, NW_PROCESS("sigaction"))
 NW_REFUSED(int, sigprocmask, (int how, const sigset_t* wanted, sigset_t* present),
            (how, wanted, present), wanted != nullptr, NW_PROCESS("sigprocmask"))
 NW_REFUSED(int, pthread_sigmask, (int how, const sigset_t* wanted, sigset_t* present),
            (how, wanted, present), wanted != nullptr, NW_PROCESS("pthread_sigmask"))
 NW_REFUSED(int, sigaltstack, (const stack_t* wanted, stack_t* present), (wanted, present),
            wanted != nullptr, NW_PROCESS("sigaltstack"))
-extern "C" sighandler_t bsd_signal(int, sighandler_t);  // no header declares it any more
-NW_REFUSED(sighandler_t, bsd_signal, (int number, sighandler_t action), (number, action), true,
-           NW_PROCESS("bsd_signal"))
-NW_REFUSED(sighandler_t, ssignal, (int number, sighandler_t action), (number, action), true,
-           NW_PROCESS("ssignal"))
-NW_REFUSED(sighandler_t, sysv_signal, (int number, sighandler_t action), (number, action), true,
-           NW_PROCESS("sysv_signal"))
-NW_REFUSED(sighandler_t, sigset, (int number, sighandler_t action), (number, action), true,
-           NW_PROCESS("sigset"))
 NW_REFUSED(int, sigignore, (int number), (number), true, NW_PROCESS("sigignore"))
 NW_REFUSED(int, sighold, (int number), (number), true, NW_PROCESS("sighold"))
 NW_REFUSED(int, sigrelse, (int number), (number), true, NW_PROCESS("sigrelse"))
@@ -105,12 +89,6 @@ NW_REFUSED(int, timer_create, (clockid_t clock, sigevent* event, timer_t* timer)
 NW_REFUSED(unsigned, alarm, (unsigned seconds), (seconds), true, NW_PROCESS("alarm"))
 NW_REFUSED(int, setitimer, (__itimer_which_t which, const itimerval* wanted, itimerval* present),
            (which, wanted, present), true, NW_PROCESS("setitimer"))
-
-// A handler of signals calls these; it must not be the first, for whom they are looked up.
-[[maybe_unused]] static const bool signals_are_known =
-    (original_signal.function(), original_sigaction.function(), original_pthread_sigmask.function(),
-     original_sigset.function(), original_sighold.function(), original_sigrelse.function(),
-     original_sigignore.function(), true);
 
 // --- Threads and processes -------------------------------------------------------------------------
 
@@ -145,10 +123,6 @@ NW_REFUSED(int, mq_notify, (mqd_t queue, const sigevent* event), (queue, event),
 NW_REFUSED(int, thrd_create, (thrd_t * thread, thrd_start_t body, void* data), (thread, body, data),
            true, NW_OWN_THREAD("thrd_create"))
 
-#define NW_CHILD(name)                                                           \
-    NW_LINE(name, "makes a process, or replaces this one, and cannot be undone", \
-            "child processes before the run or in finished()")
-
 NW_REFUSED(pid_t, fork, (), (), true, NW_CHILD("fork"))
 NW_REFUSED(pid_t, _Fork, (), (), true, NW_CHILD("_Fork"))
 NW_REFUSED(int, execveat,
@@ -160,8 +134,6 @@ NW_REFUSED(int, forkpty, (int* file, char* name, const termios* terminal, const 
 NW_REFUSED(int, wordexp, (const char* words, wordexp_t* result, int flags), (words, result, flags),
            true, NW_CHILD("wordexp"))
 NW_REFUSED(int, system, (const char* command), (command), command != nullptr, NW_CHILD("system"))
-NW_REFUSED(FILE*, popen, (const char* command, const char* mode), (command, mode), true,
-           NW_CHILD("popen"))
 NW_REFUSED(int, daemon, (int keep_folder, int keep_files), (keep_folder, keep_files), true,
            NW_CHILD("daemon"))
 NW_REFUSED(int, posix_spawn,
@@ -192,6 +164,13 @@ NW_REFUSED(int, execvpe, (const char* file, char* const* arguments, char* const*
            (file, arguments, environment), true, NW_CHILD("execvpe"))
 NW_REFUSED(int, fexecve, (int file, char* const* arguments, char* const* environment),
            (file, arguments, environment), true, NW_CHILD("fexecve"))
+
+// A signal handler calls these functions, and must not be the first: that would look them up.
+[[maybe_unused]] static const bool signals_are_known =
+    (original_pthread_sigmask.function(), original_sigprocmask.function(),
+     original_sighold.function(), original_sigrelse.function(), original_sigignore.function(),
+     original_setitimer.function(), original_alarm.function(), original_ualarm.function(),
+     original_fork.function(), true);
 
 namespace {
 

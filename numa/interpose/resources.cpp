@@ -2,7 +2,7 @@
 // rollback cannot open or close them again, so a handler closes whatever it opens; one that does not has
 // failed, and the engine closes it (runtime_state.hpp). What stands behind them is libc's.
 //
-// A stream that is opened elsewhere gets its buffer at once, lest its first write in a handler makes one.
+// A stream that is opened elsewhere gets its buffers at once (warm_up.hpp).
 #include <dirent.h>
 #include <iconv.h>
 #include <mntent.h>
@@ -15,10 +15,9 @@
 
 #include "numa/handler/heap_scope.hpp"
 #include "numa/handler/runtime_state.hpp"
+#include "numa/handler/warm_up.hpp"
 #include "numa/interpose/original.hpp"
 #include "numa/interpose/refuse.hpp"
-
-extern "C" void _IO_doallocbuf(FILE* stream);
 
 namespace {
 
@@ -31,6 +30,7 @@ constinit auto original_freopen64 = original_of(&::freopen64, "freopen64");
 constinit auto original_fdopen = original_of(&::fdopen, "fdopen");
 constinit auto original_fmemopen = original_of(&::fmemopen, "fmemopen");
 constinit auto original_fopencookie = original_of(&::fopencookie, "fopencookie");
+constinit auto original_popen = original_of(&::popen, "popen");
 constinit auto original_tmpfile = original_of(&::tmpfile, "tmpfile");
 constinit auto original_tmpfile64 = original_of(&::tmpfile64, "tmpfile64");
 constinit auto original_open_memstream = original_of(&::open_memstream, "open_memstream");
@@ -86,8 +86,18 @@ void free_addresses(void* addresses) { original_freeaddrinfo(static_cast<addrinf
 template <class Open>
 FILE* open_stream(Open&& open) noexcept {
     FILE* const stream = open_for(open, static_cast<FILE*>(nullptr), close_stream);
-    if (stream != nullptr && nw::current_heap == nullptr) _IO_doallocbuf(stream);
+    if (stream != nullptr && nw::current_heap == nullptr) nw::give_buffers(stream);
     return stream;
+}
+
+// Not in a handler whose deeds may be undone.
+template <class Reopen>
+FILE* reopen_stream(FILE* stream, Reopen&& reopen) noexcept {
+    const nw::PlatformScope platform;
+    nw::take_wide_buffer(stream);
+    FILE* const reopened = reopen();
+    if (reopened != nullptr) nw::give_buffers(reopened);
+    return reopened;
 }
 
 }  // namespace
@@ -108,6 +118,10 @@ FILE* fmemopen(void* buffer, size_t bytes, const char* mode) {
 }
 FILE* fopencookie(void* cookie, const char* mode, cookie_io_functions_t functions) {
     return open_stream([&] { return original_fopencookie(cookie, mode, functions); });
+}
+[[gnu::weak]] FILE* popen(const char* command, const char* mode) {
+    nw::interpose::refuse_in_handler(NW_CHILD("popen"));
+    return open_stream([&] { return original_popen(command, mode); });
 }
 FILE* tmpfile() {
     return open_stream([&] { return original_tmpfile(); });
@@ -134,7 +148,12 @@ FILE* setmntent(const char* path, const char* mode) {
 }
 int endmntent(FILE* stream) {
     return close_for(
-        stream, [&] { return original_endmntent(stream); }, 1);
+        stream,
+        [&] {
+            nw::take_wide_buffer(stream);
+            return original_endmntent(stream);
+        },
+        1);
 }
 
 DIR* opendir(const char* path) {
@@ -162,17 +181,22 @@ int catclose(nl_catd catalog) {
 #define NW_REOPENING(name) NW_LINE(name, "changes a stream of the whole process", "fopen()")
 FILE* freopen(const char* path, const char* mode, FILE* stream) {
     nw::interpose::refuse_in_handler(NW_REOPENING("freopen"));
-    return original_freopen(path, mode, stream);
+    return reopen_stream(stream, [&] { return original_freopen(path, mode, stream); });
 }
 FILE* freopen64(const char* path, const char* mode, FILE* stream) {
     nw::interpose::refuse_in_handler(NW_REOPENING("freopen64"));
-    return original_freopen64(path, mode, stream);
+    return reopen_stream(stream, [&] { return original_freopen64(path, mode, stream); });
 }
 
 // Its buffers may be the LP's, made by the handler's first write: free() finds out.
 int fclose(FILE* stream) {
     return close_for(
-        stream, [&] { return original_fclose(stream); }, EOF);
+        stream,
+        [&] {
+            nw::take_wide_buffer(stream);
+            return original_fclose(stream);
+        },
+        EOF);
 }
 
 iconv_t iconv_open(const char* to, const char* from) {

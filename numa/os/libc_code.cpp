@@ -9,6 +9,9 @@
 #include <link.h>
 
 namespace nw {
+
+constinit CodeRange loader_code;
+
 namespace {
 
 class LibcCode {
@@ -40,6 +43,7 @@ class LibcCode {
             const std::uintptr_t begin = library->dlpi_addr + segment.p_vaddr;
             code.ranges_[static_cast<std::size_t>(code.count_++)] = {begin,
                                                                      begin + segment.p_memsz};
+            if (name.starts_with("ld-linux")) loader_code = {begin, segment.p_memsz};
         }
         return 0;
     }

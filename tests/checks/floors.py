@@ -56,7 +56,7 @@ FOREIGN = {
     "src/file": ["fmt/*", "fcntl.h", "sys/file.h", "sys/stat.h", "unistd.h"],
     "numa/os": ["fmt/*", "numa.h", "numaif.h", "hwloc.h", "linux/futex.h", "linux/perf_event.h", "sys/*", "sched.h", "unistd.h", "fcntl.h",
                 "malloc.h", "link.h", "signal.h"],
-    "numa/handler": ["cxxabi.h", "pthread.h", "setjmp.h", "signal.h", "stdio_ext.h", "ucontext.h",
+    "numa/handler": ["cxxabi.h", "execinfo.h", "pthread.h", "setjmp.h", "signal.h", "ucontext.h",
                      "unistd.h"],
     "numa/region": ["unistd.h"],
     "numa/heap": [],

@@ -353,7 +353,7 @@ constexpr PlainCall of_lp[] = {
          return through_key<pthread_key_t>(which, ::__pthread_key_create, ::pthread_setspecific,
                                            ::pthread_getspecific, ::pthread_key_delete);
      }},
-    {"tss_create tss_delete",
+    {"tss_create tss_set tss_delete",
      [](unsigned which) {
          return through_key<tss_t>(which, ::tss_create, ::tss_set, ::tss_get, ::tss_delete);
      }},

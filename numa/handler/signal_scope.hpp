@@ -1,0 +1,33 @@
+// In which mode a signal handler runs that interrupts a handler of the model.
+#pragma once
+
+#include <atomic>
+#include <csignal>
+
+#include "numa/handler/fault_guard.hpp"
+#include "numa/handler/heap_scope.hpp"
+
+namespace nw {
+
+// Around a signal handler of the program, which may interrupt a handler of the model: what it does is not
+// the model's doing. Inside the scope the thread is in platform mode and in_handler() is false.
+class SignalScope {
+  public:
+    SignalScope() noexcept : interrupted_(handler_call.guard.load(std::memory_order_relaxed)) {
+        handler_call.guard.store(nullptr, std::memory_order_relaxed);
+    }
+    ~SignalScope() { handler_call.guard.store(interrupted_, std::memory_order_relaxed); }
+    SignalScope(const SignalScope&) = delete;
+    SignalScope& operator=(const SignalScope&) = delete;
+
+  private:
+    const PlatformScope platform_;
+    FaultGuard* interrupted_;
+};
+
+// Installs a signal handler that answers for the model's handler, and so is entered in its mode. The
+// interposer enters all others in a SignalScope.
+void install_in_handler_mode(int signal, const struct sigaction& action) noexcept;
+extern constinit thread_local bool installs_in_handler_mode;
+
+}  // namespace nw
