@@ -34,24 +34,26 @@ char** arguments = nullptr;
     arguments = words;
 }
 
-// A program with words of its own puts ours behind "--"; else all are ours.
+// The words before "--" are the program's. Without "--" these are the words before the first that begins with it.
 std::span<char*> words_typed() {
     return std::span(arguments, static_cast<std::size_t>(argument_count))
         .subspan(argument_count > 0 ? 1 : 0);
 }
-auto dashes() {
+auto end_of_own_words() {
     const auto typed = words_typed();
+    const auto dashes = std::find_if(typed.begin(), typed.end(), [](const char* word) {
+        return std::string_view(word) == "--";
+    });
+    if (dashes != typed.end()) return dashes;
     return std::find_if(typed.begin(), typed.end(),
-                        [](const char* word) { return std::string_view(word) == "--"; });
+                        [](const char* word) { return std::string_view(word).starts_with("--"); });
 }
-std::vector<std::string> own_words() {
-    const auto typed = words_typed();
-    return dashes() == typed.end() ? std::vector<std::string>()
-                                   : std::vector<std::string>(typed.begin(), dashes());
-}
+std::vector<std::string> own_words() { return {words_typed().begin(), end_of_own_words()}; }
 std::vector<std::string> options_typed() {
     const auto typed = words_typed();
-    return {dashes() == typed.end() ? typed.begin() : dashes() + 1, typed.end()};
+    auto first = end_of_own_words();
+    if (first != typed.end() && std::string_view(*first) == "--") ++first;
+    return {first, typed.end()};
 }
 
 std::optional<simulation_configuration> configuration;

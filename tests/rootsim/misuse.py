@@ -38,7 +38,8 @@ refusals.refused(2, ["dispatcher", "must be set"], "rootsim_misuse", "none", "--
 refusals.refused(2, ["there must be a configuration"], "rootsim_misuse", "null", "--")
 # There is no run yet that it could end.
 refusals.accepted("rootsim_misuse", "early", "--", "--until", 5)
-refusals.refused(2, ["past: unexpected"], "rootsim_misuse", "past")
+refusals.refused(3, ["in the past"], "rootsim_misuse", "past")
+refusals.refused(2, ["stray: unexpected"], "rootsim_misuse", "past", "--until", 5, "stray")
 refusals.accepted("rootsim_misuse", "--until", 5)
 refusals.accepted("rootsim_misuse", "nothing", "--", "--until", 5)
 

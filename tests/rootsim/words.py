@@ -27,4 +27,9 @@ other = programs.run(*MODEL[:-5], "-ce", 25000, "--restart", checkpoint)
 programs.expect(other.returncode == 2 and "what the model reads of the command line" in other.stderr, f"others are refused: {other.stderr}")
 done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, cwd=programs.work)
 programs.expect((done.returncode, digest()) == (0, reference), f"it ends as without a stop: {done.stderr}")
+
+# A model for version 3 is given the words before the first one that begins with "--".
+for options in ([], ["--engine", "sequential"]):
+    run = programs.run("rootsim_ferries", 2, 50, 1000, *options)
+    programs.expect(run.returncode == 0, f"2 50 1000 {' '.join(options)}: {run.stderr}")
 programs.leave()
