@@ -10,6 +10,7 @@
 // cache miss; the target stands there so that its LP can be prefetched without touching the event.
 #pragma once
 
+#include <cmath>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -35,6 +36,12 @@ struct EventBound {
         return a.time != b.time ? a.time < b.time : a.generation < b.generation;
     }
 };
+
+// The least bound beyond those that are equal to `bound`. After the last generation comes the next time.
+inline EventBound just_after(const EventBound& bound) noexcept {
+    if (bound.generation == UINT32_MAX) return {std::nextafter(bound.time, time_infinity)};
+    return {bound.time, bound.generation + 1};
+}
 
 // Between one priority and the next there is room for a chain of zero delays; a longer one goes on into the next.
 inline constexpr unsigned chain_bits = 18;
@@ -81,6 +88,9 @@ inline bool before(const A& a, const B& b) noexcept {
 
 // Before every event at that time or later.
 inline EventKey start_of(VirtualTime time) noexcept { return {time, 0, 0, 0}; }
+inline EventKey start_of(const EventBound& bound) noexcept {
+    return {bound.time, bound.generation, 0, 0};
+}
 
 inline bool operator==(const EventKey& a, const EventKey& b) noexcept {
     return a.time == b.time && a.generation == b.generation && a.sender == b.sender &&

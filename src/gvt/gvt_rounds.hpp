@@ -28,6 +28,8 @@ struct GvtResult {
     VirtualTime window = time_infinity;
     std::uint32_t generations = 1;  // how many may run, at GVT itself beyond `generation`
     Contribution sums;
+
+    EventBound bound() const noexcept { return {gvt, generation}; }
 };
 
 class GvtRounds {

@@ -74,9 +74,9 @@ void refuse_event(const Event& event, std::span<const EventTypeInfo> legal) {
 
 void chain_too_long(VirtualTime now) {
     throw ModelError(
-        fmt::format("a chain of 2^32 events at one time, {}, each with no delay after "
-                    "the one before; legal: a delay now and then",
-                    now));
+        fmt::format("a chain of events at time {}, each with no delay after the one before, is too "
+                    "long; legal: at most 2^32 - P * 2^{} of them after an event of priority P",
+                    now, chain_bits));
 }
 
 void drawn_too_much() {

@@ -41,7 +41,7 @@ struct HistoryEntry {
     EventRecord* event;
     EventRecord*
         sent;  // chain by next_sent: events sent to LPs that this worker owned at the time.
-               // Valid until GVT passes the entry; below GVT nobody may follow it.
+               // Valid until GVT, with its generation, passes the event.
     SideEffect* side_effects;
     std::uint32_t random_used;  // blocks of random numbers
     std::uint32_t sent_count;   // all sends, including those beyond the end of the run

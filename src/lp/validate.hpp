@@ -16,7 +16,7 @@ struct LpExpectations {
     std::uint32_t payload_bytes_max = 0;
     VirtualTime gvt = 0;
     VirtualTime safe_before = 0;  // events before it may have left no entry
-    // The bound of the last commit: what was sent by entries before it may be freed already.
+    // Events before it are irrevocable: what they sent may be freed already.
     EventKey final_before{};
     // Chains of rollbacks are being worked off: events in histories may be marked as cancelled.
     bool is_cancelling = false;

@@ -104,6 +104,7 @@ void Worker::on_gvt() {
     core_.epochs.learn(result.sums);
     NW_CHECK(result.gvt >= core_.gvt);
     core_.gvt = result.gvt;
+    core_.irrevocable_before = result.bound();
     run_what_is_certain(result.sums);
     if (core_.self.worker == 0) report_progress(result);
     switch (standstill_.phase()) {

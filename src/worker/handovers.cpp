@@ -73,6 +73,7 @@ void Handovers::part_senders(const std::vector<std::uint32_t>& new_workers) {
         const std::uint32_t here = core_.plan.partition.position(lp.id).group;
         for (History::Ordinal p = lp.committed; p != lp.history.tail(); ++p) {
             HistoryEntry& entry = core_.entry_at(lp, p);
+            if (entry.event->bound() < core_.irrevocable_before) continue;
             for (EventRecord** link = &entry.sent; *link != nullptr;) {
                 EventRecord& sent = **link;
                 if (new_workers[core_.plan.partition.position(sent.target).group] ==

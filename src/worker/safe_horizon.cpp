@@ -13,10 +13,6 @@ bool may_commit_at_once(const RunPlan& plan) noexcept {
     return !plan.config.keep_safe_events && plan.config.check_rollback == 0 && !plan.commits_late();
 }
 
-EventBound next_generation(const EventBound& bound) noexcept {
-    return {bound.time, bound.generation + 1};
-}
-
 }  // namespace
 
 SafeHorizon::SafeHorizon(WorkerCore& core)
@@ -27,7 +23,7 @@ SafeHorizon::SafeHorizon(WorkerCore& core)
 EventBound SafeHorizon::beyond(const GvtResult& result) const noexcept {
     const EventBound lookahead_on = result.gvt + core_.plan.rules.lookahead;
     if (!core_.plan.knows_arrivals()) return lookahead_on;
-    return std::max(lookahead_on, next_generation({result.gvt, result.generation}));
+    return std::max(lookahead_on, just_after(result.bound()));
 }
 
 void SafeHorizon::on_gvt(const GvtResult& result, bool groups_move) noexcept {
@@ -36,10 +32,10 @@ void SafeHorizon::on_gvt(const GvtResult& result, bool groups_move) noexcept {
 }
 
 bool SafeHorizon::is_reached(const GvtResult& result) noexcept {
-    const EventBound gvt(result.gvt, result.generation);
+    const EventBound gvt = result.bound();
     if (!is_fixed_) {
         is_fixed_ = true;
-        fixed_at_ = is_alone_ ? next_generation(core_.lead) : beyond(result);
+        fixed_at_ = is_alone_ ? just_after(core_.lead) : beyond(result);
         if (!is_on_) fixed_at_ = gvt;
         core_.safe_before = std::min(core_.safe_before, fixed_at_);
     }

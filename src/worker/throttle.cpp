@@ -14,7 +14,7 @@ void Throttle::on_gvt(const GvtResult& result, VirtualTime safe) noexcept {
         std::max(core_.gvt + result.window, std::nextafter(core_.gvt, time_infinity));
     horizon_ = std::min(core_.plan.until, std::max(window, safe));
     generations_ = result.generations;
-    generation_limit_ = result.generation + result.generations;
+    generation_limit_ = std::uint64_t{result.generation} + result.generations;
     quota_ = unlimited;
 }
 

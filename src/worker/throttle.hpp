@@ -62,7 +62,7 @@ class Throttle {
     WorkerCore& core_;
     VirtualTime horizon_ = 0;             // events before it may be executed now
     std::uint32_t generations_ = 1;       // the last that may run beyond GVT
-    std::uint32_t generation_limit_ = 1;  // at GVT itself
+    std::uint64_t generation_limit_ = 1;  // at GVT itself
     std::uint32_t quota_ = unlimited;     // events that may still be executed before the next GVT
 };
 

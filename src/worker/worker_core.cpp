@@ -34,7 +34,7 @@ void WorkerCore::drop_history(Group& group, LpRecord& lp) {
     if (keeper.saves_states(lp)) keeper.drop_past(lp, group.heap);
 }
 
-LpExpectations WorkerCore::expectations(const EventKey& final_before,
+LpExpectations WorkerCore::expectations(const EventKey& committed_before,
                                         bool is_cancelling) const noexcept {
     // Who has learnt of a new GVT before this worker may have handed over what is final up to there.
     const bool there_is_news = rank.gvt().done() != epochs.seen();
@@ -42,18 +42,18 @@ LpExpectations WorkerCore::expectations(const EventKey& final_before,
             .payload_bytes_max = static_cast<std::uint32_t>(plan.rules.payload_bytes_max),
             .gvt = there_is_news ? rank.gvt().result().gvt : gvt,
             .safe_before = safe_before.time,
-            .final_before = final_before,
+            .final_before = std::max(committed_before, start_of(irrevocable_before)),
             .is_cancelling = is_cancelling};
 }
 
 // The words of a check that fails say which LP it was.
-void WorkerCore::check_change(const LpRecord& lp, const EventKey& final_before,
+void WorkerCore::check_change(const LpRecord& lp, const EventKey& committed_before,
                               bool is_cancelling) {
     const PlatformScope platform;
     ErrorContext& here = error_context();
     here.lp = lp.id;
     here.time = lp.last_key.time;
-    const LpExpectations known = expectations(final_before, is_cancelling);
+    const LpExpectations known = expectations(committed_before, is_cancelling);
     if (walks.count_change())
         validate_whole(lp, known);
     else

@@ -58,10 +58,11 @@ struct WorkerCore {
     inline void count_time(const LpRecord& lp, EventType type, Clock::time_point start,
                            Clock::time_point end);
 
-    // For the paranoid preset (base/paranoid.hpp): the LP has changed. `final_before`: the bound of the
+    // For the paranoid preset (base/paranoid.hpp): the LP has changed. `committed_before`: the bound of the
     // last commit.
-    void check_change(const LpRecord& lp, const EventKey& final_before, bool is_cancelling = false);
-    LpExpectations expectations(const EventKey& final_before,
+    void check_change(const LpRecord& lp, const EventKey& committed_before,
+                      bool is_cancelling = false);
+    LpExpectations expectations(const EventKey& committed_before,
                                 bool is_cancelling = false) const noexcept;
 
     Rank& rank;
@@ -70,7 +71,11 @@ struct WorkerCore {
     const std::uint32_t stride;  // bytes of a history entry
 
     std::vector<Group*> groups;
-    VirtualTime gvt = 0;        // as this worker knows it
+    VirtualTime gvt = 0;  // as this worker knows it
+    // GVT with its generation. An event before it is irrevocable, and what the event sent may have been executed
+    // and freed: HistoryEntry::sent of such an event must not be followed. Commit goes by time alone, so
+    // that histories contain such events.
+    EventBound irrevocable_before{0};
     EventBound lead{0};         // of the event that was executed last
     EventBound safe_before{0};  // events before it are executed for good: safe_horizon.hpp
     Clock::time_point now{};    // of this turn

@@ -141,6 +141,71 @@ TEST_CASE("without a lookahead what lies at GVT itself is executed for good") {
     CHECK(safe_of({.ranks = 1, .workers = 3}) == 0);
 }
 
+// Events at whole times, each followed by a chain of zero delays between LPs that the state draws.
+struct Hop {
+    std::uint32_t left;
+};
+class Chain final : public PlainStateProcess<std::uint64_t> {
+  public:
+    explicit Chain(LpId) {}
+    void on_start(Context& context) override { context.schedule(context.self(), 1, 0, Hop{hops}); }
+    void on_event(Context& context, const Event& event) override {
+        const auto [left] = event.payload<Hop>();
+        state = state * 6364136223846793005u + left + 1;
+        const LpId next{static_cast<std::uint32_t>((state >> 33) % context.lps())};
+        if (left > 0)
+            context.schedule(next, 0, 0, Hop{left - 1});
+        else
+            context.schedule(next, 1, 0, Hop{hops});
+    }
+
+  private:
+    static constexpr std::uint32_t hops = 12;
+};
+
+// An entry of GVT's own time and of an earlier generation is irrevocable and not yet committed. Another LP may have
+// executed and freed what it sent.
+TEST_CASE("groups change workers while GVT stands at the time of a chain of zero delays") {
+    Setup setup;
+    setup.lps = 100;
+    setup.until = 20;
+    setup.payload_bytes_max = sizeof(Hop);
+    setup.process = process<Chain>();
+    Config config;
+    config.engine = EngineKind::timewarp;
+    config.lps_per_group = 1;
+    config.gvt_interval_ms = 0;
+    config.state_saving_interval = 1;
+    config.rebind_seconds = 0;
+    const auto digest_alone = [&] {
+        SteppedRun run(setup, config, {.ranks = 1, .workers = 1}, 1);
+        run.run();
+        return run.digest();
+    }();
+    Counters counters;
+    for (std::uint64_t seed = 1; seed <= nw::test::effort(60); ++seed) {
+        INFO("seed " << seed);
+        Dice dice(seed);
+        config.rebind_seconds = 0.0005;
+        config.check_rebind = dice.chance(0.5) ? 0.2 : 0.9;
+        config.window_mode = dice.chance(0.5) ? WindowMode::off : WindowMode::automatic;
+        const std::uint32_t gvt_events[] = {0, 1, 20};
+        config.gvt_interval_events = gvt_events[dice.below(3)];
+        if (dice.chance(0.3)) config.check_interrupt = 0.05;
+        SteppedRun run(setup, config,
+                       {.ranks = 1,
+                        .workers = 2 + static_cast<std::uint32_t>(dice.below(2)),
+                        .laziness = dice.chance(0.5) ? 0.3 : 0},
+                       seed);
+        run.run();
+        REQUIRE(run.digest() == digest_alone);
+        counters.add(run.counters());
+    }
+    CHECK(counters[Counter::groups_moved] > 0);
+    CHECK(counters[Counter::safe_events] > 0);
+    CHECK(counters[Counter::rollbacks] > 0);
+}
+
 TEST_CASE("the same seed gives the same schedule, step for step") {
     Dice dice(7);
     SteppedCase drawn = draw_stepped_case(dice);
