@@ -1,4 +1,4 @@
-// What an engine gives so that its runs can be saved: run_saver.hpp.
+// What an engine gives so that its runs can be saved (run_saver.hpp), and how it stops for that or for a signal.
 #pragma once
 
 #include <chrono>
@@ -14,6 +14,11 @@ class SectionWriter;
 struct AddressRange;
 struct SavedPart;
 struct SavedTrack;
+
+// A run stops between two virtual times: an interrupted run has then committed exactly the events before its end
+// time. So long it waits for the end of the events at one time, since a chain of zero delays may have no end; then it
+// stops amid them. All of a stop should take less than two seconds.
+inline constexpr std::chrono::milliseconds stop_patience(500);
 
 // A worker whose groups are saved. Thread: its own.
 class SavedWorker {

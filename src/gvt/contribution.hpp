@@ -50,6 +50,10 @@ struct Contribution {
     std::uint64_t stop = 0;             // a signal number, if the user wants an orderly end
     std::uint64_t save = 0;             // 1 if the run is to be saved now (--checkpoint)
     std::uint64_t move = 0;             // 1 if groups are to move between ranks now
+    // Once the worker has learnt of such a request: a bound beyond every event that it has executed irrevocably.
+    EventBound irrevocable_before{0};
+    std::uint64_t splits_time =
+        0;  // 1 if the run may stand still between two generations of one time
     // Of a rank, from one of its workers: nanoseconds of committed work a second of a worker, and the same
     // of the rank that has most.
     std::uint64_t load = 0;
@@ -84,6 +88,8 @@ struct Contribution {
         stop = std::max(stop, other.stop);
         save = std::max(save, other.save);
         move = std::max(move, other.move);
+        irrevocable_before = std::max(irrevocable_before, other.irrevocable_before);
+        splits_time = std::max(splits_time, other.splits_time);
         load += other.load;
         load_most = std::max(load_most, other.load_most);
         events_ahead = std::min(events_ahead, other.events_ahead);

@@ -174,6 +174,7 @@ class ConservativeRun final : private SavedRank {
             result.reason = EndReason::interrupted;
             // If the run was saved, RunSaver has set it.
             if (!run_.plan.config.save.on()) result.signal = sums().stop;
+            if (sums().executed > 0 && sums().earliest <= sums().last_time) note_split_time(result);
         } else {
             result.reason = sums().dropped ? EndReason::until : EndReason::no_events;
         }

@@ -2,6 +2,7 @@
 // Smallest key first, executed for good. Between two batches of events it may be saved.
 
 #include <barrier>
+#include <cmath>
 #include <exception>
 
 #include "base/meter_marks.hpp"
@@ -9,6 +10,7 @@
 #include "engine/engines.hpp"
 #include "engine/handler_watch.hpp"
 #include "engine/run_saver.hpp"
+#include "engine/saved_worker.hpp"
 #include "engine/worker_start.hpp"
 #include "inorder/in_order_executor.hpp"
 #include "numa/region/shared_arena.hpp"
@@ -104,7 +106,16 @@ class SequentialRun final : private SavedWorker, private SavedRank {
             executor_.hand_over_output(executor_.last_time());
             report_progress(now);
         }
+        if (!is_over() && checked_ == nullptr) finish_time();
         return is_over();
+    }
+
+    // An interrupted run has executed all events of a time or none. A chain of zero delays may have no end.
+    void finish_time() {
+        const VirtualTime next = std::nextafter(executor_.last_time(), time_infinity);
+        const auto end = Clock::now() + stop_patience;
+        while (executor_.next_time() < next && !executor_.all_ended() && Clock::now() < end)
+            executor_.run(next, events_per_look);
     }
 
     // --- Saving ---
@@ -144,6 +155,9 @@ class SequentialRun final : private SavedWorker, private SavedRank {
         } else if (executor_.next_time() < until) {
             result.reason = EndReason::interrupted;
             result.end_time = executor_.next_time();
+            if (tally_.counters[Counter::executed_events] > 0 &&
+                result.end_time == executor_.last_time())
+                note_split_time(result);
         } else {
             const bool ran_dry = !executor_.dropped_beyond_end();
             result.reason = ran_dry ? EndReason::no_events : EndReason::until;

@@ -1,6 +1,7 @@
 #include "inorder/window_worker.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,8 @@ namespace {
 constexpr std::uint64_t batch_events = 2048;
 // Where there are other ranks: a reduction takes as long as some hundred events.
 constexpr std::uint64_t batch_events_of_ranks = 256;
+
+constexpr std::chrono::milliseconds cut_interval_max(200);
 
 }  // namespace
 
@@ -45,6 +48,10 @@ bool WindowWorker::turn(Clock::time_point now) {
     is_expecting_ = rank_.net_step();
     bool worked = learn(now);
     if (finished()) return true;
+    if (is_cut_overdue(now)) {
+        cut(now);
+        return true;
+    }
     if (execute(now)) return true;
     // Not in the turn that executed: `now` is from before that, and the cut's time is measured.
     if (reached_ >= cut_at_ && !has_cut()) {
@@ -82,19 +89,38 @@ bool WindowWorker::learn(Clock::time_point now) {
     if (self_ == 0) report(sums, now);
     meter_phase<MeterPhase::mail>();
     attempt([&] { executor_.fetch_mail(); });
-    if (ending_ || (sums.earliest >= rank_.plan().until && !sums.failed())) {
+    if (ending_ == Ending::catching_up || (sums.earliest >= rank_.plan().until && !sums.failed())) {
         end_or_pause(sums);
-    } else if (sums.is_last()) {
-        ending_ = true;
-        cut_at_ = horizon_;
+    } else if (ending_ == Ending::stopping || sums.is_last()) {
+        begin_ending(sums, now);
     } else {
         attempt([&] { begin_window(sums.earliest, sums.overlap, now); });
     }
     return true;
 }
 
+// After a failure all that is before the horizon is executed: an earlier event may fail, too.
+void WindowWorker::begin_ending(const WindowSums& sums, Clock::time_point now) {
+    if (ending_ == Ending::none && !sums.failed()) {
+        ending_ = Ending::stopping;
+        ending_since_ = now;
+        horizon_ = reached_;
+    } else {
+        const VirtualTime latest =
+            sums.failed() ? std::max(sums.last_time, sums.failed_at.time) : sums.last_time;
+        if (ending_ == Ending::stopping) horizon_ = std::nextafter(latest, time_infinity);
+        ending_ = Ending::catching_up;
+    }
+    cut_at_ = horizon_;
+}
+
+// A chain of zero delays that an LP sends to itself may have no end.
+bool WindowWorker::is_out_of_patience(Clock::time_point now) const noexcept {
+    return ending_ == Ending::catching_up && now - ending_since_ > stop_patience && !rank_.failed();
+}
+
 void WindowWorker::end_or_pause(const WindowSums& sums) {
-    ending_ = false;
+    ending_ = Ending::none;
     paused_ = rank_.plan().config.save.on() && !sums.failed() && sums.earliest < rank_.plan().until;
     finished_ = !paused_;
     if (paused_) attempt([&] { executor_.hand_over_all_output(horizon_); });
@@ -127,14 +153,24 @@ void WindowWorker::begin_window(VirtualTime earliest, double overlap, Clock::tim
             "makes a difference there",
             earliest, lookahead));
     if (measures_) overlap_.on_result(now, (horizon - horizon_) / lookahead);
+    window_began_ = now;
     horizon_ = horizon;
     cut_at_ = horizon - overlap * (horizon - earliest);
     if (!(cut_at_ > earliest)) cut_at_ = horizon;  // rounding
 }
 
+// Requests to stop and to save go round with the cuts, and a window may last for hours.
+bool WindowWorker::is_cut_overdue(Clock::time_point now) const noexcept {
+    return ending_ == Ending::none && !has_cut() && now - window_began_ > cut_interval_max;
+}
+
 bool WindowWorker::execute(Clock::time_point now) {
     const VirtualTime bound = has_cut() ? horizon_ : cut_at_;
     if (reached_ >= bound) return false;
+    if (is_out_of_patience(now)) {
+        reached_ = bound;
+        return false;
+    }
     meter_phase<MeterPhase::execute>();
     const std::uint64_t batch = rank_.plan().ranks == 1 ? batch_events : batch_events_of_ranks;
     std::uint64_t executed = 0;

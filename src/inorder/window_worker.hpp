@@ -65,11 +65,14 @@ class WindowWorker final : public SavedWorker {
     void attempt(Step&& step) noexcept;
     bool learn(Clock::time_point now);
     void begin_window(VirtualTime earliest, double overlap, Clock::time_point now);
+    bool is_cut_overdue(Clock::time_point now) const noexcept;
     bool execute(Clock::time_point now);
     void cut(Clock::time_point now);
     void note_idle(Clock::time_point now);
     void report(const WindowSums& sums, Clock::time_point now);
+    void begin_ending(const WindowSums& sums, Clock::time_point now);
     void end_or_pause(const WindowSums& sums);
+    bool is_out_of_patience(Clock::time_point now) const noexcept;
     bool has_cut() const noexcept { return cut_ != seen_; }
     bool is_first() const noexcept { return self_ == 0 && rank_.id() == 0; }
 
@@ -81,13 +84,18 @@ class WindowWorker final : public SavedWorker {
 
     std::uint32_t cut_ = first_window;   // the window that is cut next
     std::uint32_t seen_ = first_window;  // the window whose result is learnt next
+    Clock::time_point window_began_{};
     Clock::time_point waiting_since_{};  // for the result of the window that is cut
     bool has_warned_ = false;            // of it
     VirtualTime reached_ = 0;            // everything before is executed
     VirtualTime cut_at_ = 0;
     VirtualTime horizon_ = 0;  // everything before may be executed
     bool failed_ = false;      // it executes nothing more
-    bool ending_ = false;      // what there is up to the horizon is executed, and no more
+    // On the way to a standstill. First every worker stops where it is; then each executes up to the latest time
+    // at which any of them has executed something, so that all have executed the same part of the run.
+    enum class Ending : std::uint8_t { none, stopping, catching_up };
+    Ending ending_ = Ending::none;
+    Clock::time_point ending_since_{};
     bool finished_ = false;
     bool is_expecting_ = false;  // the network may have more for the next turn
     double asleep_seconds_ = 0;  // having nothing to do

@@ -151,6 +151,14 @@ struct RunResult {
     std::vector<std::string> notices;                // one line each: what fell back and why
 };
 
+// Requires: the run was interrupted. Some of the events at its end time are final, and others are not.
+inline void note_split_time(RunResult& result) {
+    result.notices.push_back(
+        "the run was stopped amid the events of one virtual time, which did not come to their end; "
+        "the "
+        "digest is that of no other run (does a chain of events with zero delay have no end?)");
+}
+
 // Each figure of a result: visit(FigureInfo or Unlisted, how ranks combine it, the figure). What else the
 // statistics have is made from several figures or from options (results/statistics.cpp).
 template <class Visitor, class Result>

@@ -333,6 +333,7 @@ class TimeWarpRun final : private SavedRank {
         if (result.reason == EndReason::interrupted && !run_.plan.config.save.on())
             result.signal = static_cast<int>(rank_.gvt().result().sums.stop);
         result.end_time = workers_[0]->end_time();
+        if (workers_[0]->splits_time()) note_split_time(result);
         if (result.end_time != time_infinity) return;
         result.end_time = 0;
         for (const auto& worker : workers_)

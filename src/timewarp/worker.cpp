@@ -123,12 +123,14 @@ void Worker::advance(const GvtResult& result) {
     // Asked for by everybody in the same round, and granted in the same one.
     const bool is_to_stop =
         (result.sums.stop != 0 || result.sums.save != 0 || result.sums.move != 0) &&
-        safe_horizon_.is_reached(result);
+        safe_horizon_.may_stand_still(result);
     outboxes_.on_gvt();
     safe_horizon_.on_gvt(result, handovers_->are_planned());
     throttle_.on_gvt(result, core_.safe_before.time);
     plan_quota(result);
-    const bool is_over = ending_.on_gvt(result, committer_, is_to_stop);
+    const bool is_over =
+        ending_.on_gvt(result, committer_,
+                       is_to_stop ? std::optional(safe_horizon_.stop_bound(result)) : std::nullopt);
     if (is_over) {
         committer_.begin(ending_.final_bound());
         standstill_.begin_end();
@@ -215,6 +217,8 @@ void Worker::cut() {
     slot.stop = static_cast<std::uint64_t>(core_.rank.stop_signal());
     slot.save = standstill_.is_save_due() ? 1 : 0;
     slot.move = standstill_.is_move_due() ? 1 : 0;
+    slot.irrevocable_before = safe_horizon_.irrevocable_before();
+    slot.splits_time = safe_horizon_.splits_time() ? 1 : 0;
     core_.rank.gvt().arrive(core_.self.worker);
     const std::uint32_t interval = core_.plan.config.gvt_interval_events;
     if (interval > 0) suggests_round_at_ = core_.counters[Counter::executed_events] + interval;

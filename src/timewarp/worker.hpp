@@ -144,6 +144,7 @@ class alignas(64) Worker final : private detail::EventSink,
     void add_most_rolled_back_lps(std::vector<RolledBackLp>& lps) const;
     EndReason end_reason() const noexcept { return ending_.reason(); }
     VirtualTime end_time() const noexcept { return ending_.time(); }
+    bool splits_time() const noexcept { return ending_.splits_time(); }
     VirtualTime last_committed_time() const noexcept { return committer_.last_committed_time(); }
     std::int64_t balance() const noexcept { return core_.epochs.balance(); }
 

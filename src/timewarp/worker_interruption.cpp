@@ -58,6 +58,7 @@ EventBound Worker::first_put_aside() const noexcept {
 // A rollback may take others of them back, too; those are pending or gone afterwards.
 template <class Condition>
 void Worker::take_back_put_aside(Condition&& is_meant) {
+    core_.expect_earlier_events();
     const std::vector<EventRecord*> events = put_aside_;
     for (EventRecord* event : events) {
         if (std::find(put_aside_.begin(), put_aside_.end(), event) == put_aside_.end()) continue;

@@ -21,7 +21,8 @@ namespace nw {
 
 void Worker::begin_pause(const GvtResult& result) {
     const Contribution& asked = result.sums;
-    standstill_.begin_pause({result.gvt, result.generation, 0, 0},
+    // GVT with its generation: it never goes back, so that nothing before it may be taken back.
+    standstill_.begin_pause(start_of(result.bound()),
                             {.save = asked.save != 0 || asked.stop != 0, .move = asked.move != 0});
     const EventKey& bound = standstill_.bound();
     const std::uint64_t rolled_back = core_.counters[Counter::rolled_back_events];

@@ -23,15 +23,19 @@ Ending::Ending(WorkerCore& core)
       knows_end_(core.plan.kinds.has_end_condition() && core.plan.is_alone()),
       reason_(EndReason::until) {}
 
+bool Ending::splits_time() const noexcept {
+    return reason_ == EndReason::interrupted && final_bound_.generation > 0;
+}
+
 void Ending::end_interrupted(VirtualTime at) noexcept {
-    reason_ = EndReason::interrupted;
-    time_ = at;
+    end(EndReason::interrupted, at, start_of(at));
 }
 
 void Ending::add(const Group& group) noexcept { lps_not_ended_ += not_ended(group); }
 void Ending::remove(const Group& group) noexcept { lps_not_ended_ -= not_ended(group); }
 
-bool Ending::on_gvt(const GvtResult& result, const Committer& committer, bool may_stop) {
+bool Ending::on_gvt(const GvtResult& result, const Committer& committer,
+                    std::optional<EventBound> stop_bound) {
     const VirtualTime until = core_.plan.until;
     EventKey bound = start_of(core_.gvt);
     if (core_.plan.kinds.has_end_condition()) {
@@ -48,9 +52,8 @@ bool Ending::on_gvt(const GvtResult& result, const Committer& committer, bool ma
         return end(ran_dry ? EndReason::no_events : EndReason::until, until,
                    start_of(time_infinity));
     }
-    if (may_stop && result.sums.stop != 0 && !core_.plan.config.save.on()) {
-        // What was executed for good at GVT itself.
-        if (!core_.plan.commits_late()) bound.generation = result.generation;
+    if (stop_bound && result.sums.stop != 0 && !core_.plan.config.save.on()) {
+        if (!core_.plan.commits_late()) bound = start_of(*stop_bound);
         return end(EndReason::interrupted, bound.time, bound);
     }
     final_bound_ = bound;

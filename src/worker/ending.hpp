@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "worker/worker_core.hpp"
 
@@ -23,8 +24,9 @@ class Ending {
     explicit Ending(WorkerCore& core);
 
     // A new GVT is known. Returns whether the run ends with it; then all workers are told the same.
-    // `may_stop`: it may also end here because the user wants it to.
-    bool on_gvt(const GvtResult& result, const Committer& committer, bool may_stop);
+    // `stop_bound`: the run may also end there, because the user wants it to.
+    bool on_gvt(const GvtResult& result, const Committer& committer,
+                std::optional<EventBound> stop_bound);
     // The same while all workers are about to stand still: only an end condition can end the run.
     bool on_gvt_while_pausing(const GvtResult& result);
     // Requires: one of the two was called for this round. What is before it may be committed.
@@ -43,6 +45,8 @@ class Ending {
 
     EndReason reason() const noexcept { return reason_; }
     VirtualTime time() const noexcept { return time_; }  // up to which the run came
+    // The run was interrupted when some of the events at that time were final, and others were not.
+    bool splits_time() const noexcept;
 
     // --- what a GVT round is told ---
 

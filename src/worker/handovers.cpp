@@ -90,6 +90,7 @@ void Handovers::part_senders(const std::vector<std::uint32_t>& new_workers) {
 }
 
 void Handovers::take_over() {
+    core_.expect_earlier_events();
     TraceTurn trace(core_.trace);
     trace.begin();
     std::size_t taken = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/saved_worker.hpp"
 #include "gvt/gvt_rounds.hpp"
 #include "plan/run_plan.hpp"
 
@@ -27,24 +28,48 @@ EventBound SafeHorizon::beyond(const GvtResult& result) const noexcept {
 }
 
 void SafeHorizon::on_gvt(const GvtResult& result, bool groups_move) noexcept {
-    if (!is_on_ || is_alone_ || is_fixed_ || groups_move) return;
+    if (!is_on_ || is_alone_ || stage_ != Stage::running || groups_move) return;
     core_.safe_before = std::max(core_.safe_before, beyond(result));
+    core_.safe_before_most = core_.safe_before;
 }
 
-bool SafeHorizon::is_reached(const GvtResult& result) noexcept {
-    const EventBound gvt = result.bound();
-    if (!is_fixed_) {
-        is_fixed_ = true;
-        fixed_at_ = is_alone_ ? just_after(core_.lead) : beyond(result);
-        if (!is_on_) fixed_at_ = gvt;
-        core_.safe_before = std::min(core_.safe_before, fixed_at_);
+bool SafeHorizon::may_stand_still(const GvtResult& result) noexcept {
+    switch (stage_) {
+        case Stage::running:
+            stage_ = Stage::drawn_in;
+            asked_at_ = core_.now;
+            core_.safe_before =
+                std::min(core_.safe_before, just_after(std::max(core_.lead, core_.farthest)));
+            return false;
+        case Stage::drawn_in:
+            stage_ = Stage::agreed;
+            agreed_before_ = result.sums.irrevocable_before;
+            core_.safe_before = std::min(core_.safe_before_most, agreed_before_);
+            break;
+        case Stage::agreed:
+            break;
     }
-    return !(gvt < fixed_at_);
+    if (result.sums.splits_time != 0) return !(result.bound() < agreed_before_);
+    const bool is_whole = agreed_before_.generation == 0;
+    return is_whole ? result.gvt >= agreed_before_.time : result.gvt > agreed_before_.time;
+}
+
+EventBound SafeHorizon::stop_bound(const GvtResult& result) const noexcept {
+    const EventBound whole(result.gvt);
+    return whole < agreed_before_ ? result.bound() : whole;
+}
+
+EventBound SafeHorizon::irrevocable_before() const noexcept {
+    return stage_ == Stage::running ? EventBound{0} : core_.safe_before;
+}
+
+bool SafeHorizon::splits_time() const noexcept {
+    return stage_ == Stage::agreed && core_.now - asked_at_ > stop_patience;
 }
 
 void SafeHorizon::resume() noexcept {
-    is_fixed_ = false;
-    if (is_on_ && is_alone_) core_.safe_before = time_infinity;
+    stage_ = Stage::running;
+    if (is_on_ && is_alone_) core_.safe_before = core_.safe_before_most = time_infinity;
 }
 
 }  // namespace nw

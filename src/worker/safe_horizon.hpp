@@ -14,6 +14,8 @@
 // Owner: Worker. Thread: the worker's.
 #pragma once
 
+#include <cstdint>
+
 #include "worker/worker_core.hpp"
 
 namespace nw {
@@ -28,21 +30,34 @@ class SafeHorizon {
     // arrive late; the next round comes when it has arrived.
     void on_gvt(const GvtResult& result, bool groups_move) noexcept;
 
-    // From the round on that asks for it the horizon stays where it is. Returns whether GVT has come to it:
-    // then nothing beyond GVT has been executed for good, and the run can stand still there. All workers
-    // say so with the same round.
-    bool is_reached(const GvtResult& result) noexcept;
+    // A round was learnt that asks the run to stand still. Returns whether it can stand still at
+    // stop_bound(): then no worker has executed anything irrevocably from there on. All workers return the same.
+    //
+    // With the first such round each worker draws its horizon in to where it is. The next round gives the latest of
+    // these places, at most as far as the fastest worker has come, and not a lookahead further. GVT must
+    // come to that place, and beyond its time, so that the run stops at a whole time. In a chain of zero delays
+    // that does not end there is none: after some patience the run stops between two generations.
+    bool may_stand_still(const GvtResult& result) noexcept;
+    // Events before it are final. Requires: may_stand_still(result).
+    EventBound stop_bound(const GvtResult& result) const noexcept;
     // After the run stood still.
     void resume() noexcept;
 
+    // What the worker contributes to a round.
+    EventBound irrevocable_before() const noexcept;
+    bool splits_time() const noexcept;
+
   private:
-    WorkerCore& core_;  // its safe_before is changed here alone
+    enum class Stage : std::uint8_t { running, drawn_in, agreed };
+
     EventBound beyond(const GvtResult& result) const noexcept;
 
+    WorkerCore& core_;  // its safe_before is changed here alone
     const bool is_on_;
     const bool is_alone_;
-    bool is_fixed_ = false;
-    EventBound fixed_at_{0};
+    Stage stage_ = Stage::running;
+    EventBound agreed_before_{0};  // of all workers: what is irrevocable is before it
+    WorkerCore::Clock::time_point asked_at_{};
 };
 
 }  // namespace nw

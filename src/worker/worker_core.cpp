@@ -41,7 +41,7 @@ LpExpectations WorkerCore::expectations(const EventKey& committed_before,
     return {.keeping = keeper.rules(),
             .payload_bytes_max = static_cast<std::uint32_t>(plan.rules.payload_bytes_max),
             .gvt = there_is_news ? rank.gvt().result().gvt : gvt,
-            .safe_before = safe_before.time,
+            .safe_before = safe_before_most.time,
             .final_before = std::max(committed_before, start_of(irrevocable_before)),
             .is_cancelling = is_cancelling};
 }

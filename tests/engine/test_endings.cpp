@@ -1,6 +1,7 @@
 // Goal: a run ends where it should. With can_end() exactly after the event at which the last LP
 // agrees, whatever the engine does meanwhile; on a signal soon, in order, with a prefix of the
 // events committed.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -236,6 +237,68 @@ TEST_CASE("a signal ends a run in order: what is committed is the sequential run
     }
 }
 
+// At each whole time a chain of zero delays: between LPs where there is no lookahead, else of each LP with itself.
+template <bool between_lps>
+class WaveProcess final : public LogicalProcess {
+  public:
+    static constexpr double lookahead = between_lps ? 0 : 1;
+
+    explicit WaveProcess(LpId) {}
+    void on_start(Context& context) override { context.schedule(context.self(), 1, 0); }
+    void on_event(Context& context, const Event& event) override {
+        const auto hop = event.type();
+        if (context.self() == LpId{3} && context.now() > 20 && hop == 2) pressed = SIGINT;
+        const auto place = static_cast<std::uint32_t>(context.random().below(context.lps()));
+        if (hop == hops)
+            context.schedule(LpId{place}, 1, 0);
+        else
+            context.schedule(between_lps ? LpId{place} : context.self(), 0,
+                             static_cast<EventType>(hop + 1));
+    }
+
+  private:
+    static constexpr EventType hops = 4;
+};
+
+TEST_CASE("a signal amid the events of one time ends the run between two times") {
+    for (int attempt = 0; attempt < 5; ++attempt) {
+        for (const EngineKind engine : all_engines) {
+            for (const std::uint32_t workers : {1u, 2u, 3u}) {
+                Config config = wild_config(engine);
+                if (engine != EngineKind::sequential) config.workers = workers;
+                config.window_mode = attempt % 2 == 0 ? WindowMode::automatic : WindowMode::off;
+                check_interrupted<WaveProcess<false>>(config);
+                if (engine != EngineKind::conservative)
+                    check_interrupted<WaveProcess<true>>(config);
+            }
+        }
+    }
+}
+
+// LPs that send to nobody else.
+class LonelyProcess final : public LogicalProcess {
+  public:
+    static constexpr double lookahead = 1e300;
+
+    explicit LonelyProcess(LpId) {}
+    void on_start(Context& context) override { context.schedule(context.self(), 1, 0); }
+    void on_event(Context& context, const Event&) override {
+        if (context.self() == LpId{3} && context.now() > 20) pressed = SIGINT;
+        context.schedule(context.self(), 1, 0);
+    }
+};
+
+TEST_CASE("a signal does not wait for a lookahead of virtual time") {
+    for (const EngineKind engine : all_engines) {
+        for (const std::uint32_t workers : {1u, 2u}) {
+            Config config = wild_config(engine);
+            if (engine != EngineKind::sequential) config.workers = workers;
+            config.until = 1e6;
+            check_interrupted<LonelyProcess>(config);
+        }
+    }
+}
+
 // Never comes beyond time 1.
 class ChainProcess final : public LogicalProcess {
   public:
@@ -265,6 +328,12 @@ TEST_CASE(
             const RunResult result = run_model(model, config, pressed);
             CHECK(static_cast<int>(result.reason) == static_cast<int>(EndReason::interrupted));
             CHECK(result.end_time == 1);
+            const auto says_so = [](const std::string& notice) {
+                return notice.find("amid the events of one virtual time") != std::string::npos;
+            };
+            // With the past of all events the run goes back to the start of that time.
+            CHECK(std::count_if(result.notices.begin(), result.notices.end(), says_so) ==
+                  (keeps ? 0 : 1));
         }
     }
 }
