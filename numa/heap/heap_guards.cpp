@@ -21,8 +21,6 @@ struct Head {
 static_assert(sizeof(Head) == chunk_alignment);
 
 constexpr std::size_t guard_bytes = 32;
-// What is handed out must lie in the first 64 KiB of a block's segment.
-constexpr std::size_t alignment_max = span_bytes / 4;
 constexpr std::byte guard_byte{0xFB};
 
 std::uint32_t mark_of(std::uint64_t bytes, std::uint32_t data_offset) noexcept {

@@ -34,6 +34,9 @@ class HeapGuards {
         Use& operator=(const Use&) = delete;
     };
 
+    // What is handed out must lie in the first 64 KiB of a block's segment.
+    static constexpr std::size_t alignment_max = span_bytes / 4;
+
     // As those of LpHeap. alignment 0: the usual.
     static void* allocate(LpHeap& heap, std::size_t bytes, std::size_t alignment) noexcept;
     static void* allocate_zeroed(LpHeap& heap, std::size_t bytes) noexcept;

@@ -44,7 +44,7 @@ LargeBlocks* LargeBlocks::create(PlatformHeap& platform) noexcept {
 
 void* LargeBlocks::allocate(LpHeap& owner, StateSpans& spans, PlatformHeap& platform,
                             std::size_t bytes, std::size_t alignment) noexcept {
-    if (bytes > PTRDIFF_MAX || alignment > alignment_max) return nullptr;
+    if (bytes > bytes_max || alignment > alignment_max) return nullptr;
     const std::size_t capacity = quarter_step_bytes(std::max(bytes, small_chunk_max + 1));
     std::uint32_t i = take_lowest(capacity, alignment);
     if (i == no_block) i = add(owner, spans, platform, capacity, alignment);

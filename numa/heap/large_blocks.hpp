@@ -19,6 +19,8 @@ namespace nw {
 class LargeBlocks {
   public:
     static constexpr std::size_t alignment_max = span_bytes / 2;
+    // No heap has more, whatever the number of groups and the memory mode.
+    static constexpr std::size_t bytes_max = region_bytes_wanted;
 
     // All throw nothing; nullptr when the slot is full.
     static LargeBlocks* create(PlatformHeap& platform) noexcept;

@@ -22,23 +22,38 @@ inline auto outside_of(LpHeap& heap, Use&& use) noexcept {
     return result;
 }
 
+// After a request that the heap has refused. A request that no heap can ever serve is refused as libc refuses it.
+// What else is refused depends on the layout (groups, memory cap, what other LPs hold), and a handler that copes
+// with it would do something else on another layout: the event has failed, whatever its handler would do.
+[[gnu::cold, gnu::noinline]] void fail_unless_impossible(std::size_t bytes,
+                                                         std::size_t alignment) noexcept;
+
+inline void* checked(void* address, std::size_t bytes, std::size_t alignment) noexcept {
+    if (address == nullptr) [[unlikely]]
+        fail_unless_impossible(bytes, alignment);
+    return address;
+}
+
 inline void* allocate_from(LpHeap& heap, std::size_t bytes) noexcept {
-    return outside_of(heap, [&] {
+    void* const address = outside_of(heap, [&] {
         return heap_guards_on ? HeapGuards::allocate(heap, bytes, 0) : heap.allocate(bytes);
     });
+    return checked(address, bytes, 0);
 }
 inline void* allocate_aligned_from(LpHeap& heap, std::size_t alignment,
                                    std::size_t bytes) noexcept {
-    return outside_of(heap, [&] {
+    void* const address = outside_of(heap, [&] {
         return heap_guards_on ? HeapGuards::allocate(heap, bytes, alignment)
                               : heap.allocate_aligned(alignment, bytes);
     });
+    return checked(address, bytes, alignment);
 }
 inline void* allocate_zeroed_from(LpHeap& heap, std::size_t bytes) noexcept {
-    return outside_of(heap, [&] {
+    void* const address = outside_of(heap, [&] {
         return heap_guards_on ? HeapGuards::allocate_zeroed(heap, bytes)
                               : heap.allocate_zeroed(bytes);
     });
+    return checked(address, bytes, 0);
 }
 
 // Whether what `caller`, a code address, asks for in platform mode is to come from the arena of

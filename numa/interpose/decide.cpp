@@ -12,6 +12,8 @@
 #include "numa/handler/heap_fault.hpp"
 #include "numa/handler/heap_scope.hpp"
 #include "numa/handler/thread_end.hpp"
+#include "numa/heap/heap_guards.hpp"
+#include "numa/heap/large_blocks.hpp"
 #include "numa/heap/lp_heap.hpp"
 #include "numa/interpose/allocate.hpp"
 #include "numa/os/libc_code.hpp"
@@ -76,6 +78,13 @@ void post_or_stop(HeapFault fault, const char* what) noexcept {
 
 }  // namespace
 
+void fail_unless_impossible(std::size_t bytes, std::size_t alignment) noexcept {
+    const std::size_t alignment_max =
+        heap_guards_on ? HeapGuards::alignment_max : LargeBlocks::alignment_max;
+    if (in_handler() && bytes <= LargeBlocks::bytes_max && alignment <= alignment_max)
+        abandon_handler(words_where_memory_ends);
+}
+
 bool may_free_libc_memory(const void* return_address, const void* function) noexcept {
     if (libc_frees_excused()) return true;
     return is_libc_code(return_address) &&
@@ -127,7 +136,8 @@ void* reallocate_group_memory(void* address, std::size_t bytes) noexcept {
         return moved;
     }
     void* const result = outside_of(*heap, reallocate);
-    if (fault != HeapFault::none) post_heap_fault(fault);
+    if (fault == HeapFault::none) return checked(result, bytes, 0);
+    post_heap_fault(fault);
     return result;
 }
 

@@ -87,6 +87,43 @@ void keep_much(Scene& scene) {
     throw 4;
 }
 
+// A program on its own would do without. Here it fails, since another layout might have had the memory.
+template <class Ask>
+void cope(Scene& scene, Ask&& ask) {
+    scene.kept<int>() = ask() == nullptr ? 1 : 2;
+}
+
+void malloc_and_cope(Scene& scene) {
+    cope(scene, [] { return std::malloc(hidden(std::size_t{1} << 44)); });
+}
+
+void calloc_and_cope(Scene& scene) {
+    cope(scene, [] { return std::calloc(hidden(std::size_t{1} << 14), std::size_t{1} << 30); });
+}
+
+void realloc_and_cope(Scene& scene) {
+    cope(scene,
+         [] { return std::realloc(hidden(std::malloc(100)), hidden(std::size_t{1} << 44)); });
+}
+
+void align_and_cope(Scene& scene) {
+    cope(scene, [] { return std::aligned_alloc(4096, hidden(std::size_t{1} << 44)); });
+}
+
+void new_and_cope(Scene& scene) {
+    cope(scene, [] { return new (std::nothrow) char[hidden(std::size_t{1} << 44)]; });
+}
+
+void new_and_catch(Scene& scene) {
+    cope(scene, []() -> char* {
+        try {
+            return new char[hidden(std::size_t{1} << 44)];
+        } catch (const std::bad_alloc&) {
+            return nullptr;
+        }
+    });
+}
+
 void map_memory(Scene&) {
     void* const pages =
         ::mmap(nullptr, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -112,12 +149,18 @@ constexpr Kind table[] = {
      resize_by_garbage},
     {"string-too-long", "makes a string of 16 TiB", "out of memory", string_too_long},
     {"wild-alignment", "asks for an alignment of a GiB", "out of memory", wild_alignment},
+    {"malloc-and-cope", "does without 16 TiB of malloc()", "out of memory", malloc_and_cope},
+    {"calloc-and-cope", "does without 16 TiB of calloc()", "out of memory", calloc_and_cope},
+    {"realloc-and-cope", "does without 16 TiB of realloc()", "out of memory", realloc_and_cope},
+    {"align-and-cope", "does without 16 TiB of aligned_alloc()", "out of memory", align_and_cope},
+    {"new-and-cope", "does without 16 TiB of nothrow new", "out of memory", new_and_cope},
+    {"new-and-catch", "catches the bad_alloc of 16 TiB", "out of memory", new_and_catch},
     {"negative-size", "makes an array of a negative number of elements", "", negative_size},
     {"allocate-for-ever", "allocates in a loop until memory ends", "out of memory",
      allocate_for_ever, dear},
     {"allocate-small-for-ever", "makes a list longer until memory ends", "out of memory",
      allocate_small_for_ever, dear},
-    {"allocate-for-ever-crash", "allocates until memory ends and does not look", "SIGSEGV",
+    {"allocate-for-ever-crash", "allocates until memory ends and does not look", "out of memory",
      allocate_for_ever_and_crash, dear | keeps_heap},
     {"keep-much", "keeps ten MiB in its state and throws", "not a std::exception", keep_much,
      keeps_heap | dear},
