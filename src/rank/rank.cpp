@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "checkpoint/saved_run.hpp"
 #include "event/mail_buffer.hpp"
 #include "lp/group.hpp"
 #include "net/transport.hpp"
@@ -13,7 +14,7 @@
 namespace nw {
 namespace {
 
-WindowControl window_of(const RunPlan& plan) {
+WindowControl window_by_mode(const RunPlan& plan) {
     const bool is_alone = plan.is_alone();
     switch (plan.config.window_mode) {
         case WindowMode::automatic:
@@ -25,6 +26,13 @@ WindowControl window_of(const RunPlan& plan) {
             break;
     }
     return WindowControl::off();
+}
+
+WindowControl window_of(const RunPlan& plan) {
+    WindowControl window = window_by_mode(plan);
+    if (const SavedRun* const saved = plan.config.restart_from.get())
+        window.begin_at(saved->progress.gvt);
+    return window;
 }
 
 }  // namespace

@@ -346,12 +346,21 @@ bool Worker::execute_batch() {
 
 [[gnu::always_inline]] inline void Worker::run_event(Group& group, LpRecord& lp,
                                                      EventRecord& event) {
-    if (event.bound() < core_.safe_before && lp.committed == lp.history.tail() &&
+    if (event.bound() < core_.safe_before && has_no_past(group, lp) &&
         core_.keeper.is_at_start(lp) &&
         !(draws_interruptions_ && is_chosen_for_interruption(event)))
         execute_for_good(group, lp, event);
     else
         execute(group, lp, event);
+}
+
+// All that the LP has executed is final. An LP that speculated once executes its next safe event before the worker
+// has committed the past of all LPs: without this it would never do without a past again.
+[[gnu::always_inline]] inline bool Worker::has_no_past(Group& group, LpRecord& lp) {
+    if (lp.committed == lp.history.tail()) [[likely]]
+        return true;
+    committer_.commit_now(group, lp);
+    return lp.committed == lp.history.tail();
 }
 
 [[gnu::always_inline]] inline void Worker::execute_for_good(Group& group, LpRecord& lp,

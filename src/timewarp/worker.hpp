@@ -165,6 +165,7 @@ class alignas(64) Worker final : private detail::EventSink,
     bool execute_batch();
     void execute_next(const PendingEntry& entry);
     void run_event(Group& group, LpRecord& lp, EventRecord& event);
+    bool has_no_past(Group& group, LpRecord& lp);
     void execute(Group& group, LpRecord& lp, EventRecord& event);
     void execute_for_good(Group& group, LpRecord& lp, EventRecord& event);
     void begin_execution(LpRecord& lp, EventRecord& event, HistoryEntry& entry);

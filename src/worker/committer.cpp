@@ -117,6 +117,11 @@ void Committer::commit_at_once(Group& group, LpRecord& lp, HistoryEntry& entry) 
     group.load.commit(1);
 }
 
+// on_commit() may crash, and is called in step() alone.
+void Committer::commit_now(Group& group, LpRecord& lp) {
+    if (!core_.plan.kinds.has_commit() && !core_.rank.failed()) commit(group, lp, false);
+}
+
 void Committer::commit(Group& group, LpRecord& lp, bool keeps_nothing) {
     const History::Ordinal first = lp.committed;
     while (lp.committed != lp.history.tail()) {

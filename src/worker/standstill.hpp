@@ -66,8 +66,11 @@ class Standstill {
     const EventKey& bound() const noexcept { return bound_; }
     Purpose purpose() const noexcept { return purpose_; }
     WorkerCore::Clock::time_point pause_began() const noexcept { return pause_began_; }
-    // In all pauses that are over.
-    WorkerCore::Clock::duration time_paused() const noexcept { return time_paused_; }
+    // In all pauses, with the one that is under way.
+    WorkerCore::Clock::duration time_paused() const noexcept {
+        const bool is_pausing = phase_ == Phase::pausing || phase_ == Phase::paused;
+        return is_pausing ? time_paused_ + (core_.now - pause_began_) : time_paused_;
+    }
 
     // The worker asks for a pause from then on; or now.
     void save_at(WorkerCore::Clock::time_point time) noexcept { save_due_ = time; }

@@ -206,6 +206,53 @@ TEST_CASE("groups change workers while GVT stands at the time of a chain of zero
     CHECK(counters[Counter::rollbacks] > 0);
 }
 
+// Some twenty events an LP within each lookahead.
+class Busy final : public PlainStateProcess<std::uint64_t> {
+  public:
+    static constexpr double lookahead = 0.5;
+
+    explicit Busy(LpId) {}
+    void on_start(Context& context) override {
+        for (int i = 0; i < 8; ++i) send(context);
+    }
+    void on_event(Context& context, const Event&) override {
+        ++state;
+        send(context);
+    }
+
+  private:
+    static void send(Context& context) {
+        const bool is_far = context.random().chance(0.05);
+        const LpId target{static_cast<std::uint32_t>(context.random().below(context.lps()))};
+        context.schedule(is_far ? target : context.self(),
+                         (is_far ? lookahead : 0) + context.random().exponential(0.2), 0);
+    }
+};
+
+TEST_CASE("an LP that has speculated once executes safe events without a past again") {
+    Setup setup;
+    setup.lps = 12;
+    setup.until = 60;
+    setup.lookahead = Busy::lookahead;
+    setup.process = process<Busy>();
+    Config config;
+    config.engine = EngineKind::timewarp;
+    config.lps_per_group = 1;
+    config.gvt_interval_ms = 0;
+    config.state_saving_interval = 1;
+    config.window_mode = WindowMode::fixed;
+    config.window = Busy::lookahead;
+    // In a round in which groups move the horizon stays where it is.
+    config.rebind_seconds = 0.005;
+    config.check_rebind = 0.5;
+    SteppedRun run(setup, config, {.ranks = 1, .workers = 3}, 1);
+    run.run();
+    const Counters counters = run.counters();
+    CHECK(counters[Counter::rebindings] > 0);
+    CHECK(counters[Counter::safe_events] < counters[Counter::committed_events]);
+    CHECK(counters[Counter::safe_events] > counters[Counter::committed_events] / 2);
+}
+
 TEST_CASE("the same seed gives the same schedule, step for step") {
     Dice dice(7);
     SteppedCase drawn = draw_stepped_case(dice);
