@@ -54,6 +54,12 @@ const char* describe(HeapFault fault) noexcept {
                    "what is closed before the handler returns, or opened in on_worker_start()";
         case HeapFault::left_locale:
             return "the handler changed its thread's locale (uselocale) and did not change it back";
+        case HeapFault::never_started:
+            return "a process was made and never started; legal: env.start(...), or co_await "
+                   "env.start(...)";
+        case HeapFault::never_awaited:
+            return "a request of an nw::Resource was made and never awaited; legal: co_await the "
+                   "request, or ask it whether it was granted";
     }
     return "unknown fault";
 }

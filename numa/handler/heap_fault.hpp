@@ -22,6 +22,8 @@ enum class HeapFault : std::uint8_t {
     underflow,       // or before it
     left_open,       // not memory at all: a file, or something like it, that is still open
     left_locale,     // nor this: the thread has another locale than before
+    never_started,   // nor these: a process, or a request of one, that has no effect
+    never_awaited,
 };
 
 // One line for the user, without the address. Of an overflow: the last one on this thread.

@@ -20,6 +20,18 @@ CASES = [
      "conditions are awaited where they are written"),
     ("nw::Process p() { auto one = env.delay(1); auto other = one; co_await other; }", "deleted"),
     ("nw::Process p() { co_await env.receive<std::string>(); }", "a message is trivially copyable"),
+    ("nw::Resource desk{env}; nw::Process p() { co_await desk.request(); }", "a request without a name"),
+    ("nw::Resource desk{env}; nw::Process p() { co_await desk.preempt(1); }", "a request without a name"),
+    ("nw::Resource desk{env}; nw::Process p() { co_await (desk.request() | env.delay(2)); }",
+     "a request without a name"),
+    ("nw::Resource desk{env}; nw::Process p() { co_await nw::interruptible(desk.request()); }",
+     "a request without a name"),
+    ("nw::Process p() { auto one = env.delay(1); auto both = one & env.delay(2); co_await both.within(3); }",
+     "any_of() and all_of() have no within()"),
+    ("nw::Process p() { auto one = env.delay(1); auto any = one | env.delay(2); co_await any.within(3); }",
+     "any_of() and all_of() have no within()"),
+    ("nw::Resource desk{env}; nw::Process p() { auto turn = desk.request(); co_await nw::interruptible(turn);"
+     " auto other = desk.request(); co_await ((turn & other) | env.delay(3)); }", None),
     ("nw::Process p() { auto one = env.delay(1); co_await (one | env.delay(2)); }", None),
 ]
 TEXT = """#include <string>

@@ -422,7 +422,6 @@ TEST_CASE("variables and temporaries of a process are destroyed once, however it
                 } catch (const std::runtime_error&) {
                 }
                 scene.note(std::to_string(scene.notes().alive));
-                const Process never_started = thrower(scene);
             }(s));
             s.env.start([](Scene& scene, std::shared_ptr<int> shared) -> Process {
                 const std::weak_ptr<int> weak = shared;
@@ -468,6 +467,64 @@ class EarlyModel final : public Model {
     EarlyModel() : Model("early", "asks too early") {}
     Setup setup() override { return {.lps = 1, .until = 1, .process = process<EarlyBird>()}; }
 };
+
+TEST_CASE("a process that is not started, and a request that is not awaited, fail the event") {
+    CHECK(says(
+        failure([](Scene& s) { [](Scene& scene) -> Process { co_await scene.env.delay(1); }(s); }),
+        "never started"));
+    CHECK(says(failure([](Scene& s) {
+                   s.env.start([](Scene& scene) -> Process {
+                       auto turn = scene.desk.request();
+                       co_await scene.env.delay(1);
+                   }(s));
+               }),
+               "never awaited"));
+    // What was asked, what an exception leaves, and what the end of the run meets is no mistake.
+    const std::string text = told([](Scene& s) {
+        const auto asks = s.env.start([](Scene& scene) -> Process {
+            const auto turn = scene.desk.request();
+            scene.note(turn ? "granted" : "not granted");
+            co_return;
+        }(s));
+        const auto leaves = s.env.start([](Scene& scene) -> Process {
+            try {
+                const auto turn = scene.desk.request();
+                co_await scene.env.delay(5);
+            } catch (const Interrupt&) {
+                scene.note("left");
+            }
+        }(s));
+        s.env.start([](Scene& scene, Process other) -> Process {
+            co_await scene.env.delay(1);
+            other.interrupt();
+        }(s, leaves));
+        s.env.start([](Scene& scene) -> Process {
+            const auto turn = scene.desk.request();
+            co_await scene.env.delay(1e6);
+        }(s));
+    });
+    CHECK(text.starts_with("0:granted 1:left "));
+}
+
+// As in SimPy (https://gitlab.com/team-simpy/simpy/-/issues/55): who waits and is more urgent comes first.
+TEST_CASE("preempt() does not pass a request that is more urgent and waits") {
+    const std::string text = told([](Scene& s) {
+        const auto user = [](Scene& scene, const char* name, double at, int priority,
+                             bool preempts) -> Process {
+            co_await scene.env.delay(at);
+            auto turn = preempts ? scene.desk.preempt(priority) : scene.desk.request(priority);
+            co_await turn;
+            scene.note(name);
+            try {
+                co_await scene.env.delay(3);
+            } catch (const Interrupt&) {
+                scene.note("lost");
+            }
+        };
+        s.env.start(user(s, "A", 0, 5, true), user(s, "B", 1, 0, false), user(s, "C", 1, 2, true));
+    });
+    CHECK(text.starts_with("0:A 3:B 6:C "));
+}
 
 TEST_CASE("an environment has no Context outside of events, and says so") {
     EarlyModel model;

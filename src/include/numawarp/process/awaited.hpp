@@ -99,6 +99,8 @@ class Awaited : private detail::Link {
     }
     // Now it happens: who awaits it goes on at this instant.
     void happen() noexcept;
+    // Whether a co_await has begun to wait for it.
+    bool was_awaited() const noexcept { return awaited_; }
     // Whether a co_await has returned with it; if not, what it holds goes back.
     bool was_accepted() const noexcept { return accepted_; }
 
@@ -123,6 +125,7 @@ class Awaited : private detail::Link {
     detail::ProcessState* process_ = nullptr;  // who awaits it
     const std::exception_ptr* failure_ = nullptr;
     bool happened_ = false;
+    bool awaited_ = false;
     bool accepted_ = false;
 };
 

@@ -36,6 +36,7 @@ class Condition : public Awaited {
     ~Condition() = default;
 
     void add(Awaited& part) {
+        part.awaited_ = true;
         if (part.happened()) return hear(part);
         part.check_free(&env());
         part.part_of_ = this;
@@ -95,6 +96,15 @@ concept Awaitable = std::is_base_of_v<Awaited, T> || std::is_same_v<T, Signal> |
 // Common to any_of and all_of. Operands are references where they have names.
 template <class... Operands>
 class Several : public Condition {
+  public:
+    // Not there: the operands would not learn that the wait is over, and give back what they got.
+    template <class Time>
+    void within(Time) {
+        static_assert(sizeof(Time) == 0,
+                      "any_of() and all_of() have no within(); legal: nw::any_of(nw::all_of(one, "
+                      "other), env.delay(time))");
+    }
+
   protected:
     template <class First, class... Others>
     Several(std::size_t missing, First& first, Others&... others)
@@ -178,11 +188,17 @@ class [[nodiscard]] AllOf final : public detail::Several<Operands...> {
 // One of several: co_await says which one happened first, from 0.
 template <class... Operands>
     requires(detail::Awaitable<std::remove_cvref_t<Operands>>&&...)
-auto any_of(Operands&&... operands) { return AnyOf<Operands...>(operands...); }
+auto any_of(Operands&&... operands) {
+    (detail::check_has_name<Operands>(), ...);
+    return AnyOf<Operands...>(operands...);
+}
 // All of several.
 template <class... Operands>
     requires(detail::Awaitable<std::remove_cvref_t<Operands>>&&...)
-auto all_of(Operands&&... operands) { return AllOf<Operands...>(operands...); }
+auto all_of(Operands&&... operands) {
+    (detail::check_has_name<Operands>(), ...);
+    return AllOf<Operands...>(operands...);
+}
 
 // As any_of(one, other).
 template <class One, class Other>
@@ -288,6 +304,7 @@ struct Interruptible {
 template <class Operand>
     requires detail::Awaitable<std::remove_cvref_t<Operand>>
 auto interruptible(Operand&& operand) {
+    detail::check_has_name<Operand>();
     return Interruptible<std::remove_cvref_t<Operand>>{operand};
 }
 
@@ -297,7 +314,9 @@ class Waiting {
   public:
     // Of this process, for what it is given.
     template <class Given>
-    Waiting(detail::ProcessState& process, Given& given) : process_(process), held_(given) {}
+    Waiting(detail::ProcessState& process, Given& given) : process_(process), held_(given) {
+        awaited().awaited_ = true;
+    }
 
     // It goes on at once.
     bool await_ready() const {

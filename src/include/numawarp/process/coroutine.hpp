@@ -24,8 +24,21 @@
 namespace nw {
 
 class ProcessEnd;
+class Request;
 
 namespace detail {
+
+// Operand: as deduced for Operand&&, a reference where the operand has a name.
+template <class Operand>
+constexpr void check_has_name() noexcept {
+    static_assert(!std::is_same_v<std::remove_const_t<Operand>, Request>,
+                  "a request without a name releases its nw::Resource at once; legal: auto turn = "
+                  "desk.request(); co_await turn;");
+}
+
+// Posts that the running handler has done so, for which its event has failed. Nothing where no handler runs.
+void note_never_started() noexcept;
+void note_never_awaited() noexcept;
 
 struct PendingInterrupt {
     Interrupt interrupt;
@@ -46,7 +59,10 @@ struct ProcessState {
     bool has_ended = false;
 
     void drop_handle() noexcept {
-        if (--handles == 0) frame.destroy();
+        if (--handles > 0) return;
+        if (env == nullptr && std::uncaught_exceptions() == 0) [[unlikely]]
+            note_never_started();
+        frame.destroy();
     }
 };
 
@@ -97,6 +113,7 @@ class Process {
                   std::is_base_of_v<detail::Condition, std::remove_cvref_t<Operand>>),
                 "conditions are awaited where they are written: they refer to what stands "
                 "there");
+            detail::check_has_name<Operand>();
             return Waiting<std::remove_cvref_t<Operand>, false>(*this, operand);
         }
         // The same for nw::interruptible().

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 
 #include <numawarp/process/awaited.hpp>
 #include <numawarp/process/coroutine.hpp>
@@ -30,10 +31,22 @@ class [[nodiscard]] Request final : public Awaited {
   public:
     Request(const Request&) = delete;
     Request& operator=(const Request&) = delete;
-    ~Request() { release(); }
+    ~Request() {
+        if (!was_awaited() && !was_asked_) [[unlikely]]
+            note_unused();
+        release();
+    }
 
     // Whether it has the resource now.
-    explicit operator bool() const noexcept { return has_resource_; }
+    explicit operator bool() const noexcept {
+        was_asked_ = true;
+        return has_resource_;
+    }
+    // Whether it was granted, also if it has lost the resource since.
+    bool happened() const noexcept {
+        was_asked_ = true;
+        return Awaited::happened();
+    }
     // Gives the resource back, or leaves the queue.
     void release() noexcept;
     // What co_await returns: nothing.
@@ -47,6 +60,7 @@ class [[nodiscard]] Request final : public Awaited {
   private:
     friend class Resource;
     Request(Resource& resource, int priority, bool preempts);
+    void note_unused() const noexcept;
     // Who was asked first stands first.
     static bool comes_after(const Request& one, const Request& other) noexcept {
         return one.priority_ > other.priority_;
@@ -57,6 +71,7 @@ class [[nodiscard]] Request final : public Awaited {
     VirtualTime since_ = 0;
     int priority_;
     bool has_resource_ = false;
+    mutable bool was_asked_ = false;  // whether it was granted
 };
 
 // A resource with a queue in front of it.
@@ -74,7 +89,7 @@ class Resource {
     // `auto turn = desk.request();`, then `co_await turn;`.
     Request request(int priority = 0) { return Request(*this, priority, false); }
     // The same, but where it is not free it is taken from the user with the largest number, if that is larger
-    // than this one.
+    // than this one, and if no request waits that has this number or a smaller one.
     Request preempt(int priority = 0) { return Request(*this, priority, true); }
 
     // How many may use it at a time.
@@ -109,6 +124,14 @@ inline Request::Request(Resource& resource, int priority, bool preempts)
     resource.enter(*this, preempts);
 }
 
+// A process that comes to the end of the request's scope by itself. Where an exception or the end of the run takes
+// it there, it may have been about to await the request.
+inline void Request::note_unused() const noexcept {
+    const bool by_itself =
+        process_.state_ != nullptr && process_.state_ == resource_->env_->running_;
+    if (by_itself && std::uncaught_exceptions() == 0) detail::note_never_awaited();
+}
+
 inline void Request::release() noexcept {
     if (!detail::Queue<Request>::has(*this)) return;
     detail::Queue<Request>::remove(*this);
@@ -121,8 +144,11 @@ inline void Request::release() noexcept {
     resource_->serve();
 }
 
+// Priorities count more than preemption: nobody passes a request that is as urgent and waits already.
 inline void Resource::enter(Request& request, bool preempts) {
-    if (preempts && in_use_ == capacity_ && Request::comes_after(users_.back(), request))
+    const bool is_first = queue_.is_empty() || Request::comes_after(queue_.front(), request);
+    if (preempts && is_first && in_use_ == capacity_ &&
+        Request::comes_after(users_.back(), request))
         take_from(users_.back());
     if (in_use_ < capacity_) {
         grant(request);
