@@ -98,7 +98,7 @@ void add_quantiles(std::vector<OutputValue>& values, const MeasureFigures& figur
 OutputRow row_of(const std::vector<OutputTable>& tables, std::size_t table,
                  const std::vector<OutputValue>& values) {
     OutputRow row{.key = {}, .table = static_cast<std::uint32_t>(table), .values = {}};
-    row.values.resize(encoded_row_bytes(tables, table, values));
+    row.values.resize(encoded_row_bytes(tables[table], values));
     encode_row(values, row.values.data());
     return row;
 }
@@ -107,11 +107,11 @@ OutputRow row_of(const std::vector<OutputTable>& tables, std::size_t table,
 
 void add_measure_tables(std::vector<OutputTable>& tables, bool has_intervals) {
     OutputTable& whole = tables.emplace_back(OutputTable{
-        "measures", {"measure", "kind", "lps", "count", "mean", "deviation", "min", "max"}});
+        "measures", {"measure", "kind", "lps", "count", "mean", "deviation", "min", "max"}, true});
     add_quantile_columns(whole);
     if (!has_intervals) return;
-    OutputTable& intervals = tables.emplace_back(
-        OutputTable{"measure_intervals", {"measure", "from", "to", "count", "mean", "deviation"}});
+    OutputTable& intervals = tables.emplace_back(OutputTable{
+        "measure_intervals", {"measure", "from", "to", "count", "mean", "deviation"}, true});
     add_quantile_columns(intervals);
 }
 

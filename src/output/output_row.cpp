@@ -1,5 +1,6 @@
 #include "output/output_row.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -41,16 +42,21 @@ std::size_t text_bytes(const OutputTable& table, const OutputValue& value) {
 std::size_t encoded_row_bytes(const std::vector<OutputTable>& tables, std::size_t table,
                               std::span<const OutputValue> row) {
     // What is thrown is made in the LP's heap, as the handler may catch and keep it.
-    if (table >= tables.size())
-        throw ModelError(
-            fmt::format("output() to table {}; the model declares {}", table, tables.size()));
+    if (table >= tables.size() || tables[table].is_engines)
+        throw ModelError(fmt::format(
+            "output() to table {}; the model declares {}", table,
+            std::count_if(tables.begin(), tables.end(),
+                          [](const OutputTable& declared) { return !declared.is_engines; })));
     if (row.size() != tables[table].columns.size())
         throw ModelError(fmt::format("output() of {} values to table {}, which has {} columns",
                                      row.size(), tables[table].name, tables[table].columns.size()));
+    return encoded_row_bytes(tables[table], row);
+}
+
+std::size_t encoded_row_bytes(const OutputTable& table, std::span<const OutputValue> row) {
     std::size_t bytes = 0;
-    for (const OutputValue& value : row) {
-        bytes += 1 + sizeof(std::uint64_t) + text_bytes(tables[table], value);
-    }
+    for (const OutputValue& value : row)
+        bytes += 1 + sizeof(std::uint64_t) + text_bytes(table, value);
     return bytes;
 }
 

@@ -35,12 +35,14 @@ class RowSink {
 // The longest text of a row. A longer one is taken for a wrong length before it fills the memory.
 inline constexpr std::size_t output_text_bytes_max = std::size_t{16} << 20;
 
-// Bytes of a row as it is kept with an uncommitted event; throws ModelError unless the table exists,
+// Bytes of a row as it is kept with an uncommitted event; throws ModelError unless the model declares the table,
 // the row has a value for each of its columns, and no text is longer than that. Reads a byte of each
 // page of each text: who was given a wild one fails here, at the same address on every engine, whether
 // or not the row is wanted, and before anything was allocated for it.
 std::size_t encoded_row_bytes(const std::vector<OutputTable>& tables, std::size_t table,
                               std::span<const OutputValue> row);
+// The same of a row that has a value for each column, also of the engine's own tables.
+std::size_t encoded_row_bytes(const OutputTable& table, std::span<const OutputValue> row);
 void encode_row(std::span<const OutputValue> row, std::byte* to) noexcept;
 
 }  // namespace nw

@@ -41,6 +41,7 @@ namespace nw {
 struct OutputTable {
     std::string name;                  // of the file, without its ending
     std::vector<std::string> columns;  // their names, in the order of Context::output()
+    bool is_engines = false;  // set by the engine for its own tables, to which no model may write
 };
 
 // Says that two LPs exchange events often; the engine tries to keep them on one worker.

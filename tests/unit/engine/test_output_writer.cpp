@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/check.hpp"
 #include "output/csv.hpp"
 #include "output/csv_tables.hpp"
@@ -182,6 +184,16 @@ TEST_CASE("output rows: a text that is too long is refused before it is read") {
     const std::string long_text(output_text_bytes_max, 'x');
     const OutputValue longest[] = {std::string_view(long_text), 1, 2};
     CHECK(encoded_row_bytes(tables, 0, longest) == output_text_bytes_max + 27);
+}
+
+TEST_CASE("output rows: a model does not write to the engine's own tables") {
+    std::vector<OutputTable> all = tables;
+    all.push_back({"measures", {"measure", "mean"}, true});
+    const OutputValue row[] = {std::string_view("waiting"), 1.5};
+    CHECK_THROWS_WITH(
+        encoded_row_bytes(all, all.size() - 1, row),
+        fmt::format("output() to table {}; the model declares {}", tables.size(), tables.size()));
+    CHECK(encoded_row_bytes(all.back(), row) > 0);
 }
 
 TEST_CASE("OutputWriter: what lies below the bounds of all workers is written, and nothing else") {
