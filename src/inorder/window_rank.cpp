@@ -44,7 +44,7 @@ bool WindowRank::step() {
                             [this](const WireEvent& wire) { world_.deliver(wire); });
     });
     if (rounds_.step()) sleepers_.wake_all();
-    return rounds_.is_receiving();
+    return rounds_.is_receiving() || exchange_.unsent() > 0;
 }
 
 void WindowRank::sleep(std::uint32_t w, std::uint32_t seen) {

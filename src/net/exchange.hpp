@@ -27,22 +27,32 @@ class Exchange {
         OutgoingBatch own{destination, {batch.begin(), batch.end()}};
         const std::lock_guard lock(mutex_);
         outgoing_.push_back(std::move(own));
-        has_outgoing_.store(true, std::memory_order_release);  // pairs with the acquire in send()
+        unsent_.fetch_add(1, std::memory_order_release);  // pairs with the acquire in send()
     }
+    // Thread: any. Batches that were posted and not yet handed to the transport.
+    std::size_t unsent() const noexcept { return unsent_.load(std::memory_order_relaxed); }
 
     // --- Thread: the holder of the net role ---
 
-    // Hands what was posted to the transport. Returns how many batches.
+    // Hands some of what was posted to the transport. Returns how many batches. A step of the net role sends so many
+    // and then receives: ranks that only sent would wait for each other, with ever more batches under way.
     std::uint64_t send() {
-        if (!has_outgoing_.load(std::memory_order_acquire)) return 0;
-        std::vector<OutgoingBatch> batches;
-        {
+        if (unsent_.load(std::memory_order_acquire) == 0) return 0;
+        if (next_ == sending_.size()) {
+            sending_.clear();
+            next_ = 0;
             const std::lock_guard lock(mutex_);
-            batches.swap(outgoing_);
-            has_outgoing_.store(false, std::memory_order_release);
+            sending_.swap(outgoing_);
         }
-        for (const OutgoingBatch& batch : batches) transport_.send(batch.destination, batch.bytes);
-        return batches.size();
+        std::uint64_t sent = 0;
+        for (; next_ < sending_.size() && sent < batches_sent_per_step &&
+               transport_.sends_under_way() < sends_under_way_max;
+             ++next_, ++sent) {
+            transport_.send(sending_[next_].destination, sending_[next_].bytes);
+            sending_[next_].bytes = {};
+        }
+        unsent_.fetch_sub(sent, std::memory_order_relaxed);
+        return sent;
     }
 
     // Takes in some that have come before there is anywhere to deliver them, for the first receive().
@@ -68,6 +78,11 @@ class Exchange {
         return received;
     }
 
+    // Of a step.
+    static constexpr std::size_t batches_sent_per_step = 16;
+    // Taken by the transport and not yet on their way: each holds a buffer, and each step tests all of them.
+    static constexpr std::size_t sends_under_way_max = 256;
+
   private:
     static constexpr std::size_t batches_received_per_step = 16;
 
@@ -80,7 +95,10 @@ class Exchange {
     std::vector<std::vector<std::byte>> early_;  // the net role's
     std::mutex mutex_;
     std::vector<OutgoingBatch> outgoing_;
-    std::atomic<bool> has_outgoing_{false};
+    std::atomic<std::size_t> unsent_{0};
+    // The net role's: batches from next_ on are still to be sent.
+    std::vector<OutgoingBatch> sending_;
+    std::size_t next_ = 0;
 };
 
 }  // namespace nw

@@ -35,6 +35,10 @@ WindowControl window_of(const RunPlan& plan) {
     return window;
 }
 
+// About 16 MiB. A worker that finds so many neither executes nor takes in mail, which may be anti-messages: both make
+// more. The net role goes on, and the other ranks' net roles take in what is sent, whatever their workers do.
+constexpr std::size_t unsent_batches_max = 4096;
+
 }  // namespace
 
 Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, OutputWriter& output,
@@ -122,7 +126,7 @@ bool Rank::net_step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
     std::string overdue;
     if (plan_.config.watchdog_seconds > 0)
         overdue = gvt_.overdue(now, std::chrono::duration<double>(plan_.config.watchdog_seconds));
-    const bool is_expecting = gvt_.is_receiving();
+    const bool is_expecting = gvt_.is_receiving() || exchange_.unsent() > 0;
     role.unlock();
     if (is_over) sleepers_.wake_all();
     if (!overdue.empty() && progress_.warn) progress_.warn(overdue);
@@ -132,6 +136,8 @@ bool Rank::net_step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
 void Rank::send_batch(RankId destination, const MailBuffer& batch) {
     exchange_.post(destination, {batch.data(), batch.size()});
 }
+
+bool Rank::is_congested() const noexcept { return exchange_.unsent() > unsent_batches_max; }
 
 void Rank::deliver(const std::byte* events, std::size_t size) {
     for_each_wire_event(events, size, [&](const WireEvent& wire) {

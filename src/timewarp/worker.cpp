@@ -59,9 +59,12 @@ bool Worker::turn(Clock::time_point now) {
     if (sigsetjmp(core_.guard.env(), 0) != 0) leave_crashed();
     if (handovers_->is_awaiting()) handovers_->take_over();
     meter_phase<MeterPhase::mail>();
-    bool worked = drain_mail();
-    meter_phase<MeterPhase::execute>();
-    worked |= execute_batch();
+    bool worked = core_.rank.is_congested();
+    if (!worked) {
+        worked = drain_mail();
+        meter_phase<MeterPhase::execute>();
+        worked |= execute_batch();
+    }
     meter_phase<MeterPhase::mail>();
     outboxes_.flush(false);
     meter_phase<MeterPhase::gvt>();

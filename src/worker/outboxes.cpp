@@ -24,6 +24,8 @@ constexpr std::uint32_t peers_few = 4;
 // round takes a millisecond, in which nobody sends a tenth of this; only when a rank does not answer
 // is it used up, and then it bounds what waits in the others' memory.
 constexpr std::uint32_t messages_credited = 1 << 16;
+// And so many bytes of them: large payloads fill memory sooner.
+constexpr std::size_t bytes_credited = std::size_t{8} << 20;
 
 }  // namespace
 
@@ -57,11 +59,19 @@ bool Outboxes::send_to_rank(std::uint32_t rank, const WireEvent& wire, const std
     if (outbox.mail.empty()) outbox.opened = core_.now;
     outbox.mail.append(wire, payload);
     ++outbox.events_sent;
-    return ++messages_since_gvt_ == messages_credited;
+    const bool had_credit = has_credit();
+    ++messages_since_gvt_;
+    bytes_since_gvt_ += wire.bytes();
+    return had_credit && !has_credit();
+}
+
+bool Outboxes::has_credit() const noexcept {
+    return messages_since_gvt_ < messages_credited && bytes_since_gvt_ < bytes_credited;
 }
 
 void Outboxes::on_gvt() noexcept {
     messages_since_gvt_ = 0;
+    bytes_since_gvt_ = 0;
     peers_before_ = std::exchange(peers_, 0);
     ++rounds_;
 }

@@ -46,6 +46,7 @@ class Outboxes {
     };
 
     bool send_to_rank(std::uint32_t rank, const WireEvent& wire, const std::byte* payload);
+    bool has_credit() const noexcept;
     bool is_due(const ToRank& outbox) const noexcept;
     void close_batch(std::uint32_t rank);
 
@@ -54,6 +55,7 @@ class Outboxes {
     std::vector<ToRank> to_ranks_;          // by rank; grows to the highest spoken to
     std::vector<std::uint32_t> open_;       // ranks for which something waits
     std::uint32_t messages_since_gvt_ = 0;  // to other ranks
+    std::size_t bytes_since_gvt_ = 0;       // of these
     std::uint32_t rounds_ = 1;              // of GVT
     std::uint32_t peers_ = 0;               // ranks spoken to since the last round
     std::uint32_t peers_before_ = 0;        // between it and the one before
