@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/check.hpp"
@@ -94,8 +95,12 @@ std::string AppendedFile::read(std::uint64_t from, std::size_t count) const {
     return bytes;
 }
 
-void AppendedFile::make_nameless() {
-    if (unlink(path_.c_str()) != 0) fail_with_errno(path_, "removed");
+void AppendedFile::remove() noexcept {
+    struct stat own {
+    }, there{};
+    if (fstat(descriptor_, &own) == 0 && stat(path_.c_str(), &there) == 0 &&
+        own.st_ino == there.st_ino && own.st_dev == there.st_dev)
+        unlink(path_.c_str());
 }
 
 }  // namespace nw

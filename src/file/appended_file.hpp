@@ -34,8 +34,8 @@ class AppendedFile {
     // As many bytes as there are from there on, at most `count`. Requires: flushed.
     std::string read(std::uint64_t from, std::size_t count) const;
 
-    // The file loses its name and lives as long as this does, even where the process is killed.
-    void make_nameless();
+    // Not where the path is no longer this file's.
+    void remove() noexcept;
 
   private:
     // How many of them were written, past the buffer; if not all, errno says why.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
 #include <system_error>
 
@@ -28,10 +29,14 @@ std::size_t row_bytes(std::string_view bytes) {
     return sizeof header + header.bytes;
 }
 
+std::string path_of(const std::string& directory, std::uint32_t rank) {
+    return fmt::format("{}/.rows-of-rank-{}", directory, rank);
+}
+
 }  // namespace
 
 RowSpool::RowSpool(const std::string& directory, std::uint32_t rank) {
-    const std::string path = fmt::format("{}/.rows-of-rank-{}", directory, rank);
+    const std::string path = path_of(directory, rank);
     try {
         file_ = std::make_unique<AppendedFile>(path, AppendedFile::Open::empty);
     } catch (const std::system_error& error) {
@@ -39,7 +44,14 @@ RowSpool::RowSpool(const std::string& directory, std::uint32_t rank) {
             "--output {}: cannot write {}: {}; legal: a directory that every rank can write",
             directory, path, error.code().message()));
     }
-    file_->make_nameless();
+}
+
+RowSpool::~RowSpool() { file_->remove(); }
+
+void RowSpool::remove_left_over(const std::string& directory, std::uint32_t ranks) noexcept {
+    std::error_code ignored;
+    for (std::uint32_t rank = ranks; std::filesystem::remove(path_of(directory, rank), ignored);)
+        ++rank;
 }
 
 void RowSpool::write(const OutputRow& row) {

@@ -1,8 +1,9 @@
 // Committed rows of one rank, in order, in a file: where there are several ranks, rows wait here until
 // the run is saved or over, and are then merged into the tables that one rank would have written.
 //
-// A file and not memory, because a run may write more than fits. It lies in the output folder, but has
-// no name there, so that nothing is left of it however the process ends.
+// A file and not memory, because a run may write more than fits. The file keeps its name in the output folder while
+// it is in use: some file systems (9p, which the drives of WSL 2 use, too) cannot truncate or extend a file
+// without a name. If the process is killed the file stays, and the next run with this folder removes it.
 //
 // Thread: one at a time.
 #pragma once
@@ -22,6 +23,9 @@ class RowSpool final : public RowSink {
     // Throws SetupError if the file cannot be made. The others throw MachineError if the disk is full
     // or broken.
     RowSpool(const std::string& directory, std::uint32_t rank);
+    ~RowSpool();
+    // What a killed run of more ranks left. Thread: the first rank's.
+    static void remove_left_over(const std::string& directory, std::uint32_t ranks) noexcept;
 
     void write(const OutputRow& row) override;
     // What was written can be read. More may be written later, but not while it is being read.

@@ -8,7 +8,10 @@ namespace {
 
 std::optional<RowSpool> open_spool(const RunPlan& plan, const RankGroup& ranks) {
     const std::string& folder = plan.config.output_directory;
-    if (folder.empty() || ranks.ranks() == 1) return std::nullopt;
+    if (folder.empty()) return std::nullopt;
+    if (ranks.is_first())
+        RowSpool::remove_left_over(folder, ranks.ranks() == 1 ? 0 : ranks.ranks());
+    if (ranks.ranks() == 1) return std::nullopt;
     return std::optional<RowSpool>(std::in_place, folder, index(ranks.rank()));
 }
 
