@@ -27,8 +27,18 @@ EventBound SafeHorizon::beyond(const GvtResult& result) const noexcept {
     return std::max(lookahead_on, just_after(result.bound()));
 }
 
+// With round e groups change their worker. A sender that has not learnt e reads the old owner of a group, and may push
+// onto that worker's list after the worker has drained it for its cut e + 1: the mail is passed on after
+// round e + 1, and was sent before the sender's cut e + 1. All senders have learnt e when they cut e + 1, so that
+// mail which they send after it takes the new way.
 void SafeHorizon::on_gvt(const GvtResult& result, bool groups_move) noexcept {
-    if (!is_on_ || is_alone_ || stage_ != Stage::running || groups_move) return;
+    if (!is_on_ || is_alone_) return;
+    if (groups_move) rounds_held_ = 3;
+    if (rounds_held_ > 0) {
+        --rounds_held_;
+        return;
+    }
+    if (stage_ != Stage::running) return;
     core_.safe_before = std::max(core_.safe_before, beyond(result));
     core_.safe_before_most = core_.safe_before;
 }

@@ -26,8 +26,8 @@ class SafeHorizon {
   public:
     explicit SafeHorizon(WorkerCore& core);
 
-    // A new GVT is known. `groups_move`: some change their worker with this round, and mail for them may
-    // arrive late; the next round comes when it has arrived.
+    // A new GVT is known. `groups_move`: some groups change their worker with this round, so that mail for them may
+    // arrive late. The horizon then stays where it is for this round and the next two.
     void on_gvt(const GvtResult& result, bool groups_move) noexcept;
 
     // A round was learnt that asks the run to stand still. Returns whether it can stand still at
@@ -56,7 +56,8 @@ class SafeHorizon {
     const bool is_on_;
     const bool is_alone_;
     Stage stage_ = Stage::running;
-    EventBound agreed_before_{0};  // of all workers: what is irrevocable is before it
+    std::uint32_t rounds_held_ = 0;  // for which the horizon still stays
+    EventBound agreed_before_{0};    // of all workers: what is irrevocable is before it
     WorkerCore::Clock::time_point asked_at_{};
 };
 
