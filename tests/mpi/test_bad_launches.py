@@ -30,9 +30,8 @@ refused("more ranks than groups", 2, ["4 ranks", "2 groups", "at most 2"],
 ranks.expect(not list(ranks.work.glob("never*")), "who is refused leaves no folder and no file")
 refused("not for several ranks", 2, ["--engine sequential: must be conservative or timewarp"],
         ranks.part(2, "phold", "--engine", "sequential"))
-for option in ["--trace", "--checkpoint"]:
-    refused("not for this engine", 2, [f"{option} there: needs --engine timewarp"],
-            ranks.part(3, "phold", "--engine", "conservative", option, "there"))
+refused("not for this engine", 2, ["--trace there: needs --engine timewarp"],
+        ranks.part(3, "phold", "--engine", "conservative", "--trace", "there"))
 refused("wrong on all ranks", 2, ["numawarp: --workers 0: "],
         ranks.part(2, "phold", "--workers", 0))
 refused("wrong on one rank", 2, ["numawarp: rank 2: ", "--workers 0"],

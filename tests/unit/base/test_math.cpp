@@ -90,10 +90,10 @@ void measure_all(int n) {
     measure("sin", math::sin, std::sin, 1.1, n, [](auto& r) { return r.of_size(1e-10, 1e18); });
     measure("cos", math::cos, std::cos, 1.1, n, [](auto& r) { return r.between(-10, 10); });
     measure("cos", math::cos, std::cos, 1.1, n, [](auto& r) { return r.of_size(1e-10, 1e18); });
-    measure("erf", math::erf, std::erf, 1.35, n, [](auto& r) { return r.between(-7, 7); });
-    measure("erf", math::erf, std::erf, 1.35, n, [](auto& r) { return r.of_size(1e-300, 7); });
-    measure("erfc", math::erfc, std::erfc, 3.3, n, [](auto& r) { return r.between(-7, 28); });
-    measure("erfc", math::erfc, std::erfc, 3.3, n, [](auto& r) { return r.between(0, 6); });
+    measure("erf", math::erf, std::erf, 1.45, n, [](auto& r) { return r.between(-7, 7); });
+    measure("erf", math::erf, std::erf, 1.45, n, [](auto& r) { return r.of_size(1e-300, 7); });
+    measure("erfc", math::erfc, std::erfc, 3.4, n, [](auto& r) { return r.between(-7, 28); });
+    measure("erfc", math::erfc, std::erfc, 3.4, n, [](auto& r) { return r.between(0, 6); });
     measure("sqrt", math::sqrt, std::sqrt, 0.5, n, [](auto& r) { return r.any_positive(); });
 }
 
