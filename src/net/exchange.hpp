@@ -79,7 +79,7 @@ class Exchange {
     }
 
     // Of a step.
-    static constexpr std::size_t batches_sent_per_step = 16;
+    static constexpr std::size_t batches_sent_per_step = 64;
     // Taken by the transport and not yet on their way: each holds a buffer, and each step tests all of them.
     static constexpr std::size_t sends_under_way_max = 256;
 

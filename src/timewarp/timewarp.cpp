@@ -270,11 +270,13 @@ class TimeWarpRun final : private SavedRank {
         Worker& worker = *workers_[w];
         const ThreadCounters counters(run_.memory.os(), run_.plan.config.hardware_counters);
         const Stopwatch stopwatch;
-        if (w == 0) {
-            begin_progress(run_, rank_.history());
-            tracks_.begin();
-            saver_.begin();
-        }
+        // Guarded: the other workers wait at the barriers below.
+        if (w == 0)
+            guarded([&] {
+                begin_progress(run_, rank_.history());
+                tracks_.begin();
+                saver_.begin();
+            });
         for (;;) {
             guarded([&] { turn_until_still(rank_, worker, run_.places.share_cpus); });
             barrier_.arrive_and_wait();  // nobody is executing
