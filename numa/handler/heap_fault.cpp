@@ -55,8 +55,7 @@ const char* describe(HeapFault fault) noexcept {
         case HeapFault::left_locale:
             return "the handler changed its thread's locale (uselocale) and did not change it back";
         case HeapFault::never_started:
-            return "a process was made and never started; legal: env.start(...), or co_await "
-                   "env.start(...)";
+            return "a process was made and never started; legal: env.start(process)";
         case HeapFault::never_awaited:
             return "a request of an nw::Resource was made and never awaited; legal: co_await the "
                    "request, or ask it whether it was granted";

@@ -44,7 +44,7 @@ void visit_parts(Part& part, Run& run) {
     IntervalSums::pack(part, run.intervals);
 }
 
-// Whether the groups of the partition have room for its LPs, and each LP has a slot of its own.
+// Whether the groups have room for all LPs, and no two LPs have the same slot.
 bool is_whole(const SavedPartition& saved) {
     if (saved.lps == 0 || saved.lps_per_group == 0 ||
         saved.lps_per_group > Partition::lps_per_group_most || saved.groups == 0 ||

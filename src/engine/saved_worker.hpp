@@ -1,4 +1,4 @@
-// What an engine gives so that its runs can be saved (run_saver.hpp), and how it stops for that or for a signal.
+// The interface through which run_saver.hpp saves the runs of an engine, and a rule for all engines that stop a run.
 #pragma once
 
 #include <chrono>
@@ -15,9 +15,9 @@ struct AddressRange;
 struct SavedPart;
 struct SavedTrack;
 
-// A run stops between two virtual times: an interrupted run has then committed exactly the events before its end
-// time. So long it waits for the end of the events at one time, since a chain of zero delays may have no end; then it
-// stops amid them. All of a stop should take less than two seconds.
+// A run stops between two virtual times, so that an interrupted run has committed exactly the events before its end
+// time. A chain of zero delays may have no end: after this time the run stops amid the events of one virtual time. A
+// quarter of the two seconds that a stop may take.
 inline constexpr std::chrono::milliseconds stop_patience(500);
 
 // A worker whose groups are saved. Thread: its own.

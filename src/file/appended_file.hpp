@@ -34,7 +34,7 @@ class AppendedFile {
     // As many bytes as there are from there on, at most `count`. Requires: flushed.
     std::string read(std::uint64_t from, std::size_t count) const;
 
-    // Not where the path is no longer this file's.
+    // Removes the file, unless the path belongs to another file by now.
     void remove() noexcept;
 
   private:

@@ -52,8 +52,8 @@ struct Contribution {
     std::uint64_t move = 0;             // 1 if groups are to move between ranks now
     // Once the worker has learnt of such a request: a bound beyond every event that it has executed irrevocably.
     EventBound irrevocable_before{0};
-    std::uint64_t splits_time =
-        0;  // 1 if the run may stand still between two generations of one time
+    // 1 if the run may stand still between two generations of one time.
+    std::uint64_t splits_time = 0;
     // Of a rank, from one of its workers: nanoseconds of committed work a second of a worker, and the same
     // of the rank that has most.
     std::uint64_t load = 0;

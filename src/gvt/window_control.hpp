@@ -47,7 +47,7 @@ class WindowControl {
     VirtualTime width() const noexcept { return trials_.within_lookahead() ? lookahead_ : width_; }
     std::uint32_t generations() const noexcept { return generations_; }
 
-    // The run goes on from a checkpoint at that GVT: the first advance is measured from there.
+    // The run continues from a checkpoint at that GVT, from which the first advance is measured.
     void begin_at(VirtualTime gvt) noexcept { gvt_ = gvt; }
     // After each GVT round. `sums.executed`, `rolled_back` and `committed` are running totals.
     void update(VirtualTime gvt, const Contribution& sums) noexcept;

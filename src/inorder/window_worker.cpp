@@ -17,6 +17,7 @@ constexpr std::uint64_t batch_events = 2048;
 // Where there are other ranks: a reduction takes as long as some hundred events.
 constexpr std::uint64_t batch_events_of_ranks = 256;
 
+// A request to stop or to save waits for two cuts: a fifth of the two seconds that a stop may take.
 constexpr std::chrono::milliseconds cut_interval_max(200);
 
 }  // namespace
@@ -99,7 +100,7 @@ bool WindowWorker::learn(Clock::time_point now) {
     return true;
 }
 
-// After a failure all that is before the horizon is executed: an earlier event may fail, too.
+// After a failure all workers execute every event before the horizon, because an earlier event may fail, too.
 void WindowWorker::begin_ending(const WindowSums& sums, Clock::time_point now) {
     if (ending_ == Ending::none && !sums.failed()) {
         ending_ = Ending::stopping;

@@ -74,8 +74,8 @@ void refuse_event(const Event& event, std::span<const EventTypeInfo> legal) {
 
 void chain_too_long(VirtualTime now) {
     throw ModelError(
-        fmt::format("a chain of events at time {}, each with no delay after the one before, is too "
-                    "long; legal: at most 2^32 - P * 2^{} of them after an event of priority P",
+        fmt::format("too many events with zero delay follow each other at time {}; legal: at most "
+                    "2^32 - P * 2^{} after an event of priority P",
                     now, chain_bits));
 }
 

@@ -1,4 +1,4 @@
-// What processes of a model post where they have no effect (process/coroutine.hpp, process/resource.hpp).
+// Faults of processes and requests that have no effect: process/coroutine.hpp and process/resource.hpp post them.
 #include <numawarp/process/coroutine.hpp>
 
 #include "numa/handler/fault_guard.hpp"

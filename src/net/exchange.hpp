@@ -34,8 +34,8 @@ class Exchange {
 
     // --- Thread: the holder of the net role ---
 
-    // Hands some of what was posted to the transport. Returns how many batches. A step of the net role sends so many
-    // and then receives: ranks that only sent would wait for each other, with ever more batches under way.
+    // Hands posted batches to the transport, at most batches_sent_per_step. Returns how many. The net role receives after
+    // each call: two ranks that only sent would wait for each other, with ever more batches under way.
     std::uint64_t send() {
         if (unsent_.load(std::memory_order_acquire) == 0) return 0;
         if (next_ == sending_.size()) {
@@ -78,9 +78,9 @@ class Exchange {
         return received;
     }
 
-    // Of a step.
+    // About 240 KB. With 16, mail does not leave while LPs start (tests/engine/test_start_mail.cpp).
     static constexpr std::size_t batches_sent_per_step = 64;
-    // Taken by the transport and not yet on their way: each holds a buffer, and each step tests all of them.
+    // Four steps' batches, a MiB: each of them holds a buffer, and each step tests the requests of all.
     static constexpr std::size_t sends_under_way_max = 256;
 
   private:

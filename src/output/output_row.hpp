@@ -41,7 +41,7 @@ inline constexpr std::size_t output_text_bytes_max = std::size_t{16} << 20;
 // or not the row is wanted, and before anything was allocated for it.
 std::size_t encoded_row_bytes(const std::vector<OutputTable>& tables, std::size_t table,
                               std::span<const OutputValue> row);
-// The same of a row that has a value for each column, also of the engine's own tables.
+// The same without the checks of table and columns, also for the engine's own tables. Requires: a value for each column.
 std::size_t encoded_row_bytes(const OutputTable& table, std::span<const OutputValue> row);
 void encode_row(std::span<const OutputValue> row, std::byte* to) noexcept;
 

@@ -1,6 +1,7 @@
 #include "output/row_spool.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <string_view>
@@ -29,14 +30,12 @@ std::size_t row_bytes(std::string_view bytes) {
     return sizeof header + header.bytes;
 }
 
-std::string path_of(const std::string& directory, std::uint32_t rank) {
-    return fmt::format("{}/.rows-of-rank-{}", directory, rank);
-}
+constexpr std::string_view prefix = ".rows-of-rank-";
 
 }  // namespace
 
 RowSpool::RowSpool(const std::string& directory, std::uint32_t rank) {
-    const std::string path = path_of(directory, rank);
+    const std::string path = fmt::format("{}/{}{}", directory, prefix, rank);
     try {
         file_ = std::make_unique<AppendedFile>(path, AppendedFile::Open::empty);
     } catch (const std::system_error& error) {
@@ -48,10 +47,17 @@ RowSpool::RowSpool(const std::string& directory, std::uint32_t rank) {
 
 RowSpool::~RowSpool() { file_->remove(); }
 
-void RowSpool::remove_left_over(const std::string& directory, std::uint32_t ranks) noexcept {
+void RowSpool::remove_left_over(const std::string& directory, std::uint32_t ranks) {
     std::error_code ignored;
-    for (std::uint32_t rank = ranks; std::filesystem::remove(path_of(directory, rank), ignored);)
-        ++rank;
+    for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+        const std::string name = entry.path().filename().string();
+        std::uint32_t rank = 0;
+        if (!name.starts_with(prefix)) continue;
+        const auto [end, trouble] =
+            std::from_chars(name.data() + prefix.size(), name.data() + name.size(), rank);
+        if (trouble == std::errc{} && end == name.data() + name.size() && rank >= ranks)
+            std::filesystem::remove(entry.path(), ignored);
+    }
 }
 
 void RowSpool::write(const OutputRow& row) {

@@ -24,8 +24,8 @@ class RowSpool final : public RowSink {
     // or broken.
     RowSpool(const std::string& directory, std::uint32_t rank);
     ~RowSpool();
-    // What a killed run of more ranks left. Thread: the first rank's.
-    static void remove_left_over(const std::string& directory, std::uint32_t ranks) noexcept;
+    // Removes the files that a killed run left, from rank number `ranks` on. Thread: the first rank's main thread.
+    static void remove_left_over(const std::string& directory, std::uint32_t ranks);
 
     void write(const OutputRow& row) override;
     // What was written can be read. More may be written later, but not while it is being read.

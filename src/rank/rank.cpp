@@ -35,8 +35,9 @@ WindowControl window_of(const RunPlan& plan) {
     return window;
 }
 
-// About 16 MiB. A worker that finds so many neither executes nor takes in mail, which may be anti-messages: both make
-// more. The net role goes on, and the other ranks' net roles take in what is sent, whatever their workers do.
+// About 16 MiB. A worker that finds more unsent batches neither executes events nor takes in mail, because rollbacks by
+// anti-messages send messages, too. The net role continues. The net role of the receiving rank takes the batches in
+// without its workers.
 constexpr std::size_t unsent_batches_max = 4096;
 
 }  // namespace

@@ -106,7 +106,7 @@ class Rank {
 
     // Hands a closed batch for another rank to the net role.
     void send_batch(RankId destination, const MailBuffer& batch);
-    // So much waits to be sent to other ranks that nobody should make more. Thread: any.
+    // Whether more batches wait to be sent to other ranks than the rank should hold. Thread: any.
     bool is_congested() const noexcept;
 
     // Nobody moves anything between ranks while it is held: main threads may speak. Requires: no worker runs.

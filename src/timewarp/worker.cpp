@@ -357,8 +357,8 @@ bool Worker::execute_batch() {
         execute(group, lp, event);
 }
 
-// All that the LP has executed is final. An LP that speculated once executes its next safe event before the worker
-// has committed the past of all LPs: without this it would never do without a past again.
+// Whether every event that the LP has executed is committed. The worker executes before it commits. So an LP that has
+// events in each lookahead, and has speculated once, would keep a past for ever if its past were not committed here.
 [[gnu::always_inline]] inline bool Worker::has_no_past(Group& group, LpRecord& lp) {
     if (lp.committed == lp.history.tail()) [[likely]]
         return true;

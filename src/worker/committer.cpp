@@ -117,9 +117,11 @@ void Committer::commit_at_once(Group& group, LpRecord& lp, HistoryEntry& entry) 
     group.load.commit(1);
 }
 
-// on_commit() may crash, and is called in step() alone.
+// Only step() can handle a crash of on_commit().
 void Committer::commit_now(Group& group, LpRecord& lp) {
-    if (!core_.plan.kinds.has_commit() && !core_.rank.failed()) commit(group, lp, false);
+    const bool has_final = before(core_.entry_at(lp, lp.committed).event->key(), bound_);
+    if (has_final && !core_.plan.kinds.has_commit() && !core_.rank.failed())
+        commit(group, lp, false);
 }
 
 void Committer::commit(Group& group, LpRecord& lp, bool keeps_nothing) {

@@ -36,7 +36,7 @@ class Committer {
     VirtualTime last_committed_time() const noexcept { return last_committed_time_; }
     void resume_from(VirtualTime last_committed) noexcept { last_committed_time_ = last_committed; }
 
-    // Commits what is final of an LP, ahead of its turn in step(). The LP may come up there again.
+    // Commits what is final of an LP, before step() comes to the LP. Requires: the LP has entries that are not committed.
     void commit_now(Group& group, LpRecord& lp);
     // The event of an entry that is in no history has been executed, and is final.
     void commit_at_once(Group& group, LpRecord& lp, HistoryEntry& entry);

@@ -23,8 +23,8 @@ class Ending {
   public:
     explicit Ending(WorkerCore& core);
 
-    // A new GVT is known. Returns whether the run ends with it; then all workers are told the same.
-    // `stop_bound`: the run may also end there, because the user wants it to.
+    // A new GVT is known. Returns whether the run ends with it; the result is the same on all workers.
+    // `stop_bound`: the run also ends there if a signal asks for it.
     bool on_gvt(const GvtResult& result, const Committer& committer,
                 std::optional<EventBound> stop_bound);
     // The same while all workers are about to stand still: only an end condition can end the run.
@@ -45,7 +45,7 @@ class Ending {
 
     EndReason reason() const noexcept { return reason_; }
     VirtualTime time() const noexcept { return time_; }  // up to which the run came
-    // The run was interrupted when some of the events at that time were final, and others were not.
+    // Whether a signal has ended the run when only some of the events at time() were final.
     bool splits_time() const noexcept;
 
     // --- what a GVT round is told ---

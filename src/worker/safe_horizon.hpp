@@ -30,20 +30,20 @@ class SafeHorizon {
     // arrive late. The horizon then stays where it is for this round and the next two.
     void on_gvt(const GvtResult& result, bool groups_move) noexcept;
 
-    // A round was learnt that asks the run to stand still. Returns whether it can stand still at
-    // stop_bound(): then no worker has executed anything irrevocably from there on. All workers return the same.
+    // The result of a round asks the run to stand still. Returns whether the run can do so now: no worker has
+    // irrevocably executed an event at stop_bound() or later. The return value is the same on all workers.
     //
-    // With the first such round each worker draws its horizon in to where it is. The next round gives the latest of
-    // these places, at most as far as the fastest worker has come, and not a lookahead further. GVT must
-    // come to that place, and beyond its time, so that the run stops at a whole time. In a chain of zero delays
-    // that does not end there is none: after some patience the run stops between two generations.
+    // In the first such round each worker lowers its horizon to just beyond the events that it has executed. The next
+    // round carries the maximum of these horizons, which does not depend on the lookahead. The run can stand still when
+    // GVT lies beyond the time of that maximum. A chain of zero delays without end keeps GVT at one time: after
+    // stop_patience the run stands still at the maximum itself, between two generations.
     bool may_stand_still(const GvtResult& result) noexcept;
     // Events before it are final. Requires: may_stand_still(result).
     EventBound stop_bound(const GvtResult& result) const noexcept;
     // After the run stood still.
     void resume() noexcept;
 
-    // What the worker contributes to a round.
+    // Two fields of the worker's contribution to a round (gvt/contribution.hpp).
     EventBound irrevocable_before() const noexcept;
     bool splits_time() const noexcept;
 

@@ -43,8 +43,8 @@ struct WorkerCore {
         return lp.history.at(position, stride);
     }
 
-    // Events may become pending that lie before events that are irrevocable: interrupted ones, and those of a group
-    // that is taken over. Nothing else makes the lead fall below an irrevocable event.
+    // To be called before an event may become pending that lies before an irrevocable event: an interrupted event, or an
+    // event of a group that the worker takes over. In all other cases `lead` stays beyond all irrevocable events.
     void expect_earlier_events() noexcept { farthest = std::max(farthest, lead); }
 
     // Fossil collection: frees the events and entries before `needed`. worker_core_inline.hpp
@@ -81,11 +81,11 @@ struct WorkerCore {
     // and freed: HistoryEntry::sent of such an event must not be followed. Commit goes by time alone, so
     // that histories contain such events.
     EventBound irrevocable_before{0};
-    EventBound lead{0};              // of the event that was executed last
-    EventBound farthest{0};          // the largest lead up to the last expect_earlier_events()
-    EventBound safe_before{0};       // events before it are executed for good: safe_horizon.hpp
-    EventBound safe_before_most{0};  // the largest that it has been
-    Clock::time_point now{};         // of this turn
+    EventBound lead{0};              // bound of the event that was executed last
+    EventBound farthest{0};          // maximum of `lead` up to the last expect_earlier_events()
+    EventBound safe_before{0};       // events before it are executed irrevocably: safe_horizon.hpp
+    EventBound safe_before_most{0};  // maximum of `safe_before` so far
+    Clock::time_point now{};         // time of this turn
     StateKeeper keeper;
     EpochCounts epochs;
     Counters counters;

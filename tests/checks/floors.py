@@ -64,7 +64,7 @@ FOREIGN = {
     "numa/decide": ["fmt/*", "nlohmann/*"],
     "numa/measure": ["fmt/*", "nlohmann/*", "unistd.h"],
     "numa/place": ["fmt/*", "pthread.h"],
-    # Every header of libc: the interposer stands in for its functions.
+    # The interposer replaces functions of libc, and so may include every header of libc.
     "numa/interpose": ["*.h"],
     "src/event": ["fmt/*"],
     "src/net": ["fmt/*"],

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Every function that libc and libm export is in exactly one class of numa/interpose/libc_functions.txt; the
-interposer defines those that need code, and no others; docs/reference/libc.md is what the list says.
+"""Checks numa/interpose/libc_functions.txt. Every function that libc and libm export is in exactly one class. The
+interposer defines every function whose class needs code, and no other function. docs/reference/libc.md is the
+page that the list gives.
 
 usage: libc_table.py CHECKOUT [OBJECTS]   the interposer's objects, with semicolons between them
        libc_table.py CHECKOUT --write     writes the document
@@ -26,8 +27,8 @@ HEAD = """\
 # Functions of libc in handlers
 
 This page is made from `numa/interpose/libc_functions.txt`. Every function that glibc's `libc.so.6` and
-`libm.so.6` export is in one class. A star stands for a family; a name without a star counts more than a
-family. `__X_chk` and `__isoc99_X`, which headers use, are in the class of `X`.
+`libm.so.6` export is in one class. A star stands for any letters. Where a name with a star and a name without one
+both fit a function, the name without a star decides. `__X_chk` and `__isoc99_X`, which headers use, are in the class of `X`.
 [Libraries in handlers](../how-to/libraries.md) explains the classes.
 
 Other libraries keep results and files, too: a database that `dbm_open()` opens is a file that no rollback
@@ -106,7 +107,7 @@ class Table:
                         self.exact[name] = section
 
     def look_up(self, name, is_of_libm=False):
-        """The classes of the name: one, if all is well. The family with the longest name counts."""
+        """The classes of the function; the list is right if there is exactly one. Of families the longest name decides."""
         if name in self.exact:
             return {self.exact[name].kind}
         base = re.sub(r"^(__isoc\d\d_|__)", "", name)
@@ -146,7 +147,7 @@ def main():
         return 77
     wrong = []
     if document(sections) != (root / DOCUMENT).read_text():
-        wrong.append(f"{DOCUMENT} is not what {LIST} says; run tests/checks/libc_table.py . --write")
+        wrong.append(f"{DOCUMENT} differs from {LIST}; tests/checks/libc_table.py . --write makes the page anew")
     table = Table(sections)
     wrong += [f"{name}: twice in {LIST}" for name in table.twice]
     libc, libm = (set(exported(library)) for library in libraries)
@@ -155,7 +156,7 @@ def main():
         if len(kinds) != 1:
             wrong.append(f"{name}: in {' and '.join(sorted(kinds)) or 'no class'}")
         elif not kinds <= CLASSES:
-            wrong.append(f"{name}: needs code like {kinds.pop()}, or a class of its own")
+            wrong.append(f"{name}: has no line; its class by another name is {kinds.pop()}, which needs code")
     objects = sys.argv[2].split(";") if sys.argv[2:] and sys.argv[2] else []
     if objects:
         ours = set(defined(objects))

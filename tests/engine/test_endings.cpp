@@ -275,7 +275,7 @@ TEST_CASE("a signal amid the events of one time ends the run between two times")
     }
 }
 
-// LPs that send to nobody else.
+// An LP sends only to itself.
 class LonelyProcess final : public LogicalProcess {
   public:
     static constexpr double lookahead = 1e300;
@@ -300,9 +300,10 @@ TEST_CASE("a signal does not wait for a lookahead of virtual time") {
 }
 
 // Never comes beyond time 1.
+template <bool with_lookahead>
 class ChainProcess final : public LogicalProcess {
   public:
-    static constexpr double lookahead = 0;
+    static constexpr double lookahead = with_lookahead ? 1 : 0;
 
     explicit ChainProcess(LpId) {}
     void on_start(Context& context) override { context.schedule(context.self(), 1, 0); }
@@ -320,7 +321,7 @@ TEST_CASE(
     for (const std::uint32_t workers : {1u, 2u, 3u}) {
         for (const bool keeps : {false, true}) {
             INFO("workers " << workers << ", --keep-safe-events " << keeps);
-            EndlessModel<ChainProcess> model;
+            EndlessModel<ChainProcess<false>> model;
             Config config = wild_config(EngineKind::timewarp);
             config.workers = workers;
             config.keep_safe_events = keeps;
@@ -335,6 +336,18 @@ TEST_CASE(
             CHECK(std::count_if(result.notices.begin(), result.notices.end(), says_so) ==
                   (keeps ? 0 : 1));
         }
+    }
+}
+
+TEST_CASE(
+    "a signal ends an endless chain of zero delays that an LP sends to itself, on every engine") {
+    for (const EngineKind engine : all_engines) {
+        INFO(name_of(engine));
+        EndlessModel<ChainProcess<true>> model;
+        pressed = 0;
+        const RunResult result = run_model(model, wild_config(engine), pressed);
+        CHECK(static_cast<int>(result.reason) == static_cast<int>(EndReason::interrupted));
+        CHECK(result.end_time == 1);
     }
 }
 

@@ -479,7 +479,7 @@ TEST_CASE("a process that is not started, and a request that is not awaited, fai
                    }(s));
                }),
                "never awaited"));
-    // What was asked, what an exception leaves, and what the end of the run meets is no mistake.
+    // No mistake: a request that is asked, a scope that an exception leaves, and a scope that the end of the run cuts off.
     const std::string text = told([](Scene& s) {
         const auto asks = s.env.start([](Scene& scene) -> Process {
             const auto turn = scene.desk.request();
@@ -506,7 +506,7 @@ TEST_CASE("a process that is not started, and a request that is not awaited, fai
     CHECK(text.starts_with("0:granted 1:left "));
 }
 
-// As in SimPy (https://gitlab.com/team-simpy/simpy/-/issues/55): who waits and is more urgent comes first.
+// As in SimPy (https://gitlab.com/team-simpy/simpy/-/issues/55): a more urgent request that waits is served first.
 TEST_CASE("preempt() does not pass a request that is more urgent and waits") {
     const std::string text = told([](Scene& s) {
         const auto user = [](Scene& scene, const char* name, double at, int priority,

@@ -102,6 +102,16 @@ TEST_CASE("sequences that wrap do so alike in any order of turns") {
     REQUIRE(rollbacks > 0);
 }
 
+// Groups of one LP, a GVT round whenever a worker asks for one, a saved state before each event.
+Config fine_grained() {
+    Config config;
+    config.engine = EngineKind::timewarp;
+    config.lps_per_group = 1;
+    config.gvt_interval_ms = 0;
+    config.state_saving_interval = 1;
+    return config;
+}
+
 // All events lie at whole times, and go to other LPs.
 class Beat final : public LogicalProcess {
   public:
@@ -120,11 +130,7 @@ TEST_CASE("without a lookahead what lies at GVT itself is executed for good") {
     setup.lps = 16;
     setup.until = 50;
     setup.process = process<Beat>();
-    Config config;
-    config.engine = EngineKind::timewarp;
-    config.lps_per_group = 1;
-    config.gvt_interval_ms = 0;
-    config.state_saving_interval = 1;
+    Config config = fine_grained();
     config.window_mode = WindowMode::fixed;
     config.window = 0.5;
     config.rebind_seconds = 0;
@@ -165,17 +171,13 @@ class Chain final : public PlainStateProcess<std::uint64_t> {
 
 // An entry of GVT's own time and of an earlier generation is irrevocable and not yet committed. Another LP may have
 // executed and freed what it sent.
-TEST_CASE("groups change workers while GVT stands at the time of a chain of zero delays") {
+TEST_CASE("groups change workers while GVT stays at one time, in a chain of zero delays") {
     Setup setup;
     setup.lps = 100;
     setup.until = 20;
     setup.payload_bytes_max = sizeof(Hop);
     setup.process = process<Chain>();
-    Config config;
-    config.engine = EngineKind::timewarp;
-    config.lps_per_group = 1;
-    config.gvt_interval_ms = 0;
-    config.state_saving_interval = 1;
+    Config config = fine_grained();
     config.rebind_seconds = 0;
     const auto digest_alone = [&] {
         SteppedRun run(setup, config, {.ranks = 1, .workers = 1}, 1);
@@ -235,11 +237,7 @@ TEST_CASE("an LP that has speculated once executes safe events without a past ag
     setup.until = 60;
     setup.lookahead = Busy::lookahead;
     setup.process = process<Busy>();
-    Config config;
-    config.engine = EngineKind::timewarp;
-    config.lps_per_group = 1;
-    config.gvt_interval_ms = 0;
-    config.state_saving_interval = 1;
+    Config config = fine_grained();
     config.window_mode = WindowMode::fixed;
     config.window = Busy::lookahead;
     // In a round in which groups move the horizon stays where it is.

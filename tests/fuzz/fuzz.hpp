@@ -1,4 +1,4 @@
-// What the fuzz targets share. A target is one source file that defines LLVMFuzzerTestOneInput(): it
+// Helpers for the fuzz targets. A target is one source file that defines LLVMFuzzerTestOneInput(): it
 // gives the input to the product's own reader. The reader must accept the input, or refuse it with one of
 // the exceptions of the contract. Everything else ends the process: another exception, a signal, a report
 // of a sanitizer.
@@ -37,7 +37,7 @@ void read_or_refuse(Read&& read) {
     }
 }
 
-// A file in memory for readers that take a path. Its content changes, its path does not.
+// A file in memory for readers that take a path. The path stays the same when the content changes.
 class MemoryFile {
   public:
     MemoryFile() : descriptor_(memfd_create("fuzz", MFD_CLOEXEC)) { NW_CHECK(descriptor_ >= 0); }

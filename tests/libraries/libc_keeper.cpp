@@ -1,9 +1,11 @@
-// Handlers make libc and its loader allocate what these keep: buffers of streams, storage of threads,
-// libraries. Or a signal handler of the program interrupts them. Each LP keeps blocks of known bytes; a
-// damaged byte changes its messages, and so the digest.
+// Handlers make libc and its loader allocate memory that libc keeps: buffers of streams, storage of threads,
+// libraries. Or each handler is interrupted by a signal handler of the program. Each LP keeps blocks of known
+// bytes; a damaged byte changes its messages, and so the digest.
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <pthread.h>
+#include <stdio_ext.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <threads.h>
@@ -33,16 +35,12 @@ std::array<pthread_key_t, 100> keys;
 unsigned (*sum_of)(const unsigned char*, unsigned) = nullptr;
 std::atomic<int> ticks{0};
 
+bool is_signalled() { return what == "signal" || what == "sigaction"; }
+
 void load_plugin() {
     void* const library = dlopen((folder + "/scratch_plugin.so").c_str(), RTLD_NOW);
     if (library == nullptr) std::abort();
     sum_of = reinterpret_cast<decltype(sum_of)>(dlsym(library, "sum_of"));
-}
-
-void arm_timer() {
-    itimerval soon{};
-    soon.it_value.tv_usec = 500;
-    setitimer(ITIMER_REAL, &soon, nullptr);
 }
 
 void on_tick(int) {
@@ -53,20 +51,24 @@ void on_tick(int) {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     struct sigaction present {};
     sigaction(SIGALRM, nullptr, &present);
-    if (present.sa_handler != on_tick) std::abort();
+    if (what == "signal" && present.sa_handler != on_tick) std::abort();
     sigaction(SIGALRM, &present, nullptr);
-    if (number % 20 == 1) {
+    const itimerval never{};
+    setitimer(ITIMER_REAL, &never, nullptr);
+    // Memory that the program keeps from one signal to the next, whichever LP's handler is interrupted.
+    thread_local void* kept = nullptr;
+    std::free(kept);
+    kept = std::malloc(100);
+    if (number % 500 == 1) {
         const pid_t child = fork();
         if (child == 0) _exit(0);
         waitpid(child, nullptr, 0);
     }
-    arm_timer();
 }
 
 void on_tick_with_details(int signal, siginfo_t* details, void*) {
     if (details->si_signo != signal) std::abort();
-    ++ticks;
-    arm_timer();
+    on_tick(signal);
 }
 
 // Before the run.
@@ -92,7 +94,7 @@ void prepare() {
         action.sa_flags = SA_SIGINFO | SA_RESTART;
         sigaction(SIGALRM, &action, nullptr);
     }
-    if (what == "signal" || what == "sigaction") arm_timer();
+    if (what == "line-buffered") std::setvbuf(stdout, nullptr, _IOLBF, 0);
 }
 
 void call_libc(std::uint64_t& seen, const std::string& text) {
@@ -108,6 +110,8 @@ void call_libc(std::uint64_t& seen, const std::string& text) {
     }
     if (what == "plugin-handler" && sum_of == nullptr) load_plugin();
     if (sum_of != nullptr) seen += sum_of(bytes, count);
+    // The signal handler runs before the system call returns.
+    if (is_signalled()) syscall(SYS_tgkill, getpid(), gettid(), SIGALRM);
     if (what == "keys") pthread_setspecific(keys[60], &keys);
     if (what == "tss") tss_set(keys[70], &keys);
 }
@@ -177,6 +181,7 @@ int main(int argc, char** argv) {
     argv[2] = argv[0];
     prepare();
     const int code = nw::run<LibcKeeper>(argc - 2, argv + 2);
-    if ((what == "signal" || what == "sigaction") && ticks == 0) return 9;
+    if (is_signalled() && ticks == 0) return 9;
+    if (what == "line-buffered" && __flbf(stdout) == 0) return 8;
     return code;
 }

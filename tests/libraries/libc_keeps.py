@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What libc and its loader allocate in a handler and keep belongs to the platform, and a signal handler of the
-program that interrupts an event handler is not the model's: one digest on all engines, with rollbacks."""
+"""Memory that libc and its loader keep is not memory of an LP, also if they allocate it in a handler. A signal
+handler of the program that interrupts an event handler may do what it may do elsewhere. One digest on all
+engines, with rollbacks."""
 
 import json
 import sys
@@ -13,7 +14,7 @@ folder = sys.argv[2]
 common = ["--state-saving-interval", 1, "--lps-per-group", 1, "--window", "off", "--workers", 2]
 variants = [common, [*common, "--check-rollback", 0.2], ["--workers", 1, "--check-rollback", 0.2]]
 cases = ["popen", "freopen", "wide", "wide-reopened", "wide-stdout", "stdin", "backtrace", "plugin-main", "plugin-process",
-         "plugin-handler", "keys", "tss", "signal", "sigaction"]
+         "plugin-handler", "keys", "tss", "signal", "sigaction", "line-buffered"]
 rolled_back = 0
 for case in cases:
     reference = None

@@ -1,4 +1,4 @@
-// A library with memory of its own for each thread.
+// A library that has memory of its own for each thread.
 #include <string.h>
 
 static __thread unsigned calls;

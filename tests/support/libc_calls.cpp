@@ -97,7 +97,7 @@ LibcResult text(std::string value) {
 
 std::time_t time_of(unsigned which) { return 1'000'000'007 * std::time_t{which}; }
 const char* user(unsigned which) { return which % 2 == 0 ? "root" : "daemon"; }
-double number(unsigned which) { return 3.0 / (which + 7); }
+double fraction(unsigned which) { return 3.0 / (which + 7); }
 
 // A stream of a line for `which`. The caller closes it.
 template <class Read>
@@ -220,22 +220,22 @@ constexpr LibcCall with_results[] = {
     {"ecvt",
      [](unsigned which) {
          int point, sign;
-         return result(::ecvt(number(which), 12, &point, &sign));
+         return result(::ecvt(fraction(which), 12, &point, &sign));
      }},
     {"fcvt",
      [](unsigned which) {
          int point, sign;
-         return result(::fcvt(1e300 * number(which), 12, &point, &sign));
+         return result(::fcvt(1e300 * fraction(which), 12, &point, &sign));
      }},
     {"qecvt",
      [](unsigned which) {
          int point, sign;
-         return result(::qecvt(number(which), 12, &point, &sign));
+         return result(::qecvt(fraction(which), 12, &point, &sign));
      }},
     {"qfcvt",
      [](unsigned which) {
          int point, sign;
-         return result(::qfcvt(1e300L * number(which), 12, &point, &sign));
+         return result(::qfcvt(1e300L * fraction(which), 12, &point, &sign));
      }},
     {"strerror",
      [](unsigned which) { return result(std::strerror(static_cast<int>(10'000 + which))); }},

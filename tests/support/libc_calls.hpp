@@ -8,6 +8,9 @@
 
 namespace nw::test {
 
+// A number as the text of a result.
+inline std::string number(long value) { return std::to_string(value); }
+
 // Reads the result of a function and returns the text of the result. The result is read at each call.
 using LibcResult = std::function<std::string()>;
 

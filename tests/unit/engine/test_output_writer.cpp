@@ -321,7 +321,7 @@ TEST_CASE("RowSpool: what a killed run left is removed") {
     const auto left_by = [&](int rank) {
         return path_in(folder, fmt::format(".rows-of-rank-{}", rank));
     };
-    for (int rank = 0; rank < 4; ++rank) std::ofstream(left_by(rank)) << "half a row";
+    for (const int rank : {0, 1, 2, 5}) std::ofstream(left_by(rank)) << "half a row";
     {
         RowSpool spool(folder.path(), 1);
         spool.finish();
@@ -330,7 +330,7 @@ TEST_CASE("RowSpool: what a killed run left is removed") {
         CHECK(std::filesystem::exists(left_by(1)));
     }
     CHECK(std::filesystem::exists(left_by(0)));
-    for (int rank = 1; rank < 4; ++rank) CHECK_FALSE(std::filesystem::exists(left_by(rank)));
+    for (const int rank : {1, 2, 5}) CHECK_FALSE(std::filesystem::exists(left_by(rank)));
 }
 
 TEST_CASE("RowSpool: gives back rows larger than what is read at a time") {

@@ -51,7 +51,7 @@ TEST_CASE("Exchange: two ranks that have very much for each other send and recei
     for (std::uint32_t number = 0; number < posted; ++number)
         for (const std::uint32_t r : {0u, 1u})
             exchanges[r].post(RankId{1 - r}, std::as_bytes(std::span(&number, 1)));
-    // Rank 1 stands still at first.
+    // Rank 1 takes no step before step 100.
     for (int step = 0; received[0] < posted || received[1] < posted; ++step) {
         REQUIRE(step < 10'000);
         for (const std::uint32_t r : {0u, 1u}) {

@@ -144,7 +144,7 @@ inline void Request::release() noexcept {
     resource_->serve();
 }
 
-// Priorities count more than preemption: nobody passes a request that is as urgent and waits already.
+// A priority counts more than preemption: a request does not pass a waiting request that is as urgent or more.
 inline void Resource::enter(Request& request, bool preempts) {
     const bool is_first = queue_.is_empty() || Request::comes_after(queue_.front(), request);
     if (preempts && is_first && in_use_ == capacity_ &&
