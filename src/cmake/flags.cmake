@@ -21,6 +21,7 @@ target_compile_options(numawarp_own_flags INTERFACE
     "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=")
 target_compile_definitions(numawarp_own_flags INTERFACE
     $<$<BOOL:${NUMAWARP_PARANOID}>:NUMAWARP_PARANOID>
+    $<$<BOOL:${NUMAWARP_TESTS}>:NUMAWARP_HANDOFF_HOOK>
     $<$<NOT:$<BOOL:${NUMAWARP_PREFETCH}>>:NUMAWARP_NO_PREFETCH>)
 
 # Our include roots, for our own libraries and tests. Models do not get them: a model that reaches

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <span>
 
+#include "base/handoff.hpp"
 #include "base/meter_marks.hpp"
 #include "base/prefetch.hpp"
 #include "engine/running_call.hpp"
@@ -97,6 +98,7 @@ template <class GroupOf, class Receive>
 inline bool drain_mail(ReadyList& ready, GroupOf&& group_of, Receive&& receive) {
     BottomHalf* mail = ready.take_all();
     const bool has_come = mail != nullptr;
+    if (has_come) note_handoff(Handoff::mail_taken);
     while (mail != nullptr) {
         BottomHalf* next = mail->next_ready;  // before drain(): a writer may list it again after
         if (Group* group = group_of(*mail)) {

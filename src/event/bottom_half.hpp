@@ -17,6 +17,7 @@
 #include <span>
 
 #include "base/check.hpp"
+#include "base/handoff.hpp"
 #include "base/spin_lock.hpp"
 #include "event/ready_list.hpp"
 #include "event/slot_buffer.hpp"
@@ -37,6 +38,7 @@ class alignas(64) BottomHalf {
     // Thread: any. `size` bytes of wire events for LPs of this group; `owner` is the ready list of
     // the worker that owns the group now. Throws std::bad_alloc.
     void push(const std::byte* events, std::size_t size, ReadyList& owner) {
+        note_handoff(Handoff::mail_pushed);
         const std::lock_guard writing(lock_);
         live_.append(events, size, pages_);
         if (listed_) return;

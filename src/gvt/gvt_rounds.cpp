@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
+#include "base/handoff.hpp"
 
 namespace nw {
 
@@ -33,6 +34,7 @@ void GvtRounds::step(Clock::time_point now) {
         wanted_.store(false, std::memory_order_relaxed);
         suggested_.store(false, std::memory_order_relaxed);
         opened_at_ = now;
+        note_handoff(Handoff::round_opened);
         opened_.store(done + 1, std::memory_order_release);  // pairs with the acquire in opened()
         return;
     }
@@ -59,6 +61,7 @@ void GvtRounds::publish(const Contribution& sums, Clock::time_point now) {
     result_.window = window_.width();
     result_.generations = window_.generations();
     last_done_ = now;
+    note_handoff(Handoff::result_made);
     done_.fetch_add(1);  // pairs with the acquire in done()
 }
 

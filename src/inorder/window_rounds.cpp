@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/handoff.hpp"
+
 namespace nw {
 
 WindowRounds::WindowRounds(Transport& transport, std::uint32_t workers, std::uint32_t first_window)
@@ -18,6 +20,7 @@ bool WindowRounds::step() {
     const std::uint32_t window = done_.load(std::memory_order_relaxed);
     if (!reduction_.poll(window)) return false;
     result_ = reduction_.result();
+    note_handoff(Handoff::result_made);
     done_.store(window + 1);
     return true;
 }

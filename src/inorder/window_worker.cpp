@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/handoff.hpp"
 #include "base/meter_marks.hpp"
 #include "checkpoint/saved_group.hpp"
 #include "plan/run_plan.hpp"
@@ -86,6 +87,7 @@ void WindowWorker::sleep() {
 bool WindowWorker::learn(Clock::time_point now) {
     if (rank_.rounds().done() == seen_) return false;
     ++seen_;
+    note_handoff(Handoff::result_read);
     const WindowSums& sums = rank_.rounds().result();
     if (self_ == 0) report(sums, now);
     meter_phase<MeterPhase::mail>();
@@ -212,6 +214,7 @@ void WindowWorker::cut(Clock::time_point now) {
     waiting_since_ = now;
     has_warned_ = false;
     meter_phase<MeterPhase::gvt>();
+    note_handoff(Handoff::cut_made);
     if (rank_.rounds().arrive()) rank_.begin_reduction();
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/handoff.hpp"
+
 namespace nw {
 namespace {
 
@@ -21,6 +23,7 @@ OutputWriter::OutputWriter(RowSink* sink, std::uint32_t workers)
 
 void OutputWriter::hand_over(std::uint32_t worker, std::vector<OutputRow>& rows,
                              VirtualTime bound) {
+    note_handoff(Handoff::output_given);
     if (rows.empty() || !wanted()) {
         rows.clear();
         bounds_[worker].store(bound, std::memory_order_release);

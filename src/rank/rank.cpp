@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "base/handoff.hpp"
 #include "checkpoint/saved_run.hpp"
 #include "event/mail_buffer.hpp"
 #include "lp/group.hpp"
@@ -104,6 +105,7 @@ bool Rank::net_step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
     if (transport_.ranks() > 1) {
         const std::uint64_t received = exchange_.receive([this](std::span<const std::byte> batch) {
             gvt_.receive(epoch_of_batch(batch.data()));
+            note_handoff(Handoff::batch_received);
             deliver(batch.data(), batch.size());
         });
         trace.mark(TraceKind::receive, received);
@@ -112,6 +114,7 @@ bool Rank::net_step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
     if (gvt_.gathered() && memory_budget_.level(now) == MemoryBudget::Level::ample) {
         rebinding_.make_plan(gvt_.opened(), now, groups_,
                              [this](std::uint32_t g) { return owner(g).worker; });
+        note_handoff(Handoff::plan_made);
     }
     const std::uint32_t done = gvt_.done();
     gvt_.step(now);
@@ -135,6 +138,7 @@ bool Rank::net_step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
 }
 
 void Rank::send_batch(RankId destination, const MailBuffer& batch) {
+    note_handoff(Handoff::batch_posted);
     exchange_.post(destination, {batch.data(), batch.size()});
 }
 

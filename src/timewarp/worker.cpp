@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/check.hpp"
+#include "base/handoff.hpp"
 #include "base/meter_marks.hpp"
 #include "engine/event_flow.hpp"
 #include "engine/handler_call.hpp"
@@ -59,12 +60,11 @@ bool Worker::turn(Clock::time_point now) {
     if (sigsetjmp(core_.guard.env(), 0) != 0) leave_crashed();
     if (handovers_->is_awaiting()) handovers_->take_over();
     meter_phase<MeterPhase::mail>();
-    bool worked = core_.rank.is_congested();
-    if (!worked) {
-        worked = drain_mail();
-        meter_phase<MeterPhase::execute>();
-        worked |= execute_batch();
-    }
+    // Always, between learning of a round and handing groups over: a group's new worker may already execute up to that
+    // round's horizon (src/worker/rebinding.pml).
+    bool worked = drain_mail();
+    meter_phase<MeterPhase::execute>();
+    worked |= core_.rank.is_congested() || execute_batch();
     meter_phase<MeterPhase::mail>();
     outboxes_.flush(false);
     meter_phase<MeterPhase::gvt>();
@@ -103,6 +103,7 @@ void Worker::sleep() {
 
 void Worker::on_gvt() {
     if (core_.epochs.seen() == core_.rank.gvt().done()) return;
+    note_handoff(Handoff::result_read);
     const GvtResult& result = core_.rank.gvt().result();
     core_.epochs.learn(result.sums);
     NW_CHECK(result.gvt >= core_.gvt);
@@ -222,6 +223,7 @@ void Worker::cut() {
     slot.move = standstill_.is_move_due() ? 1 : 0;
     slot.irrevocable_before = safe_horizon_.irrevocable_before();
     slot.splits_time = safe_horizon_.splits_time() ? 1 : 0;
+    note_handoff(Handoff::cut_made);
     core_.rank.gvt().arrive(core_.self.worker);
     const std::uint32_t interval = core_.plan.config.gvt_interval_events;
     if (interval > 0) suggests_round_at_ = core_.counters[Counter::executed_events] + interval;

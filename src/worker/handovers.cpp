@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/handoff.hpp"
 #include "base/meter_marks.hpp"
 #include "lp/side_effects.hpp"
 #include "stats/live_progress.hpp"
@@ -63,7 +64,10 @@ void Handovers::hand_over(const std::vector<std::uint32_t>& new_workers) {
     trace.mark(TraceKind::handover, leaving_.size());
     leaving_.clear();
     for (std::uint32_t worker = 0; worker < packed.size(); ++worker)
-        if (!packed[worker].groups.empty()) core_.rank.hand_over(std::move(packed[worker]), worker);
+        if (!packed[worker].groups.empty()) {
+            note_handoff(Handoff::group_given);
+            core_.rank.hand_over(std::move(packed[worker]), worker);
+        }
 }
 
 // Sender and target of an event that part can no longer reach each other through next_sent: the
@@ -95,6 +99,7 @@ void Handovers::take_over() {
     trace.begin();
     std::size_t taken = 0;
     for (const Handover& handover : core_.rank.take_over(core_.self.worker)) {
+        note_handoff(Handoff::group_taken);
         taken += handover.groups.size();
         for (Group* group : handover.groups) {
             core_.groups.push_back(group);

@@ -22,7 +22,7 @@ struct SteppedCase {
             "of "
             "{}, check rollback {}, rebinding of {} every {} s, memory used {}, check interrupt "
             "{}, safe "
-            "events kept {}",
+            "events kept {}, delays {}",
             machine.ranks, machine.workers, machine.weather.delay_max,
             machine.weather.stall_probability, machine.weather.stall_max, machine.laziness,
             config.seed, config.lps_per_group,
@@ -30,7 +30,7 @@ struct SteppedCase {
             config.gvt_interval_ms, config.gvt_interval_events,
             static_cast<int>(config.window_mode), config.window, config.check_rollback,
             config.check_rebind, config.rebind_seconds, machine.memory_used, config.check_interrupt,
-            config.keep_safe_events);
+            config.keep_safe_events, machine.delays);
     }
 };
 
@@ -69,6 +69,34 @@ inline SteppedCase draw_stepped_case(Dice& dice) {
     machine.memory_used = dice.chance(0.3) ? 1 : 0;
     config.keep_safe_events = dice.chance(0.3);
     if (dice.chance(0.3)) config.check_interrupt = dice.chance(0.5) ? 0.02 : 0.3;
+    const double shares[] = {0, 0.003, 0.03, 0.3};
+    machine.delays = shares[dice.below(4)];
+    return drawn;
+}
+
+// The same, where groups keep changing workers, safe events are executed without a past, and turns are interrupted at
+// handoffs. Half of the models have no lookahead and many zero delays.
+inline SteppedCase draw_moving_case(Dice& dice) {
+    SteppedCase drawn = draw_stepped_case(dice);
+    if (dice.chance(0.5)) {
+        drawn.shape.lookahead = 0;
+        drawn.shape.zero_delay = dice.chance(0.5) ? 0.2 : 0.7;
+    } else {
+        drawn.shape.lookahead = dice.chance(0.5) ? 0.3 : 2;
+    }
+    drawn.shape.lps = std::max(drawn.shape.lps, 12u);
+    drawn.shape.fuel = std::max(4u, drawn.shape.fuel / 3);
+    drawn.machine.ranks = static_cast<std::uint32_t>(1 + dice.below(2));
+    drawn.machine.workers = static_cast<std::uint32_t>(2 + dice.below(3));
+    drawn.machine.memory_used = 0;
+    const double shares[] = {0.01, 0.1, 0.4};
+    drawn.machine.delays = shares[dice.below(3)];
+    Config& config = drawn.config;
+    config.lps_per_group = static_cast<std::uint32_t>(1 + dice.below(2));
+    config.check_rollback = 0;
+    config.keep_safe_events = false;
+    config.rebind_seconds = dice.chance(0.5) ? 0.002 : 0.01;
+    config.check_rebind = dice.chance(0.5) ? 0.2 : 0.9;
     return drawn;
 }
 

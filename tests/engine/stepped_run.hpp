@@ -3,6 +3,8 @@
 // depends on the machine's clock or load, so that a failure can be replayed step by step. Now and then
 // all workers are walked (Worker::validate), whatever the preset.
 //
+// With delays, a turn may be interrupted at any handoff (base/handoff.hpp) by turns of other workers.
+//
 // What src/timewarp/timewarp.cpp does with threads and barriers is done here in sequence: set up all,
 // start all, turn until all have finished, finalize.
 #pragma once
@@ -31,6 +33,7 @@
 #include "stats/live_progress.hpp"
 #include "stats/run_result.hpp"
 #include "tests/engine/outcome.hpp"
+#include "tests/support/delays.hpp"
 #include "tests/support/fake_os.hpp"
 #include "tests/support/in_process_network.hpp"
 #include "timewarp/worker.hpp"
@@ -96,6 +99,7 @@ class SteppedRun {
         double memory_used = 0;
         // Of each LP's sends. (Ordinals, serials and GVT rounds wrap in every run.)
         std::uint32_t first_sequence = 0;
+        double delays = 0;  // share of the handoffs at which a turn is interrupted
     };
 
     // Requires: config.gvt_interval_ms is 0 or so long that it never passes (workers that run idle
@@ -125,6 +129,8 @@ class SteppedRun {
         for (std::uint32_t r = 0; r < machine.ranks; ++r)
             for (std::uint32_t w = 0; w < machine.workers; ++w)
                 workers_.push_back(std::make_unique<Worker>(*ranks_[r], WorkerId{w}));
+        if (machine.delays > 0)
+            stacks_ = std::make_unique<SteppedStacks>(workers_.size(), seed, machine.delays);
     }
 
     // Throws what a rank's worker failed with.
@@ -181,10 +187,14 @@ class SteppedRun {
         if (!is_set_up_) set_up();
         while (!finished() && !reached()) {
             step();
-            if (paused()) move_groups();
+            if (paused()) {
+                finish_turns();
+                move_groups();
+            }
             for (const auto& rank : ranks_) rank->rethrow_failure();
             if (steps_ > steps_max) throw std::runtime_error("the run does not end");
         }
+        finish_turns();
     }
 
     VirtualTime gvt() const noexcept { return progress_.gvt; }
@@ -283,6 +293,10 @@ class SteppedRun {
         return bytes;
     }
     std::uint64_t steps() const noexcept { return steps_; }
+    // Turns that were interrupted, by place.
+    DelayCounts delay_counts() const {
+        return stacks_ != nullptr ? stacks_->counts() : DelayCounts();
+    }
     std::atomic<int>& stop_signal() noexcept { return stop_signal_; }
 
   private:
@@ -319,7 +333,7 @@ class SteppedRun {
         return *workers_[owner.rank * machine_.workers + owner.worker];
     }
 
-    static constexpr std::uint64_t steps_max = 5'000'000;
+    static constexpr std::uint64_t steps_max = 20'000'000;
     static constexpr std::uint64_t memory_cap = std::uint64_t{256} << 20;
     static constexpr std::uint64_t steps_between_memory_draws = 300;
     static constexpr std::uint64_t steps_between_walks = 509;
@@ -336,6 +350,16 @@ class SteppedRun {
                 group->lps[i].sequence = machine_.first_sequence;
     }
 
+    void take_turn(std::size_t worker) {
+        const auto turn = [this, worker] { workers_[worker]->turn(now_); };
+        if (stacks_ != nullptr)
+            stacks_->step(worker, turn);
+        else
+            turn();
+    }
+    void finish_turns() {
+        if (stacks_ != nullptr) stacks_->finish_steps();
+    }
     // A turn of some worker, then perhaps a tick of the network. Now and then one worker has the
     // machine to itself, as if the others were descheduled.
     void step() {
@@ -353,8 +377,8 @@ class SteppedRun {
             if (dice_.chance(machine_.laziness)) favoured_turns_ = dice_.below(20);
         }
         now_ += std::chrono::microseconds(20);
-        workers_[favoured_]->turn(now_);
-        if (steps_ % steps_between_walks == 0)
+        take_turn(favoured_);
+        if (steps_ % steps_between_walks == 0 && (stacks_ == nullptr || stacks_->is_idle()))
             for (const auto& worker : workers_) worker->validate();
         if (dice_.chance(0.7)) network_.tick();
     }
@@ -381,6 +405,7 @@ class SteppedRun {
     std::uint64_t steps_ = 0;
     std::size_t favoured_ = 0;
     std::size_t favoured_turns_ = 0;
+    std::unique_ptr<SteppedStacks> stacks_;  // null: no turn is interrupted
 };
 
 }  // namespace nw::test

@@ -1,15 +1,16 @@
 // Goal: whatever the model and the options, an engine's result is the sequential engine's, to the
 // bit: digest, committed events, end, output files, what on_commit saw.
 //
-// Method: a random model (random_model.hpp) and random options from one seed, run by real threads.
+// Method: a random model (random_model.hpp) and random options from one seed, run by real threads. In two of three
+// cases threads are delayed where they publish data (tests/support/delays.hpp).
 // A failure prints the seed; NUMAWARP_TEST_SEED=… runs that case alone, NUMAWARP_TEST_CASES=… sets
 // how many there are in the nightly run.
-#include <random>
 #include <vector>
 
 #include "tests/engine/outcome.hpp"
 #include "tests/engine/random_config.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/delays.hpp"
 #include "tests/support/effort.hpp"
 #include "tests/support/random_cases.hpp"
 
@@ -17,7 +18,7 @@ namespace nw::test {
 namespace {
 
 // Returns what the engine counted.
-Counters compare_with_sequential(std::uint64_t seed) {
+Counters compare_with_sequential(std::uint64_t seed, DelayCounts& delays) {
     Dice dice(seed);
     const RandomShape shape = draw_shape(dice, 1000 + static_cast<std::uint32_t>(dice.below(4000)));
     const Config config = draw_config(dice, shape);
@@ -29,7 +30,10 @@ Counters compare_with_sequential(std::uint64_t seed) {
     reference_config.engine = EngineKind::sequential;
     reference_config.check_rollback = 0;
     const Outcome reference = run_random_model(shape, reference_config);
+    const double shares[] = {0, 0.003, 0.05};
+    InjectedDelays injected(seed, shares[dice.below(3)]);
     const Outcome outcome = run_random_model(shape, config);
+    delays.add(injected.counts());
 
     CHECK(outcome.digest == reference.digest);
     CHECK(outcome.committed_events == reference.committed_events);
@@ -50,8 +54,9 @@ Counters compare_with_sequential(std::uint64_t seed) {
 
 void compare_cases(std::uint64_t first_seed, std::size_t cases) {
     Counters sums;
+    DelayCounts delays;
     if (!compare_all(first_seed, cases,
-                     [&](std::uint64_t seed) { sums.add(compare_with_sequential(seed)); }))
+                     [&](std::uint64_t seed) { sums.add(compare_with_sequential(seed, delays)); }))
         return;
 
     // The cases have met their subject.
@@ -65,6 +70,7 @@ void compare_cases(std::uint64_t first_seed, std::size_t cases) {
     REQUIRE(sums[Counter::window_stops] > 0);
     REQUIRE(sums[Counter::output_rows] > 0);
     REQUIRE(sums[Counter::groups_moved] > 0);
+    REQUIRE(delays.sum() > 0);
 }
 
 TEST_CASE("every engine gives the sequential result for random models and options") {
@@ -73,7 +79,7 @@ TEST_CASE("every engine gives the sequential result for random models and option
 
 TEST_CASE("every engine gives the sequential result, for as many cases as a night allows",
           "[.nightly]") {
-    compare_cases(std::random_device()(), nightly_cases(5000));
+    compare_cases(nightly_seed(), nightly_cases(5000));
 }
 
 }  // namespace

@@ -16,7 +16,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <random>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -253,7 +252,7 @@ TEST_CASE("a run in parts with other options for each is the sequential run") {
 
 TEST_CASE("a run in parts is the sequential run, for as many cases as a night allows",
           "[.nightly]") {
-    compare_cases(std::random_device()(), nightly_cases(1000));
+    compare_cases(nightly_seed(), nightly_cases(1000));
 }
 
 // --- Failures that are undone ------------------------------------------------------------------------

@@ -23,6 +23,7 @@
 #include "run/simulation.hpp"
 #include "tests/engine/outcome.hpp"
 #include "tests/engine/random_config.hpp"
+#include "tests/support/delays.hpp"
 
 namespace nw::test {
 namespace {
@@ -30,6 +31,7 @@ namespace {
 struct Case {
     RandomShape shape;
     Config config;
+    double delays;  // share of the handoffs at which a thread is delayed
 };
 
 // Over all cases.
@@ -49,6 +51,8 @@ Case draw_case(std::uint64_t seed, std::uint32_t ranks) {
     const Setup setup = RandomModel(drawn.shape).setup();
     const RunPlan plan(setup, drawn.config, ranks, drawn.config.workers, nullptr);
     if (plan.partition.groups() < ranks) drawn.config.lps_per_group = 1;
+    const double shares[] = {0, 0.003, 0.05};
+    drawn.delays = shares[dice.below(3)];
     return drawn;
 }
 
@@ -120,7 +124,10 @@ bool case_holds(std::uint64_t seed, RankGroup& ranks, Sums& sums) {
         std::fflush(stdout);
     };
     try {
-        const Outcome outcome = run_on_ranks(drawn, ranks);
+        const Outcome outcome = [&] {
+            const InjectedDelays delays(seed, drawn.delays);
+            return run_on_ranks(drawn, ranks);
+        }();
         if (!ranks.is_first()) return true;
         const bool conservative = drawn.config.engine == EngineKind::conservative;
         (conservative ? sums.conservative : sums.timewarp).add(outcome.counters);

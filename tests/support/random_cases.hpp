@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <random>
@@ -39,6 +40,14 @@ bool compare_all(std::uint64_t first_seed, std::size_t cases, Compare compare) {
     }
     for (std::size_t i = 0; i < cases; ++i) compare(first_seed + i);
     return true;
+}
+
+// Of the first case of a nightly test, which prints it.
+inline std::uint64_t nightly_seed() {
+    const std::uint64_t seed = number_from("NUMAWARP_FIRST_SEED").value_or(std::random_device()());
+    std::printf("first seed %llu\n", static_cast<unsigned long long>(seed));
+    std::fflush(stdout);
+    return seed;
 }
 
 // How many cases a nightly test has.
