@@ -140,6 +140,8 @@ std::size_t HeapGuards::usable_size(const void* address) noexcept {
 }
 
 HeapFault HeapGuards::check_all(LpHeap& heap) {
+    if (heap.has_broken_heads())
+        heap.mend_heads();  // the chunk before such a head has a changed guard
     const std::byte* lowest = nullptr;
     Found worst;
     std::size_t offset = 0;

@@ -66,7 +66,12 @@ void* LpHeap::allocate_elsewhere(std::size_t c) noexcept {
             all = &make_tables(2);
         }
         Bin& bin = bin_for(all, c);
-        if (!find_vacancy(bin) && !add_block(bin, c)) return nullptr;
+        if (bin.current != nullptr) mend_heads();
+        while (bin.current == nullptr) {
+            if (!find_vacancy(bin) && !add_block(bin, c)) return nullptr;
+            if (bin.current->owner != this) [[unlikely]]
+                mend_heads();
+        }
         return take_from(*all, bin, c);
     } catch (const std::bad_alloc&) {
         return nullptr;
@@ -152,14 +157,61 @@ Block* LpHeap::new_block(std::size_t c, std::uint32_t index) noexcept {
     const std::size_t bytes = block_bytes(c, index);
     Block* const block = group().spans().allocate_block(bytes);
     if (block == nullptr) return nullptr;
-    *block = {this,
-              0,
-              index,
-              static_cast<std::uint8_t>(c),
-              static_cast<std::uint8_t>(block_chunks(c, bytes)),
-              static_cast<std::uint16_t>(data_offset_of(c))};
-    block->free_mask = block->full_mask();
+    *block = head_of(c, index);
     return block;
+}
+
+// Of a block with free chunks only.
+Block LpHeap::head_of(std::size_t c, std::uint32_t index) noexcept {
+    Block head{this,
+               0,
+               index,
+               static_cast<std::uint8_t>(c),
+               static_cast<std::uint8_t>(block_chunks(c, block_bytes(c, index))),
+               static_cast<std::uint16_t>(data_offset_of(c))};
+    head.free_mask = head.full_mask();
+    return head;
+}
+
+std::size_t LpHeap::class_of(const Tables& all, std::size_t b) const noexcept {
+    std::size_t c = 0;
+    while (all.bin_of_class[c] != b + 1) ++c;
+    return c;
+}
+
+bool LpHeap::has_broken_heads() const noexcept {
+    Tables* const all = tables();
+    if (all == nullptr) return false;
+    for (std::size_t b = 0; b < all->bin_count; ++b) {
+        const Bin& bin = all->bins()[b];
+        for (std::uint32_t j = 0; j < bin.count; ++j)
+            if (bin.block(j)->owner != this) return true;
+    }
+    return false;
+}
+
+void LpHeap::mend_heads() noexcept {
+    Tables* const all = tables();
+    if (all == nullptr) return;
+    all->used_units = 0;
+    for (std::size_t b = 0; b < all->bin_count; ++b) {
+        Bin& bin = all->bins()[b];
+        const std::size_t c = class_of(*all, b);
+        bin.current = nullptr;
+        bin.used = 0;
+        for (std::uint32_t j = 0; j < bin.count; ++j) {
+            Block& block = *bin.block(j);
+            Block head = head_of(c, j);
+            const std::uint64_t used = head.free_mask & ~block.free_mask;
+            head.free_mask &= ~used;
+            block = head;
+            set_vacancy(bin, j, head.free_mask != 0);
+            if (used != 0) bin.used = j + 1;
+            all->used_units += static_cast<std::uint32_t>(
+                static_cast<unsigned>(std::popcount(used)) * (small_classes[c].bytes / 16));
+        }
+        bin.search_from = 0;
+    }
 }
 
 bool LpHeap::add_block(Bin& bin, std::size_t c) {

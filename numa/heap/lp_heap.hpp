@@ -114,7 +114,7 @@ inline void* LpHeap::allocate(std::size_t bytes) noexcept {
             const std::size_t b = all->bin_of_class[c];
             if (b != 0) [[likely]] {
                 Bin& bin = all->bins()[b - 1];
-                if (bin.current != nullptr) [[likely]]
+                if (bin.current != nullptr && bin.current->owner == this) [[likely]]
                     return take_from(*all, bin, c);
             }
         } else if (Block* const block = only()) {

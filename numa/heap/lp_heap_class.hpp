@@ -56,7 +56,7 @@ class LpHeap {
     std::size_t snapshot_bytes() const noexcept;
     // Large chunks share what is as it was in `previous`, an older snapshot of this heap, with it (piece.hpp).
     // Throws std::bad_alloc. Cost: a copy of the chunks in use, or a comparison, and 8 bytes a block.
-    Snapshot* take(PlatformHeap& memory, Snapshot* previous = nullptr) const;
+    Snapshot* take(PlatformHeap& memory, Snapshot* previous = nullptr);
     // Ensures: contents and allocation state are those at take(); equals(snapshot).
     // Requires: the snapshot is of this heap. It stays valid.
     void restore(const Snapshot& snapshot) noexcept;
@@ -79,6 +79,13 @@ class LpHeap {
     // Fresh chunks are filled with zeros from now on, so that executing an event again leaves
     // equal bytes even where the model writes none (for --check-rollback).
     void set_zero_fill() noexcept { group_ |= zero_fill_bit; }
+
+    // Whether a handler has written past a block into the head of another one. Only a handler that runs out of order, or
+    // one that is wrong, does so. Cost: a comparison for each block.
+    bool has_broken_heads() const noexcept;
+    // Writes the heads of all blocks anew; what they said about free chunks stays as far as it can be true. The one block
+    // of a heap without tables is behind no other block of its LP, and is not looked at.
+    void mend_heads() noexcept;
 
     void validate() const;
 
@@ -119,6 +126,8 @@ class LpHeap {
     Bin& bin_for(Tables*& all, std::size_t c);
     Block* new_block(std::size_t c, std::uint32_t index) noexcept;
     bool add_block(Bin& bin, std::size_t c);
+    Block head_of(std::size_t c, std::uint32_t index) noexcept;
+    std::size_t class_of(const Tables& all, std::size_t b) const noexcept;
     void restore_bin(Bin& bin, std::uint32_t used, const std::byte*& image) noexcept;
     PlatformHeap& platform() const noexcept;
 

@@ -56,7 +56,9 @@ std::size_t LpHeap::snapshot_bytes(std::span<const Bin> all, std::uint32_t units
            std::size_t{units} * 16 + (large() != nullptr ? large()->image_bytes() : 0);
 }
 
-Snapshot* LpHeap::take(PlatformHeap& memory, Snapshot* previous) const {
+Snapshot* LpHeap::take(PlatformHeap& memory, Snapshot* previous) {
+    if (has_broken_heads()) [[unlikely]]
+        mend_heads();
     Bin lone;
     const std::span<Bin> all = bins(lone);
     const std::uint32_t units = used_units();
@@ -96,6 +98,8 @@ void LpHeap::drop(Snapshot* snapshot, PlatformHeap& memory) noexcept {
 }
 
 void LpHeap::restore(const Snapshot& snapshot) noexcept {
+    if (has_broken_heads()) [[unlikely]]
+        mend_heads();
     const auto* const table = reinterpret_cast<const std::uint32_t*>(&snapshot + 1);
     const auto* image =
         reinterpret_cast<const std::byte*>(table) + bin_table_bytes(snapshot.bin_count);

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +22,7 @@
 #include <memory>
 #include <string>
 
+#include "numa/os/control_groups.hpp"
 #include "numa/os/machine.hpp"
 #include "numa/os/os.hpp"
 #include "numa/os/perf_event.hpp"
@@ -68,44 +70,17 @@ std::uint64_t kilobyte_field(const char* file, const char* name) noexcept {
     return bytes;
 }
 
+// Where /proc/meminfo is missing, as in some containers: without the page cache, so less than there is.
+std::uint64_t free_by_sysinfo() noexcept {
+    struct ::sysinfo info {};
+    if (::sysinfo(&info) != 0) return 0;
+    return (std::uint64_t{info.freeram} + info.bufferram) * info.mem_unit;
+}
+
 std::uint64_t number_in(const std::string& file, std::uint64_t otherwise) {
     std::ifstream in(file);
     std::uint64_t value = 0;
     return in >> value ? value : otherwise;
-}
-
-// The control groups that this process is in, as folders: the tightest of them limits us.
-std::vector<std::string> control_group_folders() {
-    std::vector<std::string> folders;
-    std::ifstream in("/proc/self/cgroup");
-    for (std::string line; std::getline(in, line);) {
-        const auto second = line.find(':', line.find(':') + 1);
-        if (second == std::string::npos) continue;
-        std::string path = line.substr(second + 1);
-        const bool unified = line.starts_with("0::");
-        if (!unified && line.find(":memory:") == std::string::npos) continue;
-        const std::string root = unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
-        // Inside a container the path may be the host's: the mount's root is then our group.
-        while (!path.empty() && path != "/") {
-            folders.push_back(root + path);
-            path.resize(path.rfind('/'));
-        }
-        folders.push_back(root);
-    }
-    return folders;
-}
-
-std::uint64_t control_group_available() {
-    std::uint64_t available = UINT64_MAX;
-    for (const std::string& folder : control_group_folders()) {
-        const bool unified = !folder.starts_with("/sys/fs/cgroup/memory");
-        const std::uint64_t limit =
-            number_in(folder + (unified ? "/memory.max" : "/memory.limit_in_bytes"), UINT64_MAX);
-        const std::uint64_t used =
-            number_in(folder + (unified ? "/memory.current" : "/memory.usage_in_bytes"), 0);
-        if (limit != UINT64_MAX) available = std::min(available, limit > used ? limit - used : 0);
-    }
-    return available;
 }
 
 // Memory and distances do not change while we run; the CPUs that we may use do.
@@ -360,10 +335,11 @@ class LinuxOs final : public Os {
     MemoryFigures memory() noexcept override {
         MemoryFigures figures;
         figures.available = kilobyte_field("/proc/meminfo", "MemAvailable");
+        if (figures.available == 0) figures.available = free_by_sysinfo();
         figures.resident = kilobyte_field("/proc/self/status", "VmRSS");
         figures.resident_peak = kilobyte_field("/proc/self/status", "VmHWM");
         try {
-            figures.available = std::min(figures.available, control_group_available());
+            figures.available = std::min(figures.available, ControlGroups().available_bytes());
         } catch (const std::exception&) {
             // Too little memory to read the control group's files: MemAvailable has to do.
         }
@@ -406,6 +382,10 @@ class LinuxOs final : public Os {
 Os& linux_os() {
     static LinuxOs os;
     return os;
+}
+
+std::size_t kernel_page_bytes() noexcept {
+    return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace nw

@@ -156,6 +156,9 @@ class Os {
 // The kernel this program runs on.
 Os& linux_os();
 
+// The size of the kernel's pages. All code takes it to be page_bytes; a kernel that has pages of another size is refused.
+std::size_t kernel_page_bytes() noexcept;
+
 inline constexpr std::size_t page_bytes = 4096;
 inline constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
 

@@ -93,16 +93,19 @@ void* SegmentTable::allocate_segment(std::size_t bytes, SegmentKind kind) noexce
                               source_.segment_bytes() > source_.segment_limit() - taken_in_all;
     if (beyond_limit && state && taken_by_call() + bytes >= limited_bytes) return nullptr;
     // Events and rows are no memory of the handler's, and it cannot be told that there is none.
-    if (beyond_limit && in_handler() &&
-        taken_by_call() >=
-            std::min(limited_engine_bytes, source_.segment_limit() / limited_engine_share))
-        abandon_handler(words_where_memory_ends);
+    const auto abandon_where_taken = [](std::size_t least) {
+        if (in_handler() && taken_by_call() >= least) abandon_handler(words_where_memory_ends);
+    };
+    if (beyond_limit)
+        abandon_where_taken(
+            std::min(limited_engine_bytes, source_.segment_limit() / limited_engine_share));
     if (count_ == capacity_ && !make_room()) return nullptr;
     void* base = nullptr;
     if (!libc)
         base = take_range(bytes, kind);
     else
         base = state ? LibcSegments::allocate(bytes) : LibcSegments::allocate_unlisted(bytes);
+    if (base == nullptr && !state) abandon_where_taken(limited_bytes);
     if (base == nullptr) return nullptr;
     if (state)
         meter_memory<MeterKind::state>(base, bytes);

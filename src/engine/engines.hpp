@@ -40,6 +40,10 @@ void run_sequential(EngineRun& run);
 void run_conservative(EngineRun& run);
 void run_timewarp(EngineRun& run);
 
+// For LiveProgress::Unstoppable.
+inline constexpr const char* in_on_end =
+    "in on_end(); the rows of all events are in their tables, and no results were made";
+
 // What a worker did, for the report.
 struct WorkerTally {
     Counters counters;

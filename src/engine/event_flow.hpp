@@ -8,17 +8,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 
+#include "base/counters.hpp"
 #include "base/handoff.hpp"
 #include "base/meter_marks.hpp"
 #include "base/prefetch.hpp"
 #include "engine/running_call.hpp"
+#include "engine/watched_thread.hpp"
 #include "event/bottom_half.hpp"
 #include "event/pending_set.hpp"
 #include "event/wire_event.hpp"
 #include "lp/event_sink.hpp"
 #include "lp/group.hpp"
+#include "numa/os/os.hpp"
 #include "plan/run_plan.hpp"
 
 namespace nw {
@@ -52,6 +56,15 @@ struct ScheduledEvent {
     std::uint32_t first_generation;
 };
 
+// Reads a byte of each page: where the payload is a bad pointer the event fails here, before anything is counted or
+// allocated for it.
+inline void touch(std::span<const std::byte> payload) noexcept {
+    if (payload.empty()) return;
+    const volatile std::byte* const bytes = payload.data();
+    for (std::size_t at = 0; at < payload.size(); at += page_bytes) static_cast<void>(bytes[at]);
+    static_cast<void>(bytes[payload.size() - 1]);
+}
+
 // beyond_end() is told of an event that lies beyond the end of the run, which is dropped unless the run is
 // saved. Else it gets its place in the order, and is
 // made in its target's group where group_here(number) gives that, chained to `sent`; where it gives
@@ -61,6 +74,7 @@ inline void schedule_event(const RunPlan& plan, const RunningCall& call,
                            const ScheduledEvent& scheduled, EventRecord*& sent,
                            GroupHere&& group_here, SendAway&& send_away, BeyondEnd&& beyond_end) {
     LpRecord& lp = *call.lp;
+    touch(scheduled.payload);
     const bool is_beyond = scheduled.time >= plan.until;
     if (is_beyond) beyond_end();
     if (!is_beyond || plan.keeps_events_beyond_end()) {
@@ -83,7 +97,6 @@ inline void schedule_event(const RunPlan& plan, const RunningCall& call,
             send_away(header);
         }
     }
-    // Counted only now: the payload was the model's to read, and could have been a bad pointer.
     ++lp.sequence;
 }
 
@@ -109,6 +122,15 @@ inline bool drain_mail(ReadyList& ready, GroupOf&& group_of, Receive&& receive) 
         mail = next;
     }
     return has_come;
+}
+
+// For the watch (engine/handler_watch.hpp).
+inline std::optional<UpcomingEvent> upcoming_event(PendingSet& pending, const Counters& counters) {
+    const PendingEntry* const top = pending.top();
+    if (top == nullptr) return std::nullopt;
+    const EventRecord& event = *top->event;
+    return UpcomingEvent{event.time, event.target, event.sender, event.type,
+                         counters[Counter::executed_events]};
 }
 
 // What the next events will need, fetched in two steps: first the LP's record and the event with its payload,

@@ -1,10 +1,13 @@
 #include "engine/handler_watch.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "engine/watched_thread.hpp"
+#include "engine/worker_threads.hpp"
 #include "numa/os/signals.hpp"
 #include "plan/run_plan.hpp"
 #include "stats/live_progress.hpp"
@@ -13,6 +16,9 @@ namespace nw {
 namespace {
 
 constexpr std::chrono::milliseconds between_looks{10};
+// What lies between two looks counts up to this. Where more has passed the process was stopped, and all handlers with it,
+// or the machine is so busy that they have hardly run.
+constexpr std::chrono::milliseconds between_looks_max{100};
 
 // A handler runs long when it has taken this much CPU time, and so many times the mean of its thread's,
 // which is known from how often a look finds one running: what a thread takes between its handlers, when it
@@ -40,18 +46,24 @@ constexpr std::uint32_t waits_max = 5;
 constexpr double tries_cpu_seconds_max = 0.25;
 constexpr double tries_seconds_max = 3;
 
+// Virtual time stands still where so many events lie at one time; and so many of them are named.
+constexpr std::uint64_t events_of_cycle = 10'000;
+constexpr std::size_t events_named = 4;
+
 }  // namespace
 
 HandlerWatch::HandlerWatch(const RunPlan& plan, std::vector<WatchedThread*> threads,
-                           LiveProgress& progress)
+                           LiveProgress& progress, const std::atomic<int>& stop_signal)
     : plan_(plan),
       watchdog_seconds_(plan.config.watchdog_seconds),
       timeout_seconds_(plan.config.handler_timeout_seconds),
-      progress_(progress) {
+      progress_(progress),
+      stop_signal_(stop_signal) {
     for (WatchedThread* thread : threads) watched_.push_back({thread});
+    standing_.resize(watched_.size());
     // The process's signals are for its other threads.
     const SignalsBlocked blocked;
-    thread_ = std::thread([this] { run(); });
+    thread_ = start_thread<std::thread>("that watches handlers", [this] { run(); });
 }
 
 HandlerWatch::~HandlerWatch() {
@@ -65,21 +77,56 @@ HandlerWatch::~HandlerWatch() {
 
 void HandlerWatch::run() {
     std::unique_lock lock(mutex_);
-    while (!ended_.wait_for(lock, between_looks, [this] { return end_; }))
-        for (Watched& watched : watched_) look(watched);
+    while (!ended_.wait_for(lock, between_looks, [this] { return end_; })) {
+        const auto now = Clock::now();
+        awake_ += std::min<std::chrono::nanoseconds>(now - std::exchange(last_look_, now),
+                                                     between_looks_max);
+        const bool is_stopping = stop_signal_.load(std::memory_order_relaxed) != 0;
+        for (std::size_t i = 0; i < watched_.size(); ++i) {
+            WatchedThread& thread = *watched_[i].thread;
+            if (is_stopping) thread.end_batch();
+            look(watched_[i]);
+            if (watchdog_seconds_ > 0) look_at_time(thread, standing_[i]);
+        }
+    }
+}
+
+// A cycle of events with zero delay never ends, though each of its handlers returns.
+void HandlerWatch::look_at_time(WatchedThread& thread, Standing& standing) {
+    UpcomingEvent event;
+    const bool is_new = thread.take_upcoming(event);
+    thread.ask_upcoming();
+    if (!is_new) return;
+    if (event.time != standing.first.time) {
+        standing = {event, awake_, watchdog_seconds_};
+        return;
+    }
+    const std::string words =
+        fmt::format("{} for {} from {}", plan_.kinds.event_name(event.lp, event.type),
+                    plan_.kinds.name(event.lp), plan_.kinds.name(event.sender));
+    if (standing.events.size() < events_named &&
+        std::find(standing.events.begin(), standing.events.end(), words) == standing.events.end())
+        standing.events.push_back(words);
+    const double seconds = std::chrono::duration<double>(awake_ - standing.since).count();
+    const std::uint64_t events = event.executed - standing.first.executed;
+    if (seconds < standing.next_line || events < events_of_cycle || !progress_.warn) return;
+    standing.next_line *= 2;
+    progress_.warn(fmt::format(
+        "virtual time has stood at {} for {:.0f} s and {} events, such as: {}; a cycle of events "
+        "with zero delay never ends; legal: a delay above 0 somewhere in the cycle",
+        event.time, seconds, events, fmt::join(standing.events, ", ")));
 }
 
 void HandlerWatch::look(Watched& watched) {
     const std::uint64_t call = watched.thread->running_call();
-    const auto now = Clock::now();
-    const double seconds = std::chrono::duration<double>(now - watched.since).count();
+    const double seconds = std::chrono::duration<double>(awake_ - watched.since).count();
     if (call == 0 || call != watched.call) {
         if (watched.certain) certain_seconds_ = std::max(certain_seconds_, seconds);
         // One that had to be interrupted says nothing about what is usual.
         const bool is_usual = watched.call != 0 && watched.tried_since == 0;
         watched = {watched.thread,
                    call,
-                   now,
+                   awake_,
                    watched.thread->cpu_seconds(),
                    watched.earlier + (is_usual ? seconds : 0),
                    watchdog_seconds_};

@@ -10,14 +10,17 @@
 // whether the same call still runs, and asks by a signal what that is (numa/handler/handler_probe.hpp).
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "engine/watched_thread.hpp"
 #include "numa/handler/handler_probe.hpp"
 
 namespace nw {
@@ -37,8 +40,10 @@ std::vector<WatchedThread*> watched(const std::vector<std::unique_ptr<Runner>>& 
 
 class HandlerWatch {
   public:
-    // `threads` outlive the watch. `progress.warn` is called from its thread.
-    HandlerWatch(const RunPlan& plan, std::vector<WatchedThread*> threads, LiveProgress& progress);
+    // `threads` outlive the watch. `progress.warn` is called from its thread. While `stop_signal` is not 0, the watch ends
+    // the threads' batches.
+    HandlerWatch(const RunPlan& plan, std::vector<WatchedThread*> threads, LiveProgress& progress,
+                 const std::atomic<int>& stop_signal);
     ~HandlerWatch();
     HandlerWatch(const HandlerWatch&) = delete;
     HandlerWatch& operator=(const HandlerWatch&) = delete;
@@ -48,8 +53,8 @@ class HandlerWatch {
 
     struct Watched {
         WatchedThread* thread;
-        std::uint64_t call = 0;  // that was running at the last look
-        Clock::time_point since{};
+        std::uint64_t call = 0;            // that was running at the last look
+        std::chrono::nanoseconds since{};  // on the watch's own clock
         double cpu_since = 0;
         double earlier = 0;       // seconds in which looks found earlier calls running
         double next_line = 0;     // of the watchdog's, after so many seconds
@@ -61,8 +66,17 @@ class HandlerWatch {
         bool certain = false;
     };
 
+    // Of a thread that executes events all of which lie at one virtual time.
+    struct Standing {
+        UpcomingEvent first{.time = -1};
+        std::chrono::nanoseconds since{};
+        double next_line = 0;               // of the watchdog's, after so many seconds
+        std::vector<std::string> events{};  // some of them, in words
+    };
+
     void run();
     void look(Watched& watched);
+    void look_at_time(WatchedThread& thread, Standing& standing);
     void look_at_call(Watched& watched, double seconds, double cpu_seconds);
     void leave(Watched& watched, ProbeWish wish, double seconds, double cpu_seconds);
     void report(const RunningHandler& handler, double seconds);
@@ -71,7 +85,12 @@ class HandlerWatch {
     const double watchdog_seconds_;
     const double timeout_seconds_;
     LiveProgress& progress_;
+    const std::atomic<int>& stop_signal_;
     std::vector<Watched> watched_;
+    std::vector<Standing> standing_;  // as watched_
+    // The watch's own clock stands still while the process is stopped (SIGSTOP, the freezer of a control group).
+    std::chrono::nanoseconds awake_{};
+    Clock::time_point last_look_ = Clock::now();
     double certain_seconds_ = 0;  // the longest that a certain handler has taken
     std::mutex mutex_;
     std::condition_variable ended_;

@@ -49,9 +49,12 @@ namespace {
         fail_destroying(group, plan, failure);
 }
 
-void destroy_lps_of(Group& group, const RunPlan& plan, FaultGuard& guard) {
+void destroy_lps_of(Group& group, const RunPlan& plan, const std::atomic<int>& stop_signal,
+                    FaultGuard& guard) {
     if (sigsetjmp(guard.env(), 0) != 0) fail_destroying(group, plan, leave_crashed_handler(guard));
-    while (group.count > 0) destroy_last(group, plan, guard);
+    while (group.count > 0 && stop_signal.load(std::memory_order_relaxed) == 0)
+        destroy_last(group, plan, guard);
+    group.count = 0;
 }
 
 [[noreturn]] void fail(const RunningCall& call, const RunPlan& plan, std::string_view what) {
@@ -144,10 +147,10 @@ void call_on_end(const RunningCall& call, const RunPlan& plan, Context& context,
 }
 
 void destroy_lps(const std::vector<Group*>& groups, const RunPlan& plan, VirtualTime now,
-                 RunningCall& call, FaultGuard& guard) {
+                 const std::atomic<int>& stop_signal, RunningCall& call, FaultGuard& guard) {
     for (Group* group : groups) {
         call = {.group = group, .key = {.time = now}, .hook = "its destructor"};
-        destroy_lps_of(*group, plan, guard);
+        destroy_lps_of(*group, plan, stop_signal, guard);
     }
     call = {};
 }

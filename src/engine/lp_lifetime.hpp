@@ -5,6 +5,7 @@
 // it builds them, so that first touch puts the pages on its node. `call` says meanwhile what is being called.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -56,9 +57,9 @@ void look_at_intervals(const std::vector<Group*>& groups, const RunPlan& plan, V
 void call_on_end(const RunningCall& call, const RunPlan& plan, Context& context, FaultGuard& guard,
                  MeasureSums& measures);
 
-// Calls the model's destructors, `now` being the end of the run. Throws ModelError when one throws or crashes; the
-// other LPs of its group are gone then, too, without theirs.
+// Calls the model's destructors, `now` being the end of the run; but none after a stop signal, when only the report is
+// wanted soon. Throws ModelError when one throws or crashes; the other LPs of its group are gone then, too, without theirs.
 void destroy_lps(const std::vector<Group*>& groups, const RunPlan& plan, VirtualTime now,
-                 RunningCall& call, FaultGuard& guard);
+                 const std::atomic<int>& stop_signal, RunningCall& call, FaultGuard& guard);
 
 }  // namespace nw

@@ -7,6 +7,8 @@
 #include <stop_token>
 #include <thread>
 
+#include "engine/worker_threads.hpp"
+
 namespace nw {
 
 class SetupPump {
@@ -15,13 +17,14 @@ class SetupPump {
     template <class Step>
     SetupPump(bool is_wanted, Step step) {
         if (!is_wanted) return;
-        thread_ = std::jthread([step](const std::stop_token& stop) {
-            constexpr std::chrono::microseconds between_steps{200};
-            while (!stop.stop_requested()) {
-                step();
-                std::this_thread::sleep_for(between_steps);
-            }
-        });
+        thread_ = start_thread<std::jthread>(
+            "that serves the network while LPs start", [step](const std::stop_token& stop) {
+                constexpr std::chrono::microseconds between_steps{200};
+                while (!stop.stop_requested()) {
+                    step();
+                    std::this_thread::sleep_for(between_steps);
+                }
+            });
     }
 
     void end() {

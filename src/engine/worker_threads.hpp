@@ -4,8 +4,14 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "base/check.hpp"
 #include "numa/os/os.hpp"
 #include "numa/place/topology.hpp"
 
@@ -27,5 +33,18 @@ struct WorkerPlaces {
 void run_worker_threads(Os& os, const WorkerPlaces& where,
                         const std::function<void(std::uint32_t)>& body,
                         std::vector<std::string>& notices);
+
+// A thread that is no worker. `purpose` completes "the thread ...". Thread: std::thread or std::jthread. Throws MachineError.
+template <class Thread, class Body>
+Thread start_thread(std::string_view purpose, Body&& body) {
+    try {
+        return Thread(std::forward<Body>(body));
+    } catch (const std::system_error& error) {
+        throw MachineError(fmt::format(
+            "the thread {} could not be started: {}; legal: a machine that allows more threads "
+            "(ulimit -u, pids.max of the control group, the container's system call filter)",
+            purpose, error.what()));
+    }
+}
 
 }  // namespace nw

@@ -1,5 +1,6 @@
 #include "formats/hdf5_handle.hpp"
 
+#include <cstdlib>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -29,7 +30,21 @@ std::string_view system_words(std::string_view reason) {
 
 }  // namespace
 
+std::string other_hdf5_version() {
+    H5dont_atexit();  // before the first other call
+    unsigned major = 0, minor = 0, release = 0;
+    H5get_libversion(&major, &minor, &release);
+    if (major == H5_VERS_MAJOR && minor == H5_VERS_MINOR && release == H5_VERS_RELEASE) return {};
+    return fmt::format(
+        "the HDF5 library has version {}.{}.{}, and the program was built with {}.{}.{}; legal: "
+        "the "
+        "same version, or --output-format csv",
+        major, minor, release, H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE);
+}
+
 void prepare_hdf5() {
+    // HDF5's own check ends the process, after the run. other_hdf5_version() has compared before the run.
+    setenv("HDF5_DISABLE_VERSION_CHECK", "2", 1);
     H5dont_atexit();
     H5open();
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);

@@ -8,6 +8,9 @@
 
 namespace nw {
 
+// Which version the library has, if it is not the one that the program was compiled for; else empty.
+std::string other_hdf5_version();
+
 // Nothing is printed by the library, and nothing is left to do for it when the process ends: else it
 // would try once more to write what a full disk has refused.
 void prepare_hdf5();

@@ -200,6 +200,7 @@ void copy_rows(const std::string& csv_path, std::vector<Column>& columns) {
 }  // namespace
 
 std::string hdf5_refusal(const OutputTable& table) {
+    if (std::string other = other_hdf5_version(); !other.empty()) return other;
     if (table.name == ".") return "a table must not be called .";
     std::set<std::string_view> names;
     for (const std::string& name : table.columns)

@@ -34,7 +34,7 @@ class ConservativeRun final : private SavedRank {
           barrier_(static_cast<std::ptrdiff_t>(run.plan.workers)),
           pump_(run.plan.ranks > 1, [this] { pump(); }),
           saver_(run, *this, saved_workers(workers_), barrier_),
-          watch_(run.plan, watched(), run.progress) {}
+          watch_(run.plan, watched(), run.progress, run.stop_signal) {}
 
     void run() {
         run_worker_threads(
@@ -45,7 +45,10 @@ class ConservativeRun final : private SavedRank {
         say_how_it_ended();
         run_.output.finish();
         start_worker(run_.model);  // this thread's turn: on_end(), destructors
-        if (run_.result.reason != EndReason::interrupted) run_on_end();
+        if (run_.result.reason != EndReason::interrupted) {
+            const LiveProgress::Unstoppable phase(run_.progress, in_on_end);
+            run_on_end();
+        }
         gather_results();
         destroy_lps();
     }
@@ -215,7 +218,7 @@ class ConservativeRun final : private SavedRank {
         shared_.end();
         for (const auto& worker : workers_) {
             const AdoptedThread adopted(worker->executor());
-            worker->executor().destroy_lps();
+            worker->executor().destroy_lps(run_.stop_signal);
         }
     }
 

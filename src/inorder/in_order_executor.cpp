@@ -101,8 +101,8 @@ void InOrderExecutor::run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums
     rows_.clear();
 }
 
-void InOrderExecutor::destroy_lps() {
-    nw::destroy_lps(groups_, world_.plan, call_.key.time, call_, guard_);
+void InOrderExecutor::destroy_lps(const std::atomic<int>& stop_signal) {
+    nw::destroy_lps(groups_, world_.plan, call_.key.time, stop_signal, call_, guard_);
 }
 
 // --- Events ----------------------------------------------------------------------------------------
@@ -127,8 +127,10 @@ std::uint64_t InOrderExecutor::run(VirtualTime horizon, std::uint64_t events_max
         handler_failed(leave_crashed_handler(guard_));
     }
     const Partition& partition = world_.plan.partition;
+    answer([this] { return upcoming_event(pending_, counters_); });
+    begin_batch(events_max);
     std::uint64_t executed = 0;
-    while (executed < events_max && !all_ended()) {
+    while (goes_on_after(executed) && !all_ended()) {
         const PendingEntry* top = pending_.top();
         if (top == nullptr || top->time >= horizon) break;
         const PendingEntry entry = *top;

@@ -4,6 +4,7 @@
 // Thread: one worker's; only the constructor runs elsewhere.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -75,8 +76,8 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     // on_start of its LPs, unless the run goes on from a saved one. `move_mail`: between ranks, now and then.
     void start(const std::function<void()>& move_mail);
 
-    // Executes events before `horizon`, at most `events_max`, until none is left or (with an end
-    // condition) all of this executor's LPs have ended. Returns how many.
+    // Executes events before `horizon`, at most `events_max`, until none is left, or (with an end condition) all of this
+    // executor's LPs have ended, or the watch ends the batch. Returns how many.
     // Throws ModelError when a handler fails.
     std::uint64_t run(VirtualTime horizon, std::uint64_t events_max);
 
@@ -109,7 +110,7 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
 
     void run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measures);
     // Calls the model's destructors. Throws ModelError.
-    void destroy_lps();
+    void destroy_lps(const std::atomic<int>& stop_signal);
     Counters& counters() noexcept { return counters_; }
     const WorkerFigures& figures() const noexcept { return figures_; }
     const IntervalSums& intervals() const noexcept { return intervals_; }

@@ -30,7 +30,7 @@ class SequentialRun final : private SavedWorker, private SavedRank {
           world_(run.plan, run.memory, run.output, nullptr),
           executor_(world_, 0),
           saver_(run, *this, {this}, alone_),
-          watch_(run.plan, {&executor_}, run.progress) {}
+          watch_(run.plan, {&executor_}, run.progress, run.stop_signal) {}
 
     void run() {
         run_worker_threads(
@@ -63,6 +63,7 @@ class SequentialRun final : private SavedWorker, private SavedRank {
         executor_.hand_over_output(time_infinity);
         run_.output.finish();
         if (run_.result.reason != EndReason::interrupted) {
+            const LiveProgress::Unstoppable phase(run_.progress, in_on_end);
             run_.result.measures.intervals() += executor_.intervals();
             for (std::uint32_t lp = 0; lp < run_.plan.rules.lps; ++lp)
                 executor_.run_on_end(world_.lp(lp), run_.result.end_time, run_.result.measures);
@@ -70,7 +71,7 @@ class SequentialRun final : private SavedWorker, private SavedRank {
         report_lps(run_.result, executor_.groups());
         shared_.end();
         if (checked_ != nullptr) checked_->end();
-        executor_.destroy_lps();
+        executor_.destroy_lps(run_.stop_signal);
     }
 
     void execute() {

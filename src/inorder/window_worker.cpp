@@ -176,12 +176,11 @@ bool WindowWorker::execute(Clock::time_point now) {
     }
     meter_phase<MeterPhase::execute>();
     const std::uint64_t batch = rank_.plan().ranks == 1 ? batch_events : batch_events_of_ranks;
-    std::uint64_t executed = 0;
     attempt([&] {
-        executed = executor_.run(bound, batch);
+        executor_.run(bound, batch);
         executor_.apply_memory_pressure(now);
     });
-    if (executed < batch) reached_ = bound;
+    if (failed_ || !(executor_.next_time() < bound)) reached_ = bound;
     meter_phase<MeterPhase::mail>();
     attempt([&] {
         executor_.hand_over_output(reached_);

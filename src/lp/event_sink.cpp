@@ -50,9 +50,10 @@ void schedule_refused(const ScheduleRules& rules, LpId self, VirtualTime now, Lp
     if (index(target) >= rules.lps)
         throw ModelError(where + fmt::format("there is no such LP; legal: 0 to {}", rules.lps - 1));
     if (payload_bytes > rules.payload_bytes_max)
-        throw ModelError(where + fmt::format("its payload of {} bytes is above the declared bound "
-                                             "of {}",
-                                             payload_bytes, rules.payload_bytes_max));
+        throw ModelError(where +
+                         fmt::format("its payload of {} bytes is above the declared bound "
+                                     "of {}; legal: setup.payload_bytes_max = {} in setup()",
+                                     payload_bytes, rules.payload_bytes_max, payload_bytes));
     if (!(when.delay >= 0))
         throw ModelError(where + fmt::format("that is in the past (delay {}); legal: a delay of at "
                                              "least 0",

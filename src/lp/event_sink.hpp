@@ -67,7 +67,9 @@ class EventSink {
 
 inline void check_schedule(const ScheduleRules& rules, LpId self, VirtualTime now, LpId target,
                            ScheduledTime when, std::size_t payload_bytes) {
-    const bool legal = when.delay >= (target == self ? 0.0 : rules.lookahead) &&
+    // The sum as the engines have it, not the delay: of a time that is given the delay is rounded once more.
+    const bool legal = when.delay >= 0 &&
+                       when.time >= now + (target == self ? 0.0 : rules.lookahead) &&
                        when.time < time_infinity && index(target) < rules.lps &&
                        payload_bytes <= rules.payload_bytes_max;
     if (!legal) [[unlikely]]

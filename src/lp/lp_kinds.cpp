@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <numawarp/errors.hpp>
+#include <numawarp/process/environment.hpp>
 
 namespace nw {
 
@@ -73,7 +74,9 @@ const EventTypeInfo* LpKinds::find(std::uint32_t lp, EventType type) const {
 
 std::string LpKinds::event_name(std::uint32_t lp, EventType type) const {
     const EventTypeInfo* const event = find(lp, type);
-    return event != nullptr ? "event " + event->name : fmt::format("event of type {}", type);
+    if (event != nullptr) return "event " + event->name;
+    return type == WakeUp::type ? "a wake-up of its processes"
+                                : fmt::format("event of type {}", type);
 }
 
 std::string LpKinds::type_name(std::uint32_t lp, EventType type) const {

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
+#include "engine/worker_threads.hpp"
 #include "numa/handler/fault_guard.hpp"
 #include "numa/handler/handler_probe.hpp"
 #include "numa/os/signals.hpp"
@@ -35,7 +36,7 @@ class HookTimeout final : public HandlerProbe {
     explicit HookTimeout(double seconds) : seconds_(seconds) {
         adopt_thread();
         const SignalsBlocked blocked;  // the process's signals are for its main thread
-        thread_ = std::thread([this] { run(); });
+        thread_ = start_thread<std::thread>("of setup() and finished()", [this] { run(); });
     }
     ~HookTimeout() {
         {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/number_text.hpp"
+#include "engine/worker_threads.hpp"
 #include "main/standard_error.hpp"
 #include "numa/os/signals.hpp"
 
@@ -128,9 +129,10 @@ ProgressLine::ProgressLine(ProgressMode mode, VirtualTime until, const LiveProgr
     const double first_seconds =
         mode == ProgressMode::on ? first_asked_for_seconds : first_unasked_seconds;
     const SignalsBlocked blocked;
-    thread_ = std::thread([this, terminal = is_terminal(), first_seconds] {
-        terminal ? redraw_often() : print_rarely(first_seconds);
-    });
+    thread_ = start_thread<std::thread>("that shows the progress",
+                                        [this, terminal = is_terminal(), first_seconds] {
+                                            terminal ? redraw_often() : print_rarely(first_seconds);
+                                        });
 }
 
 ProgressLine::~ProgressLine() {

@@ -42,7 +42,6 @@
 #include "modelcheck/model_check.hpp"
 #include "mpi/session.hpp"
 #include "numa/image/metered_thread.hpp"
-#include "numa/os/kernel_pages.hpp"
 #include "numa/os/modules.hpp"
 #include "numa/os/os.hpp"
 #include "numa/region/shared_arena.hpp"
@@ -237,13 +236,14 @@ class RankRun {
     // `signals` begin to be listened to when the run begins, and outlive it.
     // `modules`: the libraries of this process as it began.
     RankRun(std::vector<std::string> arguments, std::vector<LoadedModule> modules, Model& model,
-            RankGroup& ranks, std::optional<StopSignals>& signals,
+            RankGroup& ranks, LiveProgress& live, std::optional<StopSignals>& signals,
             std::span<std::byte> main_variables)
         : main_variables_(main_variables),
           arguments_(std::move(arguments)),
           modules_(std::move(modules)),
           model_(model),
           ranks_(ranks),
+          live_(live),
           signals_(signals) {}
 
     int run() {
@@ -272,8 +272,8 @@ class RankRun {
         }
         Failure failure;
         try {
-            signals_.emplace(settings_.config.save.on());
-            LiveProgress live;
+            signals_.emplace(live_, settings_.config.save.on(), ranks_.is_first());
+            LiveProgress& live = live_;
             const PlacementSignal placement_signal(live);
             Simulation simulation(setup_, settings_.config, ranks_);
             code = agreed([&] {
@@ -344,6 +344,7 @@ class RankRun {
         {
             std::optional<SharedArena::Filling> filling;
             const Config& config = settings_.config;
+            detail::set_seed(model_, config.seed);
             if (config.protect_shared && config.memory == MemoryMode::numa)
                 filling.emplace(linux_os());
             call_hook(model_, ModelHook::setup, config.handler_timeout_seconds,
@@ -415,6 +416,8 @@ class RankRun {
             return exit_done;
         }
         meter_phase<MeterPhase::ending>();
+        live.unstoppable =
+            "while the results were written; rows of tables that are in CSV files stay there";
         for (std::string& notice :
              idle_notices(settings_, *table_, RunFacts{model_, settings_, *table_, result}.shape()))
             result.notices.push_back(std::move(notice));
@@ -481,6 +484,7 @@ class RankRun {
     const std::vector<LoadedModule> modules_;
     Model& model_;
     RankGroup& ranks_;
+    LiveProgress& live_;
     std::optional<StopSignals>& signals_;
     Settings settings_;
     std::unique_ptr<ModelCheckRun> check_run_;  // if this process is one of --check-model's
@@ -501,11 +505,12 @@ int run(int argc, char** argv, Model& model) {
     auto* const frames_end = reinterpret_cast<std::byte*>(argv);
     const std::span<std::byte> main_variables(frame, frame < frames_end ? frames_end : frame);
     try {
+        LiveProgress live;
         std::optional<StopSignals> signals;                    // also while all is taken down
         std::vector<LoadedModule> modules = loaded_modules();  // before MPI loads more
         const std::unique_ptr<RankGroup> ranks = join_ranks();
         return RankRun(std::vector<std::string>(argv + std::min(argc, 1), argv + argc),
-                       std::move(modules), model, *ranks, signals, main_variables)
+                       std::move(modules), model, *ranks, live, signals, main_variables)
             .run();
     } catch (...) {
         const Failure failure = current_failure();

@@ -2,10 +2,13 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 #include <time.h>
 #include <unistd.h>
+
+#include "base/exit_codes.hpp"
 
 namespace nw {
 
@@ -19,6 +22,9 @@ std::atomic<bool> only_interrupts_kill{false};
 static_assert(std::atomic<int>::is_always_lock_free &&
                   std::atomic<std::int64_t>::is_always_lock_free,
               "a signal handler must not wait for a lock");
+
+std::atomic<const LiveProgress*> stopped_run{nullptr};
+std::atomic<bool> speaks_of_stop{false};
 
 std::atomic<LiveProgress*> asked_of{nullptr};
 static_assert(std::atomic<LiveProgress*>::is_always_lock_free);
@@ -44,7 +50,31 @@ std::int64_t monotonic_ns() {
     return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
+// In which phase that answers no request the run is; null if the engine reads it.
+const char* unstoppable_phase() {
+    const LiveProgress* const live = stopped_run.load();
+    if (live == nullptr) return nullptr;
+    return live->begun.load(std::memory_order_relaxed)
+               ? live->unstoppable.load(std::memory_order_relaxed)
+               : "during set-up; no event was executed";
+}
+
+[[noreturn]] void end_at_once(int signal, const char* phase) {
+    if (speaks_of_stop.load(std::memory_order_relaxed)) {
+        const char* const name = signal == SIGINT    ? "SIGINT "
+                                 : signal == SIGTERM ? "SIGTERM "
+                                 : signal == SIGUSR1 ? "SIGUSR1 "
+                                                     : "SIGHUP ";
+        for (const char* const part : {"numawarp: stopped by ", name, phase, "\n"}) {
+            [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, part, std::strlen(part));
+        }
+    }
+    _exit(exit_signal_base + signal);
+}
+
 void on_signal(int signal) {
+    if (const char* const phase = unstoppable_phase(); phase != nullptr && received_signal == 0)
+        end_at_once(signal, phase);
     const std::int64_t now = monotonic_ns();
     std::int64_t first = 0;
     if (first_at_ns.compare_exchange_strong(first, now, std::memory_order_relaxed)) {
@@ -58,7 +88,9 @@ void on_signal(int signal) {
 
 }  // namespace
 
-StopSignals::StopSignals(bool is_saved) {
+StopSignals::StopSignals(const LiveProgress& live, bool is_saved, bool speaks) {
+    stopped_run.store(&live);
+    speaks_of_stop.store(speaks, std::memory_order_relaxed);
     only_interrupts_kill.store(is_saved, std::memory_order_relaxed);
     received_signal.store(0, std::memory_order_relaxed);
     first_at_ns.store(0, std::memory_order_relaxed);
@@ -81,6 +113,7 @@ StopSignals::StopSignals(bool is_saved) {
 }
 
 StopSignals::~StopSignals() {
+    stopped_run.store(nullptr);
     for (const Replaced& replaced : replaced_) sigaction(replaced.signal, &replaced.old, nullptr);
 }
 

@@ -1,7 +1,8 @@
 // SIGINT and SIGTERM (with --checkpoint SIGUSR1 and SIGHUP, too) become a request to end in order, which the
-// engine reads between events. One that comes half a second later or more kills the process, as if
-// nobody had listened; what comes sooner is the same request once more, since `timeout` and shells
-// signal a process and then its group.
+// engine reads between events. Where no engine reads it the first signal ends the process with a line and the exit code
+// 128 + signal: during set-up, in on_end(), and while results are written. A signal that comes half a second after the
+// first one or later kills the process, as if nobody had listened; what comes sooner is the same request once more, since
+// `timeout` and shells signal a process and then its group.
 //
 // SIGUSR2 asks where the run's pages are. The answer is a line on standard error, given by whoever
 // watches placement, or by the signal handler itself where nobody does.
@@ -23,7 +24,8 @@ class StopSignals {
   public:
     // `is_saved`: SIGUSR1 is one, too, and SIGHUP unless it is ignored (nohup); and only a second SIGINT
     // kills: the run is to be saved, and batch systems send more than one signal while that lasts.
-    explicit StopSignals(bool is_saved = false);
+    // `live`, of the run, outlives this. `speaks`: the line is this process's, of several ranks.
+    StopSignals(const LiveProgress& live, bool is_saved, bool speaks);
     ~StopSignals();
     StopSignals(const StopSignals&) = delete;
     StopSignals& operator=(const StopSignals&) = delete;

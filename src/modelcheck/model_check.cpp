@@ -97,6 +97,7 @@ class FixedAddresses {
 int wait_for(pid_t process) {
     const auto begin = std::chrono::steady_clock::now();
     bool is_killed = false;
+    double next_line_seconds = 10;
     for (;;) {
         int status = 0;
         const pid_t ended = ::waitpid(process, &status, WNOHANG);
@@ -108,6 +109,13 @@ int wait_for(pid_t process) {
         const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
         if (passed.count() > run_seconds_most && !std::exchange(is_killed, true))
             ::kill(process, SIGKILL);
+        if (passed.count() > next_line_seconds) {
+            fmt::print(stderr,
+                       "numawarp: --check-model: one of its runs has taken {:.0f} s, and may take "
+                       "{:.0f} s\n",
+                       passed.count(), run_seconds_most);
+            next_line_seconds *= 2;
+        }
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
 }

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/check.hpp"
@@ -50,6 +52,7 @@ std::unique_ptr<ModelCheckRun> ModelCheckRun::of_environment() {
     if (!wanted.is_object())
         throw SetupError(
             fmt::format("{}: is for --check-model's own use; must not be set", check_run_variable));
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a signal may end the process that waits for this one
     return std::unique_ptr<ModelCheckRun>(new ModelCheckRun(std::move(wanted)));
 }
 

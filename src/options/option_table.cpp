@@ -59,7 +59,8 @@ void add_engine(OptionBuilder& table, Config& config) {
     table.add_words("net-thread", config.net_thread, switch_words,
                     "a thread of its own in each rank for what goes between ranks");
     table.add_number_or("watchdog", "SECONDS", "off", config.watchdog_seconds, legal_seconds,
-                        "say which handler, or which rank, is waited for when it takes longer");
+                        "say which handler, or which rank, is waited for when it takes longer, "
+                        "and at which virtual time events follow each other without end");
     table.add_number_or("handler-timeout", "SECONDS", "off", config.handler_timeout_seconds,
                         legal_seconds,
                         "end the run when a handler that will not be undone takes longer");

@@ -31,6 +31,11 @@ constexpr double look_interval_max_ns = 5e6;
 
 constexpr std::uint64_t lps_between_looks = 16;
 
+// A model is refused before it has filled the memory if so many LPs show that all LPs would take so many times the cap.
+// The first LPs may be larger than the others.
+constexpr std::uint64_t lps_of_estimate = 1 << 16;
+constexpr double infeasible_times = 4;
+
 // Executing only at GVT, with every free page given back, for this long.
 constexpr std::uint32_t infeasible_rounds = 256;
 constexpr std::chrono::milliseconds infeasible_time{300};
@@ -119,11 +124,14 @@ void MemoryBudget::note(Stage& stage) {
         return;
     segments_.store(segments, std::memory_order_relaxed);
     level(Clock::now());
-    if (!exceeded()) [[likely]]
-        return;
     const double before = static_cast<double>(stage.before.load(std::memory_order_relaxed));
     const double taken = std::max(0.0, static_cast<double>(used_bytes()) - before);
     const double all = static_cast<double>(std::max(lps_, done)) / static_cast<double>(done);
+    const bool is_infeasible_by_far =
+        done >= lps_of_estimate &&
+        before + taken * all > infeasible_times * static_cast<double>(cap_);
+    if (!exceeded() && !is_infeasible_by_far) [[likely]]
+        return;
     throw MachineError(fmt::format(
         "{}: {} all LPs takes about {} (measured after {} of {}); legal: more than that, or a "
         "smaller model",

@@ -1,13 +1,16 @@
 #include "results/machine_facts.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <ctime>
 #include <fstream>
-#include <thread>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "numa/os/control_groups.hpp"
 #include "numa/os/machine.hpp"
+#include "numa/os/os.hpp"
 
 namespace nw {
 namespace {
@@ -24,11 +27,15 @@ std::string kernel_release() {
     return std::getline(file, release) ? "Linux " + release : "unknown";
 }
 
+// A quota of 1.5 CPUs lets two threads run at once, for some of the time.
+unsigned usable_cpus() {
+    const auto bound_to = static_cast<double>(linux_os().thread_cpus().size());
+    return static_cast<unsigned>(std::min(bound_to, std::ceil(ControlGroups().cpu_quota())));
+}
+
 }  // namespace
 
-MachineFacts machine_facts() {
-    return {cpu_name(), std::thread::hardware_concurrency(), kernel_release(), compiler};
-}
+MachineFacts machine_facts() { return {cpu_name(), usable_cpus(), kernel_release(), compiler}; }
 
 std::string date_now() {
     return fmt::format("{:%Y-%m-%dT%H:%M:%S}Z", fmt::gmtime(std::time(nullptr)));

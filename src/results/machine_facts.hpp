@@ -8,7 +8,7 @@ namespace nw {
 
 struct MachineFacts {
     std::string cpu;     // the model's name
-    unsigned cpus = 0;   // hardware threads that this process may use; 0: unknown
+    unsigned cpus = 0;   // hardware threads: the smaller of CPU affinity and quota; 0: unknown
     std::string kernel;  // its release
     std::string compiler;
 };

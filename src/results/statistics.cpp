@@ -209,7 +209,8 @@ constexpr Field fields_before_figures[] = {
     {{"date", "text", "", "when the run was over, in UTC"},
      [](const RunFacts&) { return Json(date_now()); }},
     {{"machine", "object", "",
-      "the first rank's: cpu (its name), cpus (hardware threads that this process may use; 0: "
+      "the first rank's: cpu (its name), cpus (hardware threads that this process may use: the "
+      "smaller of its CPU affinity and its control group's quota, rounded up; 0: "
       "unknown), kernel, compiler"},
      machine},
     {{"model", "text", "", "the model's name"},

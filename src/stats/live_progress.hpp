@@ -28,6 +28,21 @@ struct LiveProgress {
         since_begin = {};
         begun.store(true, std::memory_order_release);
     }
+    // Words for a phase that may last long and in which nothing reads a request to stop: on_end(), and the writing of the
+    // results. Null in other phases.
+    std::atomic<const char*> unstoppable{nullptr};
+    class Unstoppable {
+      public:
+        Unstoppable(LiveProgress& live, const char* words) : live_(live) {
+            live.unstoppable = words;
+        }
+        ~Unstoppable() { live_.unstoppable = nullptr; }
+        Unstoppable(const Unstoppable&) = delete;
+        Unstoppable& operator=(const Unstoppable&) = delete;
+
+      private:
+        LiveProgress& live_;
+    };
 
     // Called by any thread of the run, rarely, with one line that the user should see while it goes
     // on. May be empty. Set before the run.

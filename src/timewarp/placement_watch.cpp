@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/number_text.hpp"
+#include "engine/worker_threads.hpp"
 
 namespace nw {
 namespace {
@@ -109,7 +110,7 @@ PlacementWatch::PlacementWatch(MemorySource& memory, const Config& config,
     }
     if (!watched_) return;
     try {
-        thread_ = std::thread([this] { run(); });
+        thread_ = start_thread<std::thread>("that places and moves pages", [this] { run(); });
     } catch (const std::system_error& refused) {
         notices.push_back(
             fmt::format("placement is not watched while the run goes on: {}", refused.what()));

@@ -20,6 +20,7 @@
 #include "engine/setup_pump.hpp"
 #include "engine/take_turns.hpp"
 #include "engine/worker_start.hpp"
+#include "engine/worker_threads.hpp"
 #include "numa/region/shared_arena.hpp"
 #include "rank/rank.hpp"
 #include "stats/run_history.hpp"
@@ -46,7 +47,8 @@ class NetThread {
     explicit NetThread(Rank& rank)
         : rank_(rank), trace_(rank.plan().config.net_thread ? rank.trace_spans_max() : 0) {
         if (rank.plan().config.net_thread)
-            thread_ = std::jthread([this](std::stop_token stop) { run(stop); });
+            thread_ = start_thread<std::jthread>("of --net-thread",
+                                                 [this](std::stop_token stop) { run(stop); });
     }
 
     // Requires: it has not begun, has ended, or the network is held.
@@ -155,7 +157,7 @@ class TimeWarpRun final : private SavedRank {
           saver_(run, *this, saved_workers(workers_), barrier_),
           mover_(
               run, rank, workers_, barrier_, [this] { let_go(); }, [this] { take_up(); }),
-          watch_(run.plan, watched(workers_), run.progress) {}
+          watch_(run.plan, watched(workers_), run.progress, run.stop_signal) {}
 
     void run() {
         execute();
@@ -166,7 +168,10 @@ class TimeWarpRun final : private SavedRank {
         say_how_it_ended();
         run_.output.finish();
         start_worker(run_.model);  // this thread's turn: on_end(), destructors
-        if (run_.result.reason != EndReason::interrupted) run_on_end();
+        if (run_.result.reason != EndReason::interrupted) {
+            const LiveProgress::Unstoppable phase(run_.progress, in_on_end);
+            run_on_end();
+        }
         gather_results();
         destroy_lps();  // the last of the model's code, when all that is to be known of the LPs is
         tracks_.gather();
@@ -384,7 +389,7 @@ class TimeWarpRun final : private SavedRank {
         shared_.end();
         for (const auto& worker : workers_) {
             const AdoptedThread adopted(*worker);
-            worker->destroy_lps();
+            worker->destroy_lps(run_.stop_signal);
         }
     }
 

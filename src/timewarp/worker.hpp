@@ -18,6 +18,7 @@
 // Thread: its own; only the constructor runs elsewhere.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -124,7 +125,7 @@ class alignas(64) Worker final : private detail::EventSink,
     // output. Throws ModelError.
     void run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measures);
     // Calls the model's destructors. Throws ModelError.
-    void destroy_lps();
+    void destroy_lps(const std::atomic<int>& stop_signal);
 
     // --- what is known of it ---
 
@@ -203,12 +204,15 @@ class alignas(64) Worker final : private detail::EventSink,
     static bool take_anti(Group& group, LpRecord& lp, const EventRecord& event);
     void receive_anti_message(const WireEvent& wire, Group& group, LpRecord& lp);
     void roll_back_before(Group& group, LpRecord& lp, const EventKey& key);
-    void roll_back(Group& group, LpRecord& lp, History::Ordinal position);
+    History::Ordinal roll_back(Group& group, LpRecord& lp, History::Ordinal wanted);
     void roll_back_to(const EventRecord& event);
     void take_back_looks(Group& group, const LpRecord& lp, const HistoryEntry& entry) noexcept;
-    void undo_sends(Group& group, LpRecord& lp, History::Ordinal position);
-    void restore_state(Group& group, LpRecord& lp, History::Ordinal position);
-    void coast(LpRecord& lp, History::Ordinal from, History::Ordinal to);
+    void undo_sends(Group& group, LpRecord& lp, History::Ordinal from, History::Ordinal to);
+    History::Ordinal restore_state(Group& group, LpRecord& lp, History::Ordinal position);
+    void take_back_entries(Group& group, LpRecord& lp, History::Ordinal position);
+    bool coast(LpRecord& lp, History::Ordinal from);
+    bool is_coasting_ahead() const noexcept;
+    void undo_coasted(std::string_view what);
     [[noreturn]] void fail_undoing(std::string_view what);
     void cancel_here(EventRecord& event);
     void cancel_processed();
@@ -271,6 +275,13 @@ class alignas(64) Worker final : private detail::EventSink,
     std::unique_ptr<std::byte[]> safe_entry_bytes_;  // of what runs for good; in no history
     std::uint32_t until_timed_;  // events until one is timed for its group's load
     std::uint64_t suggests_round_at_ = UINT64_MAX;  // executed events
+    // Of restore_state().
+    struct Coasting {
+        History::Ordinal to;  // not executed again
+        History::Ordinal at = 0;
+        std::uint32_t sequence = 0;  // of the LP, before the event at `at`
+    };
+    Coasting coasting_{};
     FaultGuard
         undo_guard_;  // of handlers called while taking back, perhaps amid the core guard's batch
     Snapshot* tried_image_ = nullptr;  // of check_rollback(), also when the tried handler crashes

@@ -22,7 +22,8 @@ RunningHandler Worker::running_handler() const noexcept {
     RunningHandler handler = core_.running.handler();
     if (const EventRecord* event = core_.running.event)
         handler.certain = !may_interrupt_ || is_running_for_good() || event->certain ||
-                          core_.running.silent || *core_.running.hook != '\0';
+                          (core_.running.silent && !is_coasting_ahead()) ||
+                          *core_.running.hook != '\0';
     return handler;
 }
 

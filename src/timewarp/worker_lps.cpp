@@ -139,8 +139,9 @@ void Worker::run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measure
 }
 
 // After a failure no LP's destructor is called: states are what the failure left.
-void Worker::destroy_lps() {
-    nw::destroy_lps(core_.groups, core_.plan, ending_.time(), core_.running, core_.guard);
+void Worker::destroy_lps(const std::atomic<int>& stop_signal) {
+    nw::destroy_lps(core_.groups, core_.plan, ending_.time(), stop_signal, core_.running,
+                    core_.guard);
 }
 
 LpRecord& Worker::lp(std::uint32_t id) const noexcept { return core_.lp(id); }

@@ -92,22 +92,24 @@ void Worker::roll_back_before(Group& group, LpRecord& lp, const EventKey& key) {
     cancel_processed();
 }
 
-// Ensures: the LP is as it was before the entry at `position`; the events from there on are pending
-// again, or detached if they were cancelled. The caller runs cancel_processed() at the end.
-void Worker::roll_back(Group& group, LpRecord& lp, History::Ordinal position) {
+// Ensures: the LP is as it was before the entry at the returned position, which is `position` or an earlier one
+// (restore_state()); the events from there on are pending again, or detached if they were cancelled. The caller runs
+// cancel_processed() at the end.
+History::Ordinal Worker::roll_back(Group& group, LpRecord& lp, const History::Ordinal wanted) {
     const History::Ordinal tail = lp.history.tail();
-    NW_CHECK(position - lp.committed < tail - lp.committed);
-    NW_CHECK(core_.entry_at(lp, position).event->time >= core_.gvt);
+    NW_CHECK(wanted - lp.committed < tail - lp.committed);
+    NW_CHECK(core_.entry_at(lp, wanted).event->time >= core_.gvt);
+    const MeterScope<MeterPhase::roll_back> phase;
+    TraceTurn trace(core_.trace);
+    trace.begin();
+    undo_sends(group, lp, wanted, tail);
+    const History::Ordinal position = restore_state(group, lp, wanted);
+    undo_sends(group, lp, position, wanted);
     ++core_.counters[Counter::rollbacks];
     core_.counters[Counter::rolled_back_events] += tail - position;
     core_.figures.rollback_lengths.count(tail - position);
     note_rolled_back(group, lp, tail - position);
-    const MeterScope<MeterPhase::roll_back> phase;
-    TraceTurn trace(core_.trace);
-    trace.begin();
     const EventType first = core_.entry_at(lp, position).event->type;
-    undo_sends(group, lp, position);
-    restore_state(group, lp, position);
     for (History::Ordinal p = tail; p != position;) {
         EventRecord& event = *core_.entry_at(lp, --p).event;
         if (core_.counts_events()) ++core_.figures_of(lp, event.type).rolled_back;
@@ -125,6 +127,7 @@ void Worker::roll_back(Group& group, LpRecord& lp, History::Ordinal position) {
     }
     trace.mark(TraceKind::rollback, tail - position, lp.id, first);
     if constexpr (paranoid) check_change(lp);
+    return position;
 }
 
 // Requires: the event is in its LP's history, and not final.
@@ -147,8 +150,9 @@ void Worker::take_back_looks(Group& group, const LpRecord& lp, const HistoryEntr
             group.intervals_seen_of(lp) = IntervalSums::first_of(effect->bytes_of());
 }
 
-void Worker::undo_sends(Group& group, LpRecord& lp, History::Ordinal position) {
-    for (History::Ordinal p = lp.history.tail(); p != position;) {
+// Of the entries in [from, to).
+void Worker::undo_sends(Group& group, LpRecord& lp, History::Ordinal from, History::Ordinal to) {
+    for (History::Ordinal p = to; p != from;) {
         HistoryEntry& entry = core_.entry_at(lp, --p);
         if (entry.sent_count > 0)
             ending_.take_back_beyond_end(sends_beyond_end(entry, core_.plan.until));
@@ -165,10 +169,37 @@ void Worker::undo_sends(Group& group, LpRecord& lp, History::Ordinal position) {
     }
 }
 
-// Puts state, random counter, sequence and last key back to `position`. The entries are still there.
-void Worker::restore_state(Group& group, LpRecord& lp, History::Ordinal position) {
+// Puts state, random counter, sequence and last key back to `position`. The entries are still there. Returns where the
+// LP is now: earlier than `position` if an event that can still be undone did something else when it was executed
+// again. Such an event met a state that never was, for instance freed memory, which no saved state contains.
+History::Ordinal Worker::restore_state(Group& group, LpRecord& lp, History::Ordinal position) {
     const RunningCall interrupted = core_.running;
-    if (sigsetjmp(undo_guard_.env(), 0) != 0) fail_undoing(leave_crashed_handler(undo_guard_));
+    if (sigsetjmp(undo_guard_.env(), 0) != 0) {
+        undo_coasted(leave_crashed_handler(undo_guard_));
+    } else {
+        coasting_ = {.to = position};
+        take_back_entries(group, lp, position);
+    }
+    if (core_.keeper.saves_states(lp)) {
+        while (!coast(lp, core_.keeper.restore_saved_state(lp, coasting_.to, group.heap))) {
+        }
+    } else if (core_.keeper.method(lp) == Rollback::copy) {
+        core_.keeper.restore_undo(lp, core_.entry_at(lp, position));
+    }
+    // Keys below the oldest entry kept are below GVT: nothing that can still come is earlier.
+    lp.last_key = EventKey{-1, 0, 0, 0};
+    lp.failed = false;
+    if (coasting_.to != lp.history.head()) {
+        const EventRecord& last = *core_.entry_at(lp, coasting_.to - 1).event;
+        lp.last_key = last.key();
+        lp.failed = last.failed;
+    }
+    core_.running = interrupted;
+    return coasting_.to;
+}
+
+// Random numbers and sequence, and with reverse handlers the state.
+void Worker::take_back_entries(Group& group, LpRecord& lp, History::Ordinal position) {
     for (History::Ordinal p = lp.history.tail(); p != position;) {
         HistoryEntry& entry = core_.entry_at(lp, --p);
         lp.random_counter -= entry.random_used;
@@ -182,44 +213,52 @@ void Worker::restore_state(Group& group, LpRecord& lp, History::Ordinal position
                              [&] { lp.process->on_reverse(context, entry.event->view()); }))
             fail_undoing(core_.failure);
     }
-    if (core_.keeper.saves_states(lp)) {
-        coast(lp, core_.keeper.restore_saved_state(lp, position, group.heap), position);
-    } else if (core_.keeper.method(lp) == Rollback::copy) {
-        core_.keeper.restore_undo(lp, core_.entry_at(lp, position));
-    }
-    // Keys below the oldest entry kept are below GVT: nothing that can still come is earlier.
-    lp.last_key = EventKey{-1, 0, 0, 0};
-    lp.failed = false;
-    if (position != lp.history.head()) {
-        const EventRecord& last = *core_.entry_at(lp, position - 1).event;
-        lp.last_key = last.key();
-        lp.failed = last.failed;
-    }
-    core_.running = interrupted;
 }
 
-// Executes entries [from, to) again with sends silenced: same state, same random numbers.
-void Worker::coast(LpRecord& lp, History::Ordinal from, History::Ordinal to) {
-    for (History::Ordinal p = from; p != to; ++p) {
+// Executes entries from `from` on to coasting_.to again with sends silenced: same state, same random numbers. Returns
+// false where one of them did something else; then coasting_.to is the position of that entry.
+bool Worker::coast(LpRecord& lp, History::Ordinal from) {
+    for (History::Ordinal p = from; p != coasting_.to; ++p) {
         lp.random_counter -= core_.entry_at(lp, p).random_used;
         lp.sequence -= core_.entry_at(lp, p).sent_count;
     }
-    for (History::Ordinal p = from; p != to; ++p) {
+    for (History::Ordinal p = from; p != coasting_.to; ++p) {
         HistoryEntry& entry = core_.entry_at(lp, p);
         EventRecord& event = *entry.event;
         if (event.failed) break;
         ++core_.counters[Counter::coasted_events];
         Context context = make_context(event.time, lp.id, lp.random_counter);
         core_.running = {nullptr, &lp, &event, &entry, event.key(), true};
+        coasting_.at = p;
+        coasting_.sequence = lp.sequence;
+        const bool well = call_handler_of(lp, undo_guard_, core_.failure,
+                                          [&] { lp.process->on_event(context, event.view()); });
         const std::uint64_t random_counter = lp.random_counter + entry.random_used;
-        const std::uint32_t sequence = lp.sequence + entry.sent_count;
-        if (!call_handler_of(lp, undo_guard_, core_.failure,
-                             [&] { lp.process->on_event(context, event.view()); }))
-            fail_undoing(core_.failure);
-        lp.random_counter = context.random().counter();
-        if (lp.random_counter != random_counter || lp.sequence != sequence)
-            fail_undoing("it drew or sent something else");
+        if (!well || context.random().counter() != random_counter ||
+            lp.sequence != coasting_.sequence + entry.sent_count) [[unlikely]] {
+            undo_coasted(well ? "it drew or sent something else" : core_.failure);
+            return false;
+        }
+        lp.random_counter = random_counter;
     }
+    return true;
+}
+
+// Whether the event that is executed again can still be undone. A worker that is alone executes all events in order, and
+// undoes only what --check-rollback tries.
+bool Worker::is_coasting_ahead() const noexcept {
+    return !core_.plan.is_alone() && core_.running.silent && *core_.running.hook == '\0' &&
+           !(core_.running.event->bound() < core_.irrevocable_before) &&
+           coasting_.at - core_.running.lp->committed <
+               core_.running.lp->history.tail() - core_.running.lp->committed;
+}
+
+// The LP coasts to that event only, which is undone, too. What is final can be executed again with the same result,
+// unless the model is wrong.
+void Worker::undo_coasted(std::string_view what) {
+    if (!is_coasting_ahead()) fail_undoing(what);
+    core_.running.lp->sequence = coasting_.sequence;
+    coasting_.to = coasting_.at;
 }
 
 // What was running is a handler that went well the first time.
@@ -268,11 +307,12 @@ void Worker::check_rollback(Group& group, LpRecord& lp, EventRecord& event) {
     const std::uint32_t sequence = lp.sequence;
     execute(group, lp, event);
     if (!lp.failed) {
-        roll_back(group, lp, lp.history.tail() - 1);
+        const History::Ordinal wanted = lp.history.tail() - 1;
+        const bool is_there = roll_back(group, lp, wanted) == wanted;
         cancel_processed();
         ++core_.counters[Counter::forced_rollbacks];
         const std::string difference =
-            difference_after_rollback(lp, *tried_image_, random_counter, sequence);
+            is_there ? difference_after_rollback(lp, *tried_image_, random_counter, sequence) : "";
         if (!difference.empty() && core_.keeper.method(lp) == Rollback::snapshot)
             throw InternalError(describe_event(event, core_.plan.kinds) +
                                 "a rollback did not restore the LP's state: " + difference +

@@ -88,7 +88,7 @@ FOREIGN = {
     "src/options": ["fmt/*", "CLI/*", "nlohmann/*", "toml++/toml.h", "fcntl.h", "poll.h", "unistd.h"],
     "src/results": ["fmt/*", "nlohmann/*", "fcntl.h", "signal.h", "unistd.h"],
     "src/modelcheck": ["fmt/*", "nlohmann/*", "fcntl.h", "signal.h", "spawn.h", "sys/personality.h",
-                       "sys/wait.h", "unistd.h"],
+                       "sys/prctl.h", "sys/wait.h", "unistd.h"],
     "src/main": ["fmt/*", "nlohmann/*", "fcntl.h", "signal.h", "sys/ioctl.h", "sys/personality.h",
                  "sys/stat.h", "time.h", "unistd.h"],
     # ROOT-Sim's headers are C.

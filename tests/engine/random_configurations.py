@@ -36,11 +36,11 @@ failed = False
 for label, program, case, share in TESTS:
     count = max(1, round(cases * share))
     began = time.monotonic()
-    ended = subprocess.run([os.path.join(programs, program), case], check=False, capture_output=True, text=True,
+    ended = subprocess.run([os.path.join(programs, program), case.replace(",", r"\,")], check=False, capture_output=True, text=True,
                            env={**os.environ, "NUMAWARP_TEST_CASES": str(count),
                                 "NUMAWARP_FIRST_SEED": str(first_seed)})
     seconds = time.monotonic() - began
-    well = ended.returncode == 0
+    well = ended.returncode == 0 and "in 1 test case" in ended.stdout
     print(f"{label}: {count} cases from seed {first_seed} in {seconds:.0f} s: {'well' if well else 'FAILED'}", flush=True)
     if not well:
         failed = True

@@ -205,7 +205,7 @@ TEST_CASE("capacities of nothing, amounts without end and values that are not th
                        co_await scene.env.delay(-1e-300);
                    }(s));
                }),
-               "in the past"));
+               "waits for a delay of -1e-300"));
 }
 
 // --- Other LPs -------------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ TEST_CASE("a broken rule is a ModelError with the LP, the event, both times and 
          "LP; legal: 0 to 3"},
         {Breach::payload,
          "LP 2 at time 5 schedules an event for LP 1 at time 6: its payload of 9 "
-         "bytes is above the declared bound of 8"},
+         "bytes is above the declared bound of 8; legal: setup.payload_bytes_max = 9 in setup()"},
         {Breach::lookahead,
          "LP 2 at time 5 schedules an event for LP 1 at time 5.25: delay 0.25 is "
          "below the declared lookahead of 0.5"},

@@ -6,6 +6,9 @@ or a crash, and nothing that is written already is lost."""
 import json
 import os
 import resource
+import signal
+import subprocess
+import time
 
 from refusals import Refusals
 
@@ -51,6 +54,29 @@ for environment in [{"HOME": ""}, {"HOME": "/nonexistent"}, {"TMPDIR": "/nonexis
                     {"LANG": "\udcff"}, {"TZ": "Nowhere/Nothing"}, {"PATH": ""}, {"COLUMNS": "-1"},
                     {"OMP_NUM_THREADS": "-5"}, {"SLURM_JOB_ID": "x"}]:
     programs.accepted("phold", *SHORT, "--quiet", environment=environment)
+
+# A process that is stopped, and goes on: what a handler did not do meanwhile counts for no time limit.
+slow = subprocess.Popen([programs.bin / "slow_phases", "--slow", "on_event", "--engine", "sequential",
+                         "--handler-timeout", "2", "--quiet"], stderr=subprocess.PIPE, text=True)
+slow.stderr.readline()
+slow.send_signal(signal.SIGSTOP)
+time.sleep(4)
+slow.send_signal(signal.SIGCONT)
+time.sleep(0.5)
+slow.send_signal(signal.SIGTERM)
+words = slow.communicate(timeout=60)[1]
+programs.cases += 1
+programs.expect(slow.returncode == 143 and words == "", f"stopped for 4 s: {slow.returncode} {words!r}")
+
+# A group that allows no further thread. (Root is above such a limit.)
+if os.getuid() == 0:
+    def as_nobody():
+        resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+        os.setgroups([])
+        os.setresgid(65534, 65534, 65534)
+        os.setresuid(65534, 65534, 65534)
+    programs.refused(4, ["the thread", "could not be started", "ulimit -u"], "phold", *SHORT,
+                     "--engine", "sequential", "--progress", "on", setup=as_nobody)
 
 # Limits of the shell.
 programs.refused(4, ["File too large"], "queues", "--until", 50, "--stats", "big.json", "--quiet",

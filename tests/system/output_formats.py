@@ -99,6 +99,26 @@ def check_formats(model, tables, ranks, *options):
     return said
 
 
+OTHER_HDF5 = """
+int H5get_libversion(unsigned* major, unsigned* minor, unsigned* release)
+{ *major = 1; *minor = 2; *release = 3; return 0; }
+"""
+
+
+def check_version():
+    """A library of another version than the program's is refused before the run: HDF5 ends the process after it."""
+    source, library = programs.work / "other_hdf5.c", programs.work / "other_hdf5.so"
+    source.write_text(OTHER_HDF5)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    for form, code in (("hdf5", 2), ("both", 2), ("csv", 0)):
+        done = subprocess.run([programs.bin / "queues", "--until", "20", "--quiet", "--output", programs.work / "other",
+                               "--output-format", form], capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "LD_PRELOAD": str(library)})
+        programs.expect(done.returncode == code, f"HDF5 1.2.3, {form}: exit code {done.returncode}")
+        programs.expect(code == 0 or ("1.2.3" in done.stderr and len(done.stderr.splitlines()) == 1),
+                        f"HDF5 1.2.3, {form}: {done.stderr.strip()}")
+
+
 def check_models(ranks):
     # More rows than are written at a time.
     said = check_formats("table_writer", ["empty", "kinds"], ranks, "--until", 2500)
@@ -280,4 +300,5 @@ if shutil.which("mpirun") is None:
 else:
     check_models(2)
 check_refusals()
+check_version()
 programs.leave()

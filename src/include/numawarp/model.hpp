@@ -99,6 +99,13 @@ struct RunSummary {
 
 // A model as a program: its name, its options, and what it consists of once these are known. A class of your
 // own derives from it, and main() hands an object of that to nw::run().
+class Model;
+
+namespace detail {
+// For the engine, before setup().
+void set_seed(Model& model, std::uint64_t seed) noexcept;
+}  // namespace detail
+
 class Model {
   public:
     // The name stands in the report and in names of files; the description in --help.
@@ -127,15 +134,26 @@ class Model {
     // Called once, after the command line was read. Throws SetupError on illegal parameters.
     virtual Setup setup() = 0;
 
+    // --seed. For setup() and later.
+    std::uint64_t seed() const noexcept { return seed_; }
+    // Random numbers for setup(), as for a random network: each call begins anew with the same numbers, on all ranks and
+    // after a restart, and each --seed gives others. No LP draws from them.
+    Random random_numbers() const noexcept { return Random(seed_, UINT32_MAX, 0); }
+
     // Called once after a completed run, on rank 0, with all output files closed. The tables are there
     // as CSV, whatever the format they will be kept in. What it throws, or a crash, ends the program
     // after the report, with exit code 3, or 4 if it is a std::system_error or std::bad_alloc.
     virtual void finished(const RunSummary&) {}
 
   private:
+    friend void detail::set_seed(Model& model, std::uint64_t seed) noexcept;
+
     std::string name_;
     std::string description_;
+    std::uint64_t seed_ = 0;
 };
+
+inline void detail::set_seed(Model& model, std::uint64_t seed) noexcept { model.seed_ = seed; }
 
 // The whole program: reads the command line, builds the model, runs it, reports. Returns the exit
 // code: 0 done, 1 internal error, 2 wrong option, 3 model broke a rule, 4 machine could not,

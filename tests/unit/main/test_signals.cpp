@@ -18,9 +18,27 @@ namespace {
 int end_after_two_signals(std::chrono::milliseconds pause) {
     const pid_t child = fork();
     if (child == 0) {
-        const nw::StopSignals signals;
+        nw::LiveProgress live;
+        live.begin(0);
+        const nw::StopSignals signals(live, false, true);
         raise(SIGTERM);
         std::this_thread::sleep_for(pause);
+        raise(SIGTERM);
+        _exit(signals.received() == SIGTERM ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    return status;
+}
+
+// How a child ends that gets SIGTERM in a phase in which no engine reads it.
+int end_after_signal(bool begun, const char* unstoppable) {
+    const pid_t child = fork();
+    if (child == 0) {
+        nw::LiveProgress live;
+        if (begun) live.begin(0);
+        live.unstoppable = unstoppable;
+        const nw::StopSignals signals(live, true, false);
         raise(SIGTERM);
         _exit(signals.received() == SIGTERM ? 0 : 1);
     }
@@ -60,6 +78,12 @@ PlacementAnswer answer_to_placement_signal(bool watched) {
 }
 
 }  // namespace
+
+TEST_CASE("signals: where no engine reads the request the first signal ends the process") {
+    CHECK(WEXITSTATUS(end_after_signal(true, nullptr)) == 0);
+    CHECK(WEXITSTATUS(end_after_signal(false, nullptr)) == 128 + SIGTERM);
+    CHECK(WEXITSTATUS(end_after_signal(true, "in on_end()")) == 128 + SIGTERM);
+}
 
 TEST_CASE("signals: who asks for placement is heard where it is watched") {
     const PlacementAnswer answer = answer_to_placement_signal(true);

@@ -144,6 +144,47 @@ TEST_CASE("LpHeap: restore brings back what was freed after the snapshot and tak
     }
 }
 
+// A handler that runs out of order writes past a block, allocates and frees on, and has a snapshot taken, before the
+// rollback comes.
+TEST_CASE("LpHeap: restore mends the heads of blocks that were written over") {
+    std::size_t broken = 0;
+    for (const std::uint64_t seed : test::test_seeds(200)) {
+        INFO("NUMAWARP_TEST_SEED=" << seed);
+        test::Dice dice(seed);
+        MemorySource source(linux_os(), MemoryMode::numa, 1);
+        GroupMemory group(source, GroupId{0});
+        LpHeap& heap = test::new_lp_heap(group);
+        std::vector<std::byte*> chunks;
+        const std::size_t sizes[] = {16, 24, 100, 1000};
+        const auto allocate = [&] {
+            auto* const chunk = static_cast<std::byte*>(heap.allocate(sizes[dice.below(4)]));
+            REQUIRE(chunk != nullptr);
+            chunks.push_back(chunk);
+        };
+        for (std::size_t i = 0; i < 60; ++i) allocate();
+        for (std::byte* chunk : chunks) std::memset(chunk, 1, heap.usable_size(chunk));
+        Snapshot* const snapshot = heap.take(group.platform());
+        // Not beyond the last block: behind it there is memory of nobody.
+        const std::size_t from = dice.below(30);
+        std::memset(chunks[from], static_cast<int>(dice.below(256)), 30 + dice.below(700));
+        broken += heap.has_broken_heads();
+        for (std::size_t i = 0; i < 100; ++i) {
+            if (dice.chance(0.5))
+                allocate();
+            else
+                static_cast<void>(heap.free(chunks[dice.below(chunks.size())]));
+        }
+        LpHeap::drop(heap.take(group.platform()), group.platform());
+        heap.restore(*snapshot);
+        REQUIRE_FALSE(heap.has_broken_heads());
+        REQUIRE(heap.equals(*snapshot));
+        heap.validate();
+        for (std::size_t i = 0; i < 60; ++i) REQUIRE(heap.check(chunks[i]) == HeapFault::none);
+        LpHeap::drop(snapshot, group.platform());
+    }
+    REQUIRE(broken > 0);
+}
+
 TEST_CASE("LpHeap: equals notices one byte, one chunk more and one chunk less") {
     MemorySource source(linux_os(), MemoryMode::numa, 1);
     GroupMemory group(source, GroupId{0});

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
+#include <string>
 #include <thread>
 
 #include "numa/handler/fault_guard.hpp"
@@ -12,6 +13,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_os.hpp"
 #include "tests/support/random_cases.hpp"
+#include "tests/unit/numa/small_slots.hpp"
 
 using namespace nw;
 
@@ -159,6 +161,24 @@ TEST_CASE("SegmentTable: the source's limit refuses large state, not the platfor
     guard.arm();
     CHECK(table.allocate_segment(span_bytes, SegmentKind::state) != nullptr);
     guard.disarm();
+}
+
+TEST_CASE("SegmentTable: a handler for whose events the slot has no room is abandoned") {
+    test::SmallSlots slots;
+    MemorySource source(slots.os, MemoryMode::numa, test::SmallSlots::groups);
+    SegmentTable table(source, GroupId{0});
+    FaultGuard guard;
+    guard.adopt_thread();
+    if (sigsetjmp(guard.env(), 0) == 0) {
+        guard.arm();
+        void* last = nullptr;
+        do last = table.allocate_segment(std::size_t{256} << 10, SegmentKind::platform);
+        while (last != nullptr);
+        guard.disarm();
+        FAIL("the handler was not abandoned");
+    }
+    guard.recover();
+    CHECK(std::string(guard.description()) == words_where_memory_ends);
 }
 
 TEST_CASE("SegmentTable: what may be touched is what is handed out and some slack") {

@@ -111,7 +111,11 @@ class Environment {
     // Happens so much later. Requires: not in the past; a breach is a ModelError.
     Delay delay(double time) {
         // The sum with a small negative one may be now.
-        return Delay(*this, time >= 0 ? now_ + time : -time_infinity);
+        if (!(time >= 0)) [[unlikely]]
+            throw ModelError("a process at time " + detail::number_text(now_) +
+                             " waits for a delay of " + detail::number_text(time) +
+                             "; legal: at least 0");
+        return Delay(*this, now_ + time);
     }
     // Happens at that time, under the same condition.
     Delay until(VirtualTime time) { return Delay(*this, time); }
@@ -300,7 +304,7 @@ inline Awaited::Awaited(Environment& env) : env_(&env) { env.context(); }
 inline Delay::Delay(Environment& env, VirtualTime time) : Awaited(env), time_(time) {
     if (!(time >= env.now_)) [[unlikely]]
         throw ModelError("a process at time " + detail::number_text(env.now_) + " waits for time " +
-                         detail::number_text(time) + ": that is in the past, or no time");
+                         detail::number_text(time) + "; legal: no time in the past");
     if (time < time_infinity) env.timers_.set(*this, time);
 }
 inline double Delay::left() const noexcept { return time_ > env().now_ ? time_ - env().now_ : 0; }

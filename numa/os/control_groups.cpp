@@ -1,0 +1,88 @@
+#include "numa/os/control_groups.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+
+namespace nw {
+namespace {
+
+std::uint64_t number_in(const std::string& file, std::uint64_t otherwise) {
+    std::ifstream in(file);
+    std::uint64_t value = 0;
+    return in >> value ? value : otherwise;
+}
+
+// Of a group with the groups in it: lists of file pages, and slabs such as directory entries. Pages of a tmpfs are on
+// other lists.
+std::uint64_t reclaimable_bytes(const std::string& stat_file, bool unified) {
+    std::ifstream in(stat_file);
+    std::string name;
+    std::uint64_t value = 0;
+    std::uint64_t sum = 0;
+    while (in >> name >> value)
+        if (unified ? name == "inactive_file" || name == "active_file" || name == "slab_reclaimable"
+                    : name == "total_inactive_file" || name == "total_active_file")
+            sum += value;
+    return sum;
+}
+
+bool has_controller(const std::string& list, const std::string& controller) {
+    return ("," + list + ",").find("," + controller + ",") != std::string::npos;
+}
+
+}  // namespace
+
+// visit(folder, unified) for the process's group and all groups that contain it. Inside a container the path may be the
+// host's: the mount's root is then our group.
+template <class Visit>
+void ControlGroups::for_each_folder(const char* controller, Visit&& visit) const {
+    std::ifstream in(membership_);
+    for (std::string line; std::getline(in, line);) {
+        const auto first = line.find(':');
+        const auto second = line.find(':', first + 1);
+        if (second == std::string::npos) continue;
+        const std::string controllers = line.substr(first + 1, second - first - 1);
+        const bool unified = controllers.empty();
+        if (!unified && !has_controller(controllers, controller)) continue;
+        const std::string root = unified ? mount_ : mount_ + "/" + controllers;
+        for (std::string path = line.substr(second + 1); !path.empty() && path != "/";
+             path.resize(path.rfind('/')))
+            visit(root + path, unified);
+        visit(root, unified);
+    }
+}
+
+std::uint64_t ControlGroups::available_bytes() const {
+    std::uint64_t available = UINT64_MAX;
+    for_each_folder("memory", [&](const std::string& folder, bool unified) {
+        const std::uint64_t limit =
+            number_in(folder + (unified ? "/memory.max" : "/memory.limit_in_bytes"), UINT64_MAX);
+        if (limit == UINT64_MAX) return;
+        const std::uint64_t used =
+            number_in(folder + (unified ? "/memory.current" : "/memory.usage_in_bytes"), 0);
+        const std::uint64_t kept =
+            used - std::min(used, reclaimable_bytes(folder + "/memory.stat", unified));
+        available = std::min(available, limit > kept ? limit - kept : 0);
+    });
+    return available;
+}
+
+double ControlGroups::cpu_quota() const {
+    double quota = std::numeric_limits<double>::infinity();
+    for_each_folder("cpu", [&](const std::string& folder, bool unified) {
+        double time = 0;  // "max", or -1 in version 1: no quota
+        double period = 0;
+        if (unified) {
+            std::ifstream in(folder + "/cpu.max");
+            if (!(in >> time >> period)) return;
+        } else if (!(std::ifstream(folder + "/cpu.cfs_quota_us") >> time) ||
+                   !(std::ifstream(folder + "/cpu.cfs_period_us") >> period)) {
+            return;
+        }
+        if (time > 0 && period > 0) quota = std::min(quota, time / period);
+    });
+    return quota;
+}
+
+}  // namespace nw

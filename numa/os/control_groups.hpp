@@ -1,0 +1,33 @@
+// What the control groups of this process leave it: files of Linux's control groups, version 1 and version 2
+// (Documentation/admin-guide/cgroup-v1/memory.rst and cgroup-v2.rst of the kernel).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace nw {
+
+class ControlGroups {
+  public:
+    // `membership`: the groups of the process; `mount`: where the kernel shows the groups. Tests have files of their own.
+    explicit ControlGroups(std::string membership = "/proc/self/cgroup",
+                           std::string mount = "/sys/fs/cgroup")
+        : membership_(std::move(membership)), mount_(std::move(mount)) {}
+
+    // Bytes below the tightest limit, of the group or of one that contains it. Page cache and other memory that the kernel
+    // takes back on demand counts as available. UINT64_MAX: there is no limit. Throws std::bad_alloc.
+    std::uint64_t available_bytes() const;
+
+    // CPUs that the tightest quota amounts to: CPU time per period, divided by the period. Infinity: there is no quota.
+    double cpu_quota() const;
+
+  private:
+    template <class Visit>
+    void for_each_folder(const char* controller, Visit&& visit) const;
+
+    std::string membership_;
+    std::string mount_;
+};
+
+}  // namespace nw
