@@ -75,7 +75,7 @@ def seconds(number):
         return f"{int(number // 3600)} h {int(number % 3600 // 60)} min"
     if number >= 60:
         return f"{int(number // 60)} min {number % 60:.0f} s"
-    for bound, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")):
+    for bound, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")):
         if number >= bound:
             return f"{number / bound:.3g} {unit}"
     return f"{number:.3g} s"

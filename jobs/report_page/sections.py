@@ -340,8 +340,11 @@ def shown(value, unit="", depth=3):
     """HTML of whatever stands in a statistics file."""
     if isinstance(value, str):
         return escape(value)
+    if isinstance(value, list) and depth <= 1 and value and isinstance(value[-1], dict):
+        # A series over virtual time; measures_part() draws it.
+        return f"{count(len(value))} rows, the last with {shown(value[-1], unit)}"
     if isinstance(value, (dict, list)) and depth == 0:
-        return "…"
+        return f"{count(len(value))} of them"
     if isinstance(value, dict):
         return ", ".join(f"{escape(name)} {shown(part, unit, depth - 1)}"
                          for name, part in value.items()) or NONE

@@ -22,7 +22,6 @@
 #include "event/wire_event.hpp"
 #include "lp/event_sink.hpp"
 #include "lp/group.hpp"
-#include "numa/os/os.hpp"
 #include "plan/run_plan.hpp"
 
 namespace nw {
@@ -56,13 +55,10 @@ struct ScheduledEvent {
     std::uint32_t first_generation;
 };
 
-// Reads a byte of each page: where the payload is a bad pointer the event fails here, before anything is counted or
-// allocated for it.
+// Where the payload is a bad pointer, the event fails here.
 inline void touch(std::span<const std::byte> payload) noexcept {
-    if (payload.empty()) return;
-    const volatile std::byte* const bytes = payload.data();
-    for (std::size_t at = 0; at < payload.size(); at += page_bytes) static_cast<void>(bytes[at]);
-    static_cast<void>(bytes[payload.size() - 1]);
+    for (const std::byte& byte : payload)
+        static_cast<void>(*const_cast<const volatile std::byte*>(&byte));
 }
 
 // beyond_end() is told of an event that lies beyond the end of the run, which is dropped unless the run is
@@ -74,9 +70,11 @@ inline void schedule_event(const RunPlan& plan, const RunningCall& call,
                            const ScheduledEvent& scheduled, EventRecord*& sent,
                            GroupHere&& group_here, SendAway&& send_away, BeyondEnd&& beyond_end) {
     LpRecord& lp = *call.lp;
-    touch(scheduled.payload);
     const bool is_beyond = scheduled.time >= plan.until;
-    if (is_beyond) beyond_end();
+    if (is_beyond) {
+        touch(scheduled.payload);
+        beyond_end();
+    }
     if (!is_beyond || plan.keeps_events_beyond_end()) {
         const EventHeader header{
             .time = scheduled.time,
@@ -97,6 +95,7 @@ inline void schedule_event(const RunPlan& plan, const RunningCall& call,
             send_away(header);
         }
     }
+    // Counted only now: the payload was the model's to read, and could have been a bad pointer.
     ++lp.sequence;
 }
 
@@ -125,7 +124,8 @@ inline bool drain_mail(ReadyList& ready, GroupOf&& group_of, Receive&& receive) 
 }
 
 // For the watch (engine/handler_watch.hpp).
-inline std::optional<UpcomingEvent> upcoming_event(PendingSet& pending, const Counters& counters) {
+[[gnu::noinline, gnu::cold]] inline std::optional<UpcomingEvent> upcoming_event(
+    PendingSet& pending, const Counters& counters) {
     const PendingEntry* const top = pending.top();
     if (top == nullptr) return std::nullopt;
     const EventRecord& event = *top->event;

@@ -94,9 +94,7 @@ void HandlerWatch::run() {
 // A cycle of events with zero delay never ends, though each of its handlers returns.
 void HandlerWatch::look_at_time(WatchedThread& thread, Standing& standing) {
     UpcomingEvent event;
-    const bool is_new = thread.take_upcoming(event);
-    thread.ask_upcoming();
-    if (!is_new) return;
+    if (!thread.ask_upcoming(event)) return;
     if (event.time != standing.first.time) {
         standing = {event, awake_, watchdog_seconds_};
         return;

@@ -39,39 +39,43 @@ class WatchedThread : public HandlerProbe {
 
     // Thread: the watch. After the running handler no other is called before the thread has looked for requests: a batch of
     // slow handlers may take minutes.
-    void end_batch() noexcept { batch_max_.store(0, std::memory_order_relaxed); }
-
-    // Thread: the watch. Asks which event the thread executes next; the answer comes with its next batch.
-    void ask_upcoming() noexcept { is_asked_.store(true, std::memory_order_relaxed); }
-    // Thread: the watch. False while there is no new answer.
-    bool take_upcoming(UpcomingEvent& event) noexcept {
-        if (!is_answered_.load(std::memory_order_acquire)) return false;  // pairs with answer()
-        event = upcoming_;
-        is_answered_.store(false, std::memory_order_relaxed);
-        return true;
+    void end_batch() noexcept {
+        is_batch_ended_.store(true, std::memory_order_relaxed);
+        looks_each_event_.store(true, std::memory_order_relaxed);
+    }
+    // Thread: the watch. Which event the thread executes next: asks, and returns true with the next call after the thread's
+    // next batch has begun. Then it has asked again.
+    bool ask_upcoming(UpcomingEvent& event) noexcept {
+        const bool is_answered = upcoming_is_ == Upcoming::answered;
+        if (is_answered) event = upcoming_;
+        if (upcoming_is_ != Upcoming::asked) upcoming_is_ = Upcoming::asked;
+        return is_answered;
     }
 
   protected:
     ~WatchedThread() = default;
 
-    // upcoming() returns the UpcomingEvent, or no value where there is none.
-    template <class Upcoming>
-    void answer(Upcoming&& upcoming) noexcept {
-        if (!is_asked_.load(std::memory_order_relaxed)) [[likely]]
-            return;
-        const std::optional<UpcomingEvent> event = upcoming();
-        if (!event) return;
-        is_asked_.store(false, std::memory_order_relaxed);
+    bool is_asked() const noexcept {
+        return upcoming_is_.load(std::memory_order_relaxed) == Upcoming::asked;
+    }
+    // Requires: is_asked(). No event: the answer comes later.
+    void answer(const std::optional<UpcomingEvent>& event) noexcept {
+        if (!event || upcoming_is_ != Upcoming::asked) return;
         upcoming_ = *event;
-        is_answered_.store(true, std::memory_order_release);
+        upcoming_is_ = Upcoming::answered;
     }
 
-    // Events of the batch under way. Read before each event, and so in no register.
-    void begin_batch(std::uint64_t events_max) noexcept {
-        batch_max_.store(events_max, std::memory_order_relaxed);
+    // Before a batch, whether it may end by itself: then the thread looks before each event.
+    void begin_batch(bool may_end) noexcept {
+        is_batch_ended_.store(false, std::memory_order_relaxed);
+        looks_each_event_.store(may_end, std::memory_order_relaxed);
     }
-    bool goes_on_after(std::uint64_t events) const noexcept {
-        return events < batch_max_.load(std::memory_order_relaxed);
+    // Before each event of a batch. ends() is called where the batch may end by itself.
+    template <class Ends>
+    bool leaves_batch(Ends&& ends) const noexcept {
+        if (!looks_each_event_.load(std::memory_order_relaxed)) [[likely]]
+            return false;
+        return is_batch_ended_.load(std::memory_order_relaxed) || ends();
     }
 
   private:
@@ -80,9 +84,11 @@ class WatchedThread : public HandlerProbe {
     bool answer(ProbeWish wish, FaultGuard& guard) noexcept final;
 
     RunningHandler handler_;
-    std::atomic<std::uint64_t> batch_max_{0};
-    std::atomic<bool> is_asked_{false};  // for upcoming_, which is the thread's while it is true
-    std::atomic<bool> is_answered_{false};
+    std::atomic<bool> looks_each_event_{false};
+    std::atomic<bool> is_batch_ended_{false};
+    // upcoming_ is the thread's while it is asked, and else the watch's.
+    enum class Upcoming : std::uint8_t { unasked, asked, answered };
+    std::atomic<Upcoming> upcoming_is_{Upcoming::unasked};
     UpcomingEvent upcoming_{};
     std::atomic<std::uint64_t> reported_call_{0};  // of handler_, which is written before it
 };

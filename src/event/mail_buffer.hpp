@@ -26,17 +26,19 @@ class MailBuffer {
     std::size_t capacity() const noexcept { return capacity_; }
     bool empty() const noexcept { return used_ == 0; }
 
-    // Appends one wire event, its payload from elsewhere.
+    // Appends one wire event, its payload from elsewhere: nothing is appended where that is a bad pointer of the model's.
     void append(const WireEvent& header, const std::byte* payload) {
-        std::byte* at = extend(header.bytes());
+        std::byte* at = room_for(header.bytes());
         std::memcpy(at, &header, sizeof header);
         if (header.payload_bytes > 0)
             std::memcpy(at + sizeof header, payload, header.payload_bytes);
+        used_ += header.bytes();
     }
 
     // Appends wire events that stand one after another already.
     void append(const std::byte* bytes, std::size_t size) {
-        std::memcpy(extend(size), bytes, size);
+        std::memcpy(room_for(size), bytes, size);
+        used_ += size;
     }
 
     void clear() noexcept { used_ = 0; }
@@ -49,12 +51,10 @@ class MailBuffer {
     }
 
   private:
-    std::byte* extend(std::size_t size) {
+    std::byte* room_for(std::size_t size) {
         if (used_ + size > capacity_) [[unlikely]]
             grow(used_ + size);
-        std::byte* at = bytes_ + used_;
-        used_ += size;
-        return at;
+        return bytes_ + used_;
     }
 
     void grow(std::size_t needed);

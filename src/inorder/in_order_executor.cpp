@@ -127,10 +127,11 @@ std::uint64_t InOrderExecutor::run(VirtualTime horizon, std::uint64_t events_max
         handler_failed(leave_crashed_handler(guard_));
     }
     const Partition& partition = world_.plan.partition;
-    answer([this] { return upcoming_event(pending_, counters_); });
-    begin_batch(events_max);
+    if (is_asked()) [[unlikely]]
+        answer(upcoming_event(pending_, counters_));
+    begin_batch(world_.plan.kinds.has_end_condition());
     std::uint64_t executed = 0;
-    while (goes_on_after(executed) && !all_ended()) {
+    while (executed < events_max && !leaves_batch([this] { return all_ended(); })) {
         const PendingEntry* top = pending_.top();
         if (top == nullptr || top->time >= horizon) break;
         const PendingEntry entry = *top;

@@ -1,5 +1,7 @@
 #include "lp/event_sink.hpp"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include <numawarp/model.hpp>
@@ -30,7 +32,13 @@ Context::InOrder::InOrder(Context& context, Priority priority) : context_(contex
 
 void Context::schedule_bytes_at(LpId target, VirtualTime time, EventType type,
                                 std::span<const std::byte> payload) {
-    sink_->schedule(*this, target, {time - now_, time}, type, payload);
+    // Legal is what lies at or beyond now + lookahead, as the engines add it. The delay is rounded, too, and may lie on the
+    // other side of the lookahead.
+    const VirtualTime lookahead = target == self_ ? 0 : sink_->lookahead();
+    VirtualTime delay = time - now_;
+    if (const bool is_legal = time >= now_ + lookahead; is_legal != (delay >= lookahead))
+        delay = is_legal ? lookahead : std::nextafter(lookahead, -1);
+    sink_->schedule(*this, target, {delay, time}, type, payload);
 }
 
 void Context::output_row(std::size_t table, std::span<const OutputValue> row) {

@@ -41,10 +41,11 @@ class EventSink {
     virtual void output(Context& context, std::size_t table, std::span<const OutputValue> row) = 0;
 
     const Kinds& kinds() const noexcept;
+    VirtualTime lookahead() const noexcept { return lookahead_; }
 
   protected:
     EventSink(const ScheduleRules& rules, std::uint64_t seed) noexcept
-        : kinds_(rules.kinds), seed_(seed), lps_(rules.lps) {}
+        : kinds_(rules.kinds), lookahead_(rules.lookahead), seed_(seed), lps_(rules.lps) {}
     ~EventSink() = default;
 
     // lp/make_context.hpp
@@ -55,6 +56,7 @@ class EventSink {
 
   private:
     const LpKinds* kinds_;
+    VirtualTime lookahead_;
     std::uint64_t seed_;
     std::uint32_t lps_;  // in all
 };
@@ -67,9 +69,7 @@ class EventSink {
 
 inline void check_schedule(const ScheduleRules& rules, LpId self, VirtualTime now, LpId target,
                            ScheduledTime when, std::size_t payload_bytes) {
-    // The sum as the engines have it, not the delay: of a time that is given the delay is rounded once more.
-    const bool legal = when.delay >= 0 &&
-                       when.time >= now + (target == self ? 0.0 : rules.lookahead) &&
+    const bool legal = when.delay >= (target == self ? 0.0 : rules.lookahead) &&
                        when.time < time_infinity && index(target) < rules.lps &&
                        payload_bytes <= rules.payload_bytes_max;
     if (!legal) [[unlikely]]

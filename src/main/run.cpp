@@ -272,7 +272,7 @@ class RankRun {
         }
         Failure failure;
         try {
-            signals_.emplace(live_, settings_.config.save.on(), ranks_.is_first());
+            signals_.emplace(live_, settings_.config.save.on(), ranks_.ranks() == 1);
             LiveProgress& live = live_;
             const PlacementSignal placement_signal(live);
             Simulation simulation(setup_, settings_.config, ranks_);

@@ -24,7 +24,8 @@ class StopSignals {
   public:
     // `is_saved`: SIGUSR1 is one, too, and SIGHUP unless it is ignored (nohup); and only a second SIGINT
     // kills: the run is to be saved, and batch systems send more than one signal while that lasts.
-    // `live`, of the run, outlives this. `speaks`: the line is this process's, of several ranks.
+    // `live`, of the run, outlives this. `speaks`: a signal that ends the process at once is reported in a line. Not by one
+    // of several ranks, which the launcher ends when another rank has failed.
     StopSignals(const LiveProgress& live, bool is_saved, bool speaks);
     ~StopSignals();
     StopSignals(const StopSignals&) = delete;

@@ -299,10 +299,12 @@ void Worker::receive(const WireEvent& wire, Group& group) {
 bool Worker::execute_batch() {
     if (standstill_.phase() != Standstill::Phase::running) return false;
     const std::uint64_t executed = core_.counters[Counter::executed_events];
-    answer([this] { return upcoming_event(pending_, core_.counters); });
-    begin_batch(throttle_.allowed(batch_events));
-    std::uint32_t taken = 0;
-    for (; goes_on_after(taken) && !ending_.is_known(); ++taken) {
+    if (is_asked()) [[unlikely]]
+        answer(upcoming_event(pending_, core_.counters));
+    begin_batch(ending_.knows_end());
+    const std::uint32_t allowed = throttle_.allowed(batch_events);
+    std::uint32_t left = allowed;
+    for (; left > 0 && !leaves_batch([this] { return ending_.is_known(); }); --left) {
         const PendingEntry* top = pending_.top();
         if (top == nullptr || throttle_.holds_back(*top)) break;
         const PendingEntry entry = *top;
@@ -314,11 +316,11 @@ bool Worker::execute_batch() {
             });
         execute_next(entry);
     }
-    throttle_.spend(taken);
+    throttle_.spend(allowed - left);
     if (core_.counters[Counter::executed_events] >= suggests_round_at_)
         core_.rank.gvt().suggest_round();
     trace_turn_.mark(TraceKind::execute, core_.counters[Counter::executed_events] - executed);
-    return taken > 0;
+    return left < allowed;
 }
 
 [[gnu::always_inline]] inline void Worker::execute_next(const PendingEntry& entry) {

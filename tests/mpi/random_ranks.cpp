@@ -51,7 +51,7 @@ Case draw_case(std::uint64_t seed, std::uint32_t ranks) {
     const Setup setup = RandomModel(drawn.shape).setup();
     const RunPlan plan(setup, drawn.config, ranks, drawn.config.workers, nullptr);
     if (plan.partition.groups() < ranks) drawn.config.lps_per_group = 1;
-    const double shares[] = {0, 0.003, 0.05};
+    const double shares[] = {0, 0.001, 0.01};
     drawn.delays = shares[dice.below(3)];
     return drawn;
 }

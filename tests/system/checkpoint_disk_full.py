@@ -67,7 +67,9 @@ with open(disk / "full", "wb") as file:
 
 stats.unlink()
 run = saving("--restart", checkpoint, "--checkpoint", checkpoint)
-run.stderr.readline()  # says that one has failed
+for line in run.stderr:
+    if "No space left" in line:  # a checkpoint has failed; the line before says that the run is over
+        break
 run.send_signal(signal.SIGTERM)
 errors = run.communicate(timeout=120)[1]
 last = errors.splitlines()[-1:]

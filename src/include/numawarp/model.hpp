@@ -97,8 +97,6 @@ struct RunSummary {
     std::string output_directory;        // empty without --output
 };
 
-// A model as a program: its name, its options, and what it consists of once these are known. A class of your
-// own derives from it, and main() hands an object of that to nw::run().
 class Model;
 
 namespace detail {
@@ -106,6 +104,8 @@ namespace detail {
 void set_seed(Model& model, std::uint64_t seed) noexcept;
 }  // namespace detail
 
+// A model as a program: its name, its options, and what it consists of once these are known. A class of your
+// own derives from it, and main() hands an object of that to nw::run().
 class Model {
   public:
     // The name stands in the report and in names of files; the description in --help.

@@ -45,7 +45,7 @@ TEST_CASE("check_schedule: each breach has its own words") {
     CHECK(
         breach(0, 1, 9) ==
         "LP 1 at time 2 schedules an event for LP 0 at time 3: its payload of 9 bytes is above the "
-        "declared bound of 8");
+        "declared bound of 8; legal: setup.payload_bytes_max = 9 in setup()");
     CHECK(breach(0, -1, 0) ==
           "LP 1 at time 2 schedules an event for LP 0 at time 1: that is in the past (delay -1); "
           "legal: a delay of at least 0");
