@@ -1,8 +1,11 @@
 #include "numa/os/control_groups.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <fstream>
 #include <limits>
+#include <string_view>
 
 namespace nw {
 namespace {
@@ -16,14 +19,22 @@ std::uint64_t number_in(const std::string& file, std::uint64_t otherwise) {
 // Of a group with the groups in it: lists of file pages, and slabs such as directory entries. Pages of a tmpfs are on
 // other lists.
 std::uint64_t reclaimable_bytes(const std::string& stat_file, bool unified) {
-    std::ifstream in(stat_file);
-    std::string name;
-    std::uint64_t value = 0;
+    std::FILE* const file = std::fopen(stat_file.c_str(), "re");
+    if (file == nullptr) return 0;
     std::uint64_t sum = 0;
-    while (in >> name >> value)
-        if (unified ? name == "inactive_file" || name == "active_file" || name == "slab_reclaimable"
-                    : name == "total_inactive_file" || name == "total_active_file")
-            sum += value;
+    std::array<char, 128> line{};
+    std::array<char, 64> word{};
+    while (std::fgets(line.data(), line.size(), file) != nullptr) {
+        const std::string_view text(line.data());
+        const bool counts = unified ? text.starts_with("inactive_file ") ||
+                                          text.starts_with("active_file ") ||
+                                          text.starts_with("slab_reclaimable ")
+                                    : text.starts_with("total_inactive_file ") ||
+                                          text.starts_with("total_active_file ");
+        unsigned long long value = 0;
+        if (counts && std::sscanf(line.data(), "%63s %llu", word.data(), &value) == 2) sum += value;
+    }
+    std::fclose(file);
     return sum;
 }
 

@@ -56,7 +56,7 @@ struct ScheduledEvent {
 };
 
 // Where the payload is a bad pointer, the event fails here.
-inline void touch(std::span<const std::byte> payload) noexcept {
+[[gnu::noinline, gnu::cold]] inline void touch(std::span<const std::byte> payload) noexcept {
     for (const std::byte& byte : payload)
         static_cast<void>(*const_cast<const volatile std::byte*>(&byte));
 }

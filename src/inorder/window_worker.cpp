@@ -106,7 +106,7 @@ bool WindowWorker::learn(Clock::time_point now) {
 void WindowWorker::begin_ending(const WindowSums& sums, Clock::time_point now) {
     if (ending_ == Ending::none && !sums.failed()) {
         ending_ = Ending::stopping;
-        ending_since_ = now;
+        stands_since_ = now;
         horizon_ = reached_;
     } else {
         const VirtualTime latest =
@@ -119,7 +119,7 @@ void WindowWorker::begin_ending(const WindowSums& sums, Clock::time_point now) {
 
 // A chain of zero delays that an LP sends to itself may have no end.
 bool WindowWorker::is_out_of_patience(Clock::time_point now) const noexcept {
-    return ending_ == Ending::catching_up && now - ending_since_ > stop_patience && !rank_.failed();
+    return ending_ == Ending::catching_up && now - stands_since_ > stop_patience && !rank_.failed();
 }
 
 void WindowWorker::end_or_pause(const WindowSums& sums) {
@@ -181,6 +181,10 @@ bool WindowWorker::execute(Clock::time_point now) {
         executor_.apply_memory_pressure(now);
     });
     if (failed_ || !(executor_.next_time() < bound)) reached_ = bound;
+    if (executor_.last_time() > stands_at_) {
+        stands_at_ = executor_.last_time();
+        stands_since_ = now;
+    }
     meter_phase<MeterPhase::mail>();
     attempt([&] {
         executor_.hand_over_output(reached_);

@@ -95,7 +95,8 @@ class WindowWorker final : public SavedWorker {
     // at which any of them has executed something, so that all have executed the same part of the run.
     enum class Ending : std::uint8_t { none, stopping, catching_up };
     Ending ending_ = Ending::none;
-    Clock::time_point ending_since_{};
+    VirtualTime stands_at_ = 0;  // of the last event since that moment, or since the ending began
+    Clock::time_point stands_since_{};
     bool finished_ = false;
     bool is_expecting_ = false;  // the network may have more for the next turn
     double asleep_seconds_ = 0;  // having nothing to do

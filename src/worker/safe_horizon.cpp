@@ -44,10 +44,14 @@ void SafeHorizon::on_gvt(const GvtResult& result, bool groups_move) noexcept {
 }
 
 bool SafeHorizon::may_stand_still(const GvtResult& result) noexcept {
+    if (result.gvt > stands_at_) {
+        stands_at_ = result.gvt;
+        stands_since_ = core_.now;
+    }
     switch (stage_) {
         case Stage::running:
             stage_ = Stage::drawn_in;
-            asked_at_ = core_.now;
+            stands_since_ = core_.now;
             core_.safe_before =
                 std::min(core_.safe_before, just_after(std::max(core_.lead, core_.farthest)));
             return false;
@@ -74,7 +78,7 @@ EventBound SafeHorizon::irrevocable_before() const noexcept {
 }
 
 bool SafeHorizon::splits_time() const noexcept {
-    return stage_ == Stage::agreed && core_.now - asked_at_ > stop_patience;
+    return stage_ == Stage::agreed && core_.now - stands_since_ > stop_patience;
 }
 
 void SafeHorizon::resume() noexcept {

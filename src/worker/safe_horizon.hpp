@@ -58,7 +58,8 @@ class SafeHorizon {
     Stage stage_ = Stage::running;
     std::uint32_t rounds_held_ = 0;  // for which the horizon still stays
     EventBound agreed_before_{0};    // of all workers: what is irrevocable is before it
-    WorkerCore::Clock::time_point asked_at_{};
+    VirtualTime stands_at_ = 0;      // GVT since that moment, or since the request
+    WorkerCore::Clock::time_point stands_since_{};
 };
 
 }  // namespace nw
