@@ -123,6 +123,7 @@ void InOrderExecutor::apply_memory_pressure(MemoryBudget::Clock::time_point now)
 
 std::uint64_t InOrderExecutor::run(VirtualTime horizon, std::uint64_t events_max) {
     call_.hook = "";
+    events_max_ = events_max;  // a jump back to the next line leaves no argument in its register
     if (sigsetjmp(guard_.env(), 0) != 0) {
         handler_failed(leave_crashed_handler(guard_));
     }
@@ -131,7 +132,7 @@ std::uint64_t InOrderExecutor::run(VirtualTime horizon, std::uint64_t events_max
         answer(upcoming_event(pending_, counters_));
     begin_batch(world_.plan.kinds.has_end_condition());
     std::uint64_t executed = 0;
-    while (executed < events_max && !leaves_batch([this] { return all_ended(); })) {
+    while (executed < events_max_ && !leaves_batch([this] { return all_ended(); })) {
         const PendingEntry* top = pending_.top();
         if (top == nullptr || top->time >= horizon) break;
         const PendingEntry entry = *top;

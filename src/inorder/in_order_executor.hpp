@@ -160,7 +160,8 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     std::vector<OutputRow> rows_;
     MailBuffer outbox_;
     std::vector<ToRank> to_ranks_;
-    std::uint32_t until_timed_;  // events until one is timed; 0: none is
+    std::uint64_t events_max_ = 0;  // of the call of run() under way
+    std::uint32_t until_timed_;     // events until one is timed; 0: none is
     std::uint32_t window_ = first_window;
     VirtualTime sent_from_ = time_infinity;  // min of what was sent in this window
     RunningCall call_;
