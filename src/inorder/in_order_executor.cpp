@@ -123,7 +123,7 @@ void InOrderExecutor::apply_memory_pressure(MemoryBudget::Clock::time_point now)
 
 std::uint64_t InOrderExecutor::run(VirtualTime horizon, std::uint64_t events_max) {
     call_.hook = "";
-    events_max_ = events_max;  // a jump back to the next line leaves no argument in its register
+    events_max_ = events_max;  // in memory: a jump back to the next line may change a register
     if (sigsetjmp(guard_.env(), 0) != 0) {
         handler_failed(leave_crashed_handler(guard_));
     }

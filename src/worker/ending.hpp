@@ -34,8 +34,9 @@ class Ending {
 
     // An event that was executed for good was the first after which the LP would let the run end.
     void note_end(LpRecord& lp, const EventKey& key) noexcept;
-    // Nothing beyond what this worker has executed belongs to the run: it is alone, and all LPs have ended.
+    // Whether is_known() may become true: the worker is alone, and the model has an end condition.
     bool knows_end() const noexcept { return knows_end_; }
+    // Nothing beyond what this worker has executed belongs to the run: it is alone, and all LPs have ended.
     bool is_known() const noexcept { return knows_end_ && lps_not_ended_ == 0; }
 
     // All is looked at for can_end() up to `bound`, where a pause begins. Requires: an end condition.

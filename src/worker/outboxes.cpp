@@ -24,7 +24,7 @@ constexpr std::uint32_t peers_few = 4;
 // round takes a millisecond, in which nobody sends a tenth of this; only when a rank does not answer
 // is it used up, and then it bounds what waits in the others' memory.
 constexpr std::uint32_t messages_credited = 1 << 16;
-// The same in bytes, for large payloads: as much as messages_credited messages of 128 bytes take.
+// The limit in bytes, for large payloads: messages_credited messages of 128 bytes each.
 constexpr std::size_t bytes_credited = std::size_t{8} << 20;
 
 }  // namespace

@@ -97,8 +97,8 @@ def main():
                     break
             of_theirs, of_ours = (medians(side) for side in zip(*pairs))
             ratio = of_theirs[0] / of_ours[0] if of_theirs and of_ours else None
-            # What the figures hold for is what our programs say of themselves.
-            if not facts and stats.exists():  # not where our first program has not ended
+            # Machine, commit and date of the figures are in the statistics of our programs.
+            if not facts and stats.exists():
                 facts = {name: json.loads(stats.read_text())[name] for name in ("machine", "commit", "date")}
             rows.append({"program": program, "options": options, "seconds_of_rootsim": of_theirs,
                          "seconds_of_ours": of_ours, "ratio": ratio})

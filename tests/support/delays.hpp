@@ -90,9 +90,9 @@ class InjectedDelays {
     DelayCounts counts_;
 };
 
-// Stands in for threads of which one runs at a time, in an order that the caller decides: each has a stack of its own.
-// Work that is delayed at a handoff returns to the caller, and goes on when the caller takes its next step. All runs
-// on the caller's thread, since a change of threads takes longer than a turn. One object at a time.
+// Replaces threads by stacks: one stack runs at a time, and the caller decides which. Work that is delayed at a handoff
+// returns to the caller, and continues with a later step of its stack. All stacks run on the caller's thread, because a
+// change of threads takes longer than a turn. At most one object exists at a time.
 class SteppedStacks {
   public:
     SteppedStacks(std::size_t stacks, std::uint64_t seed, double share)
@@ -105,7 +105,7 @@ class SteppedStacks {
     SteppedStacks& operator=(const SteppedStacks&) = delete;
 
     // A step on that stack: begins the work, unless the last one there was delayed, and returns when the work is done
-    // or delayed. What is delayed stays where it is for a number of steps. Throws what the work has thrown.
+    // or delayed. Delayed work ignores a number of steps. Throws what the work has thrown.
     void step(std::size_t i, const std::function<void()>& work) {
         Stack& stack = stacks_[i];
         if (stack.steps_delayed > 0) {

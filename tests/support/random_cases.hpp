@@ -42,7 +42,7 @@ bool compare_all(std::uint64_t first_seed, std::size_t cases, Compare compare) {
     return true;
 }
 
-// Of the first case of a nightly test, which prints it.
+// The seed of the first case of a nightly test. Prints the seed.
 inline std::uint64_t nightly_seed() {
     const std::uint64_t seed = number_from("NUMAWARP_FIRST_SEED").value_or(std::random_device()());
     std::printf("first seed %llu\n", static_cast<unsigned long long>(seed));

@@ -55,7 +55,7 @@ for environment in [{"HOME": ""}, {"HOME": "/nonexistent"}, {"TMPDIR": "/nonexis
                     {"OMP_NUM_THREADS": "-5"}, {"SLURM_JOB_ID": "x"}]:
     programs.accepted("phold", *SHORT, "--quiet", environment=environment)
 
-# A process that is stopped, and goes on: what a handler did not do meanwhile counts for no time limit.
+# A process is stopped and continued: the time in which it was stopped counts for no time limit.
 slow = subprocess.Popen([programs.bin / "slow_phases", "--slow", "on_event", "--engine", "sequential",
                          "--handler-timeout", "2", "--quiet"], stderr=subprocess.PIPE, text=True)
 slow.stderr.readline()

@@ -1,5 +1,5 @@
 // A model of which one phase takes minutes: a tenth of a second for each LP. It writes a line to standard error when
-// that phase begins. What a stop signal does then is tested by stop_in_phases.py. With `cycle` each event schedules
+// that phase begins. stop_in_phases.py sends a stop signal in each phase. With `cycle` each event schedules
 // another one with zero delay (standing_time.py).
 #include <atomic>
 #include <chrono>

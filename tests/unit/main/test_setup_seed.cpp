@@ -1,4 +1,4 @@
-// What setup() learns of --seed.
+// Seed and random numbers that setup() may use.
 #include <algorithm>
 #include <cstdint>
 #include <vector>

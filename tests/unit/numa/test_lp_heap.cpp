@@ -164,7 +164,7 @@ TEST_CASE("LpHeap: restore mends the heads of blocks that were written over") {
         for (std::size_t i = 0; i < 60; ++i) allocate();
         for (std::byte* chunk : chunks) std::memset(chunk, 1, heap.usable_size(chunk));
         Snapshot* const snapshot = heap.take(group.platform());
-        // Not beyond the last block: behind it there is memory of nobody.
+        // Only over the first half of the chunks: memory behind the last block may not be mapped.
         const std::size_t from = dice.below(30);
         std::memset(chunks[from], static_cast<int>(dice.below(256)), 30 + dice.below(700));
         broken += heap.has_broken_heads();
