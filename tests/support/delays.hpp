@@ -172,7 +172,9 @@ class SteppedStacks {
     static void on_handoff(Handoff place) { current_->delay(place); }
 
     void delay(Handoff place) {
-        if (!is_delaying_ || running_ == nullptr || !dice_.chance(share_)) return;
+        if (!is_delaying_ || delays_left_ == 0 || running_ == nullptr || !dice_.chance(share_))
+            return;
+        --delays_left_;
         counts_.count(place);
         const std::size_t most[] = {2, 20, 120};
         running_->steps_delayed = dice_.below(most[dice_.below(3)]);
@@ -183,6 +185,8 @@ class SteppedStacks {
     double share_;
     Dice dice_;
     bool is_delaying_ = true;
+    // Delays without end let rollbacks cause more rollbacks than a test has time for.
+    std::size_t delays_left_ = 20'000;
     Stack* running_ = nullptr;
     ucontext_t caller_{};
     std::vector<Stack> stacks_;
