@@ -69,7 +69,7 @@ void compare_cases(Draw& draw, std::uint64_t first_seed, std::size_t cases) {
     REQUIRE(sums.counters[Counter::safe_events] > 0);
     REQUIRE(sums.counters[Counter::groups_moved] > 0);
     REQUIRE(sums.counters[Counter::groups_sent] > 0);
-    // Of a few cases, perhaps none draws check_interrupt.
+    // A small number of cases may contain none with check_interrupt.
     if (cases >= 40) REQUIRE(sums.counters[Counter::interrupted_handlers] > 0);
     for (std::size_t i = 0; i < handoffs; ++i) {
         INFO(handoff_names[i]);
