@@ -65,12 +65,12 @@ class WatchedThread : public HandlerProbe {
         upcoming_is_ = Upcoming::answered;
     }
 
-    // Before a batch, whether it may end by itself: then the thread looks before each event.
+    // Called before a batch. Where `may_end`, leaves_batch() calls ends() before each event.
     void begin_batch(bool may_end) noexcept {
         is_batch_ended_.store(false, std::memory_order_relaxed);
         looks_each_event_.store(may_end, std::memory_order_relaxed);
     }
-    // Before each event of a batch. ends() is called where the batch may end by itself.
+    // Called before each event of a batch. Whether the watch or ends() ends the batch.
     template <class Ends>
     bool leaves_batch(Ends&& ends) const noexcept {
         if (!looks_each_event_.load(std::memory_order_relaxed)) [[likely]]

@@ -32,8 +32,8 @@ Context::InOrder::InOrder(Context& context, Priority priority) : context_(contex
 
 void Context::schedule_bytes_at(LpId target, VirtualTime time, EventType type,
                                 std::span<const std::byte> payload) {
-    // Legal is what lies at or beyond now + lookahead, as the engines add it. The delay is rounded, too, and may lie on the
-    // other side of the lookahead.
+    // A time is legal if it is at least now + lookahead, the rounded sum that the engines compute. The difference time - now
+    // is rounded, too: it may be below the lookahead although the time is legal, and the reverse.
     const VirtualTime lookahead = target == self_ ? 0 : sink_->lookahead();
     VirtualTime delay = time - now_;
     if (const bool is_legal = time >= now_ + lookahead; is_legal != (delay >= lookahead))

@@ -68,7 +68,7 @@ with open(disk / "full", "wb") as file:
 stats.unlink()
 run = saving("--restart", checkpoint, "--checkpoint", checkpoint)
 for line in run.stderr:
-    if "No space left" in line:  # a checkpoint has failed; the line before says that the run is over
+    if "No space left" in line:  # a checkpoint has failed; another line came before
         break
 run.send_signal(signal.SIGTERM)
 errors = run.communicate(timeout=120)[1]
