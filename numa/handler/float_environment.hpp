@@ -34,8 +34,16 @@ class FloatEnvironment {
 
     friend bool operator==(const FloatEnvironment&, const FloatEnvironment&) = default;
 
+    // With denormal numbers, which -ffast-math takes from a program that is linked with it.
+    FloatEnvironment with_denormals() const noexcept {
+        FloatEnvironment other = *this;
+        other.sse_ &= ~flush_bits;
+        return other;
+    }
+
   private:
     static constexpr std::uint32_t control_bits = 0xffc0;  // all of MXCSR but its six flags
+    static constexpr std::uint32_t flush_bits = 0x8040;
 
     std::uint32_t sse_ = 0x1f80;
     std::uint16_t x87_ = 0x37f;
@@ -53,7 +61,14 @@ class FloatEnvironment {
     void install() const noexcept { asm volatile("msr fpcr, %0" : : "r"(control_)); }
     friend bool operator==(const FloatEnvironment&, const FloatEnvironment&) = default;
 
+    FloatEnvironment with_denormals() const noexcept {
+        FloatEnvironment other = *this;
+        other.control_ &= ~flush_bit;
+        return other;
+    }
+
   private:
+    static constexpr std::uint64_t flush_bit = std::uint64_t{1} << 24;
     std::uint64_t control_ = 0;
 };
 
@@ -69,6 +84,7 @@ class FloatEnvironment {
     }
     void install() const noexcept { std::fesetround(rounding_); }
     friend bool operator==(const FloatEnvironment&, const FloatEnvironment&) = default;
+    FloatEnvironment with_denormals() const noexcept { return *this; }
 
   private:
     int rounding_ = FE_TONEAREST;

@@ -57,8 +57,8 @@ const char* describe(HeapFault fault) noexcept {
         case HeapFault::never_started:
             return "a process was made and never started; legal: env.start(process)";
         case HeapFault::never_awaited:
-            return "a request of an nw::Resource was made and never awaited; legal: co_await the "
-                   "request, or ask it whether it was granted";
+            return "the process made a delay, a request, a get or a put and did not await it; "
+                   "legal: co_await it, or ask it whether it has happened";
     }
     return "unknown fault";
 }

@@ -1,6 +1,7 @@
 #include "numa/handler/runtime_state.hpp"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstddef>
@@ -41,6 +42,13 @@ struct Resources {
     std::array<Resource, resources_max> open{};
 };
 constinit thread_local Resources resources;
+
+// Of the running handler. What is more than these stays open after a jump.
+struct Descriptors {
+    std::size_t count = 0;
+    std::array<int, resources_max> open{};
+};
+constinit thread_local Descriptors descriptors;
 
 locale_t locale_of_thread() noexcept {
     return thread_locale != nullptr ? thread_locale : LC_GLOBAL_LOCALE;
@@ -103,8 +111,21 @@ bool forget_opened(void* resource) noexcept {
     return false;
 }
 
+void note_descriptor(int descriptor) noexcept {
+    if (descriptors.count == descriptors.open.size()) return;
+    descriptors.open[descriptors.count++] = descriptor;
+    note_unsettled();
+}
+
+void forget_descriptor(int descriptor) noexcept {
+    for (std::size_t i = 0; i < descriptors.count; ++i)
+        if (descriptors.open[i] == descriptor)
+            descriptors.open[i--] = descriptors.open[--descriptors.count];
+}
+
 void reset_runtime_state() noexcept {
     leave_heap();
+    while (descriptors.count > 0) ::close(descriptors.open[--descriptors.count]);
     while (initialisers.depth > 0) {
         const std::size_t i = --initialisers.depth;
         if (i < initialisers_max) initialisers.open[i].abandon(initialisers.open[i].control);
@@ -117,6 +138,7 @@ void reset_runtime_state() noexcept {
 LeftBehind put_back() noexcept {
     const PlatformScope platform;
     LeftBehind left = LeftBehind::nothing;
+    descriptors.count = 0;
     if (::uselocale(nullptr) != locale_of_thread()) {
         ::uselocale(locale_of_thread());
         left = LeftBehind::locale;

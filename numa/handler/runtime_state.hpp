@@ -44,6 +44,11 @@ bool note_opened(void* resource, void (*close)(void* resource)) noexcept;
 // Returns false if the running handler has not opened it.
 bool forget_opened(void* resource) noexcept;
 
+// The running handler has opened it. If the handler is left by a jump, reset_runtime_state() closes it.
+void note_descriptor(int descriptor) noexcept;
+// It is closed, or belongs to a stream or a folder now.
+void forget_descriptor(int descriptor) noexcept;
+
 // --- The engine's side -----------------------------------------------------------------------------
 
 // After a handler was left by a jump, before its LP is restored. Ensures: platform mode.

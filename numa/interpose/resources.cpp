@@ -111,7 +111,9 @@ FILE* fopen64(const char* path, const char* mode) {
     return open_stream([&] { return original_fopen64(path, mode); });
 }
 FILE* fdopen(int file, const char* mode) {
-    return open_stream([&] { return original_fdopen(file, mode); });
+    FILE* const stream = open_stream([&] { return original_fdopen(file, mode); });
+    if (stream != nullptr) nw::forget_descriptor(file);
+    return stream;
 }
 FILE* fmemopen(void* buffer, size_t bytes, const char* mode) {
     return open_stream([&] { return original_fmemopen(buffer, bytes, mode); });
@@ -161,8 +163,10 @@ DIR* opendir(const char* path) {
                     close_folder);
 }
 DIR* fdopendir(int file) {
-    return open_for([&] { return original_fdopendir(file); }, static_cast<DIR*>(nullptr),
-                    close_folder);
+    DIR* const folder = open_for([&] { return original_fdopendir(file); },
+                                 static_cast<DIR*>(nullptr), close_folder);
+    if (folder != nullptr) nw::forget_descriptor(file);
+    return folder;
 }
 int closedir(DIR* folder) {
     return close_for(

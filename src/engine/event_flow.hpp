@@ -55,10 +55,14 @@ struct ScheduledEvent {
     std::uint32_t first_generation;
 };
 
-// Where the payload is a bad pointer, the event fails here.
-[[gnu::noinline, gnu::cold]] inline void touch(std::span<const std::byte> payload) noexcept {
-    for (const std::byte& byte : payload)
-        static_cast<void>(*const_cast<const volatile std::byte*>(&byte));
+// Reads each page of the payload. Where the payload is a bad pointer, the handler fails here, before anything is allocated
+// or counted for the event.
+inline void touch(std::span<const std::byte> payload) noexcept {
+    constexpr std::size_t smallest_page = 4096;
+    if (payload.empty()) return;
+    const volatile std::byte* const bytes = payload.data();
+    for (std::size_t at = 0; at < payload.size(); at += smallest_page) static_cast<void>(bytes[at]);
+    static_cast<void>(bytes[payload.size() - 1]);
 }
 
 // beyond_end() is told of an event that lies beyond the end of the run, which is dropped unless the run is
@@ -70,11 +74,9 @@ inline void schedule_event(const RunPlan& plan, const RunningCall& call,
                            const ScheduledEvent& scheduled, EventRecord*& sent,
                            GroupHere&& group_here, SendAway&& send_away, BeyondEnd&& beyond_end) {
     LpRecord& lp = *call.lp;
+    touch(scheduled.payload);
     const bool is_beyond = scheduled.time >= plan.until;
-    if (is_beyond) {
-        touch(scheduled.payload);
-        beyond_end();
-    }
+    if (is_beyond) beyond_end();
     if (!is_beyond || plan.keeps_events_beyond_end()) {
         const EventHeader header{
             .time = scheduled.time,
@@ -95,7 +97,6 @@ inline void schedule_event(const RunPlan& plan, const RunningCall& call,
             send_away(header);
         }
     }
-    // Counted only now: the payload was the model's to read, and could have been a bad pointer.
     ++lp.sequence;
 }
 

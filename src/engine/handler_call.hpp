@@ -11,6 +11,7 @@
 
 #include "lp/event_sink.hpp"
 #include "lp/lp_record.hpp"
+#include "lp/process_messages.hpp"
 #include "numa/handler/fault_guard.hpp"
 #include "numa/handler/heap_fault.hpp"
 #include "numa/handler/heap_scope.hpp"
@@ -41,8 +42,7 @@ template <class Body>
         end = HandlerEnd::out_of_memory;
     } catch (const std::exception& error) {
         end = HandlerEnd::exception;
-        const char* const what = error.what();
-        guard.note(what != nullptr && *what != '\0' ? what : "an exception without words");
+        note_exception(guard, error);
     } catch (...) {
         end = HandlerEnd::unknown_exception;
     }
@@ -73,7 +73,7 @@ inline bool describe_end(const FaultGuard& guard, HandlerEnd end, std::string& f
     const HeapFault fault = take_heap_fault();
     if (end == HandlerEnd::returned && fault == HeapFault::none) [[likely]]
         return true;
-    failure = words_of(guard, end, fault);
+    failure = take_failed_process() + words_of(guard, end, fault);
     return false;
 }
 
@@ -112,7 +112,7 @@ inline std::string leave_crashed_handler(const FaultGuard& guard) {
     leave_heap();
     take_heap_fault();
     guard.recover();
-    return guard.description();
+    return take_failed_process() + guard.description();
 }
 
 }  // namespace nw

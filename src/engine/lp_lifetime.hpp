@@ -32,20 +32,34 @@ void build_lps(Group& group, const RunPlan& plan, MemoryBudget* budget, RunningC
 void call_on_start(const RunningCall& call, const RunPlan& plan, Context& context,
                    FaultGuard& guard);
 
-// start(group, lp) for all LPs. Mail goes out and in on the way, so that it never piles up: move_mail().
+// start(group, lp) for all LPs. Mail goes out and in on the way, so that it never piles up: move_mail(). After a
+// ModelError, only LPs with smaller numbers are still started; the ModelError of the smallest number is thrown, with
+// `call` as it was then. The order of groups, which depends on the layout, therefore has no effect on the message.
 template <class Start, class MoveMail>
-void start_lps(const std::vector<Group*>& groups, MemoryBudget& budget, Start&& start,
-               MoveMail&& move_mail) {
+void start_lps(const std::vector<Group*>& groups, MemoryBudget& budget, RunningCall& call,
+               Start&& start, MoveMail&& move_mail) {
     constexpr std::uint64_t lps_between_mail = 64;
     std::uint64_t started = 0;
+    std::exception_ptr failure;
+    RunningCall failed_call;
     for (Group* group : groups) {
         for (std::uint32_t i = 0; i < group->count; ++i) {
-            start(*group, group->lps[i]);
+            if (failure != nullptr && group->lps[i].id > failed_call.lp->id) [[unlikely]]
+                continue;
+            try {
+                start(*group, group->lps[i]);
+            } catch (const ModelError&) {
+                failure = std::current_exception();
+                failed_call = call;
+            }
             budget.note_started();
             if (++started % lps_between_mail == 0) move_mail();
         }
         if (group->memory.segments().has_huge_pages()) group->heap.discard_fresh();
     }
+    if (failure == nullptr) return;
+    call = failed_call;
+    std::rethrow_exception(failure);
 }
 
 // While nothing runs, and all before `now` is final: the groups' LPs are looked at for all intervals of measures

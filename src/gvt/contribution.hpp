@@ -54,12 +54,15 @@ struct Contribution {
     EventBound irrevocable_before{0};
     // 1 if the run may stand still between two generations of one time.
     std::uint64_t splits_time = 0;
+    // The earliest event of the rank that has failed and is final. An infinite time: no event has failed.
+    EventKey failed_at{time_infinity, 0, 0, 0};
     // Of a rank, from one of its workers: nanoseconds of committed work a second of a worker, and the same
     // of the rank that has most.
     std::uint64_t load = 0;
     std::uint64_t load_most = 0;
     std::uint32_t events_ahead = UINT32_MAX;  // uncommitted ones that memory allows a worker
 
+    bool failed() const noexcept { return failed_at.time != time_infinity; }
     // GVT, once all workers' are combined: nothing below it can be executed or rolled back any more.
     EventBound gvt() const noexcept { return std::min(gvt_of_others(), put_aside); }
     // The same but for what was put aside. What was put aside below it is certain.
@@ -90,6 +93,7 @@ struct Contribution {
         move = std::max(move, other.move);
         irrevocable_before = std::max(irrevocable_before, other.irrevocable_before);
         splits_time = std::max(splits_time, other.splits_time);
+        if (before(other.failed_at, failed_at)) failed_at = other.failed_at;
         load += other.load;
         load_most = std::max(load_most, other.load_most);
         events_ahead = std::min(events_ahead, other.events_ahead);

@@ -68,7 +68,7 @@ RunningHandler InOrderExecutor::running_handler() const noexcept { return call_.
 void InOrderExecutor::start(const std::function<void()>& move_mail) {
     if (world_.plan.config.restart_from) return;
     start_lps(
-        groups_, world_.budget, [&](Group& group, LpRecord& lp) { run_on_start(group, lp); },
+        groups_, world_.budget, call_, [&](Group& group, LpRecord& lp) { run_on_start(group, lp); },
         [&] {
             send_mail();
             move_mail();

@@ -41,6 +41,7 @@
 #include "main/standard_streams.hpp"
 #include "modelcheck/model_check.hpp"
 #include "mpi/session.hpp"
+#include "numa/handler/float_environment.hpp"
 #include "numa/image/metered_thread.hpp"
 #include "numa/os/modules.hpp"
 #include "numa/os/os.hpp"
@@ -500,6 +501,9 @@ class RankRun {
 
 int run(int argc, char** argv, Model& model) {
     secure_standard_streams();
+    // Before the model computes anything, and for all threads that begin later: results must not depend on how the program
+    // was linked.
+    FloatEnvironment::current().with_denormals().install();
     // What lies between this function's frame and the program's arguments is main()'s, and of who called it.
     auto* const frame = static_cast<std::byte*>(__builtin_frame_address(0));
     auto* const frames_end = reinterpret_cast<std::byte*>(argv);

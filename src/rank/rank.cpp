@@ -192,28 +192,33 @@ std::vector<Handover> Rank::take_over(std::uint32_t w) {
 void Rank::fail(std::exception_ptr failure) {
     const std::lock_guard lock(failure_mutex_);
     // A bug of ours outranks what the model did.
-    if (failure_ == nullptr || failure_key_.has_value()) {
+    if (failure_ == nullptr || model_failed()) {
         failure_ = failure;
-        failure_key_.reset();
+        model_failed_.store(false);
+        model_failed_at_.time = time_infinity;
     }
-    failed_.store(true);
+    stop();
+}
+
+void Rank::fail_in_model(const EventKey& key, const std::string& message) {
+    const std::lock_guard lock(failure_mutex_);
+    if (failure_ != nullptr && !before(key, model_failed_at_)) return;
+    if (failure_ != nullptr && !model_failed()) return;
+    failure_ = std::make_exception_ptr(ModelError(message));
+    model_failed_at_ = key;
+    model_failed_.store(true, std::memory_order_release);
+    gvt_.want_round();
     sleepers_.wake_all();
 }
 
-void Rank::fail_in_model(const EventKey& key, std::string message) {
+EventKey Rank::model_failed_at() {
     const std::lock_guard lock(failure_mutex_);
-    const bool first = failure_ == nullptr;
-    if (first || (failure_key_.has_value() && before(key, *failure_key_))) {
-        failure_ = std::make_exception_ptr(ModelError(message));
-        failure_key_ = key;
-    }
-    failed_.store(true);
-    sleepers_.wake_all();
+    return model_failed_at_;
 }
 
-std::optional<EventKey> Rank::model_failure_key() {
-    const std::lock_guard lock(failure_mutex_);
-    return failure_key_;
+void Rank::stop() noexcept {
+    failed_.store(true);
+    sleepers_.wake_all();
 }
 
 void Rank::rethrow_failure() {

@@ -144,11 +144,19 @@ class Rank {
     // there because the handover had been posted. Or it has handed the group over itself.
     std::vector<Handover> take_over(std::uint32_t w);
 
-    // The first failure ends the run; of model failures the one earliest in virtual time is kept.
+    // Ends the run at once.
     void fail(std::exception_ptr failure);
-    void fail_in_model(const EventKey& key, std::string message);
-    std::optional<EventKey> model_failure_key();  // of what fail_in_model() has kept
+    // A final event has failed. The rank keeps the failure of the earliest event. The next GVT round tells all workers
+    // of all ranks that an event has failed (Worker::end_failed()).
+    void fail_in_model(const EventKey& key, const std::string& message);
+    // The earliest event of this rank that has failed; an infinite time: none has.
+    EventKey model_failed_at();
+    // Without a lock. Whether model_failed_at() is finite.
+    bool model_failed() const noexcept { return model_failed_.load(std::memory_order_acquire); }
+    // All workers leave their event loops, and none calls the model any more.
+    void stop() noexcept;
     bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
+    // Throws the failure of this rank, if there is one.
     void rethrow_failure();
 
     LiveProgress& progress() noexcept { return progress_; }
@@ -195,9 +203,10 @@ class Rank {
     TraceTrack::Clock::time_point round_over_{};  // the same; when trace_'s last span ended
 
     std::atomic<bool> failed_{false};
+    std::atomic<bool> model_failed_{false};
     std::mutex failure_mutex_;
     std::exception_ptr failure_;
-    std::optional<EventKey> failure_key_;
+    EventKey model_failed_at_{time_infinity, 0, 0, 0};
 };
 
 }  // namespace nw

@@ -106,16 +106,15 @@ class MissCounter {
     bool is_open_ = false;
 };
 
-// The latest of all ranks' times.
-VirtualTime latest(RankGroup& ranks, VirtualTime own) {
+// Each rank's value, by rank.
+template <class Value>
+std::vector<Value> share_values(RankGroup& ranks, const Value& own) {
     std::string bytes(sizeof own, '\0');
     std::memcpy(bytes.data(), &own, sizeof own);
-    for (const std::string& theirs : ranks.share(bytes)) {
-        VirtualTime time;
-        std::memcpy(&time, theirs.data(), sizeof time);
-        own = std::max(own, time);
-    }
-    return own;
+    std::vector<Value> all;
+    for (const std::string& theirs : ranks.share(bytes))
+        std::memcpy(&all.emplace_back(), theirs.data(), sizeof own);
+    return all;
 }
 
 std::vector<NodeId> nodes_of(const WorkerPlaces& where) {
@@ -163,7 +162,7 @@ class TimeWarpRun final : private SavedRank {
         execute();
         pump_.end();
         net_thread_.end();
-        rank_.rethrow_failure();
+        rethrow_failure();
         placement_.finish(run_.result.numa, run_.result.notices);
         say_how_it_ended();
         run_.output.finish();
@@ -228,10 +227,24 @@ class TimeWarpRun final : private SavedRank {
             guarded([&] { placement_.begin(memory_of_groups(rank_), rank_.seats()); });
         }
         if (w == 0 && !rank_.failed()) has_groups_.store(true, std::memory_order_release);
-        if (!run_.plan.config.restart_from) guarded([&] { workers_[w]->start(); });
+        if (!run_.plan.config.restart_from) start(w);
         barrier_
             .arrive_and_wait();  // worker 0 looks after the network from now on, or the net thread
         if (w == 0) pump_.end();
+    }
+
+    // If LPs of several workers fail, the rank reports the one with the smallest number. Other ranks may need long for
+    // their set-up, so that the rank does not agree with them.
+    void start(std::uint32_t w) {
+        guarded([&] {
+            try {
+                workers_[w]->start();
+            } catch (const ModelError& error) {
+                rank_.fail_in_model({.sender = workers_[w]->failed_lp()}, error.what());
+            }
+        });
+        barrier_.arrive_and_wait();  // all LPs were started, or one has failed
+        if (rank_.model_failed()) rank_.stop();
     }
 
     // Groups are about to come and go; LPs' constructors may write to what setup() made, as at the start.
@@ -285,7 +298,10 @@ class TimeWarpRun final : private SavedRank {
         for (;;) {
             guarded([&] { turn_until_still(rank_, worker, run_.places.share_cpus); });
             barrier_.arrive_and_wait();  // nobody is executing
-            if (w == 0) is_pause_ = worker.paused() && !rank_.failed();
+            if (w == 0) {
+                guarded([&] { agree_on_failure(); });
+                is_pause_ = worker.paused() && !rank_.failed();
+            }
             barrier_.arrive_and_wait();
             if (!is_pause_) break;
             pause(w);
@@ -313,9 +329,32 @@ class TimeWarpRun final : private SavedRank {
     void finish(std::uint32_t w) {
         if (w == 0) guarded([&] { placement_.last_look(); });
         barrier_.arrive_and_wait();  // what was looked at may go
-        if (rank_.failed()) workers_[w]->report_earlier_failures();
         guarded([&] { workers_[w]->finalize(); });
         workers_[w]->leave_thread();
+    }
+
+    // --- Failures of the model ---
+
+    // All ranks call it where their workers stand still. Only the rank with the earliest failure will print it. A
+    // rank that failed for another reason, or before the first event, does not come here: it ends the other ranks.
+    // Thread: worker 0, while nobody executes.
+    void agree_on_failure() {
+        const auto network = rank_.hold_network();
+        const EventKey own = rank_.model_failed_at();
+        EventKey earliest{time_infinity, 0, 0, 0};
+        const auto all = share_values(run_.ranks, own);
+        for (std::size_t r = 0; r < all.size(); ++r) {
+            if (!before(all[r], earliest)) continue;
+            earliest = all[r];
+            failed_rank_ = RankId{static_cast<std::uint16_t>(r)};
+        }
+        if (failed_rank_) rank_.stop();
+    }
+
+    void rethrow_failure() {
+        // Another rank has the failure, prints it, and ends all ranks.
+        if (failed_rank_ && *failed_rank_ != rank_.id()) run_.ranks.share({});
+        rank_.rethrow_failure();
     }
 
     // --- Saving ---
@@ -345,7 +384,8 @@ class TimeWarpRun final : private SavedRank {
         result.end_time = 0;
         for (const auto& worker : workers_)
             result.end_time = std::max(result.end_time, worker->last_committed_time());
-        result.end_time = latest(run_.ranks, result.end_time);
+        const std::vector<VirtualTime> times = share_values(run_.ranks, result.end_time);
+        result.end_time = *std::max_element(times.begin(), times.end());
     }
 
     void run_on_end() {
@@ -407,7 +447,8 @@ class TimeWarpRun final : private SavedRank {
     RunSaver saver_;
     GroupMover mover_;
     HandlerWatch watch_;
-    bool is_pause_ = false;  // by worker 0, between two barriers
+    bool is_pause_ = false;              // by worker 0, between two barriers
+    std::optional<RankId> failed_rank_;  // the same; has the earliest failure of the model
 };
 
 }  // namespace

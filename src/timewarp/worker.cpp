@@ -123,7 +123,19 @@ void Worker::on_gvt() {
     }
 }
 
+// All workers of all ranks commit what is before the event, since an earlier event may fail, too, and leave the event
+// loop. The ranks then agree on the earliest failure (TimeWarpRun::agree_on_failure()).
+void Worker::end_failed(const EventKey& failed_at) {
+    committer_.begin(failed_at);
+    standstill_.begin_end();
+    standstill_.wait_for_nothing();
+}
+
 void Worker::advance(const GvtResult& result) {
+    if (result.sums.failed()) [[unlikely]] {
+        end_failed(result.sums.failed_at);
+        return;
+    }
     // Asked for by everybody in the same round, and granted in the same one.
     const bool is_to_stop =
         (result.sums.stop != 0 || result.sums.save != 0 || result.sums.move != 0) &&
@@ -223,6 +235,7 @@ void Worker::cut() {
     slot.move = standstill_.is_move_due() ? 1 : 0;
     slot.irrevocable_before = safe_horizon_.irrevocable_before();
     slot.splits_time = safe_horizon_.splits_time() ? 1 : 0;
+    if (core_.rank.model_failed()) slot.failed_at = core_.rank.model_failed_at();
     note_handoff(Handoff::cut_made);
     core_.rank.gvt().arrive(core_.self.worker);
     const std::uint32_t interval = core_.plan.config.gvt_interval_events;

@@ -77,8 +77,10 @@ class alignas(64) Worker final : private detail::EventSink,
     void build_groups();
     // Instead of build_groups() and start(): the groups of a saved run.
     void read_groups(const SavedRun& saved);
-    // Runs on_start of its LPs. `now` is the clock's, or a test's.
+    // Runs on_start of its LPs. `now` is the clock's, or a test's. Throws ModelError; failed_lp() is then the LP.
     void start(Clock::time_point now = Clock::now());
+
+    std::uint32_t failed_lp() const noexcept { return core_.running.lp->id; }
 
     // --- the run ---
 
@@ -117,8 +119,6 @@ class alignas(64) Worker final : private detail::EventSink,
 
     // --- after the last turn (worker_lps.cpp) ---
 
-    // After all workers have stopped because a final event had failed: says so of earlier ones.
-    void report_earlier_failures() { committer_.report_earlier_failures(); }
     // After all workers have finished: states go back to the last final event.
     void finalize();
     // Unless the run was interrupted. `end_time` is what on_end reads as now(). Rows go straight to the
@@ -157,6 +157,7 @@ class alignas(64) Worker final : private detail::EventSink,
     // --- the turn (worker.cpp) ---
     void on_gvt();
     void advance(const GvtResult& result);
+    void end_failed(const EventKey& failed_at);
     void report_progress(const GvtResult& result);
     void plan_quota(const GvtResult& result);
     std::uint64_t events_uncommitted() const noexcept;

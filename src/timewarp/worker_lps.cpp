@@ -48,7 +48,7 @@ void Worker::start(Clock::time_point now) {
     core_.now = now;
     trace_turn_.begin(core_.now);
     start_lps(
-        core_.groups, core_.rank.memory_budget(),
+        core_.groups, core_.rank.memory_budget(), core_.running,
         [this](Group& group, LpRecord& lp) { run_on_start(group, lp); },
         [this] {
             outboxes_.flush(false);

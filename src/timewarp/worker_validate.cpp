@@ -28,7 +28,8 @@ bool has_twins(const std::vector<T*>& sorted_pointers) {
 }  // namespace
 
 void Worker::check_turn() {
-    if (core_.rank.failed()) return;  // whoever fails leaves things as they are
+    if (core_.rank.failed() || core_.rank.model_failed())
+        return;  // whoever fails leaves things as they are
     validate_between_turns();
     if (walked_at_round_ == core_.epochs.seen() || !core_.walks.is_due()) return;
     walked_at_round_ = core_.epochs.seen();

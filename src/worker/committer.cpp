@@ -42,23 +42,30 @@ bool Committer::step(bool keeps_nothing) {
     if (core_.plan.kinds.has_commit()) {
         if (sigsetjmp(core_.guard.env(), 0) != 0) {
             fail_in_on_commit(leave_crashed_handler(core_.guard));
+            uncommitted_.push_back(core_.running.lp);
             return true;
         }
     }
     commit_batch(keeps_nothing);
-    if (!committing_.empty() || core_.rank.failed()) return true;
+    if (!committing_.empty()) return true;
     is_done_ = true;
     core_.rank.output().hand_over(core_.self.worker, rows_, bound_.time);
     return true;
 }
 
+void Committer::end_before_failure() {
+    const EventKey failed_at = core_.rank.model_failed_at();
+    if (before(failed_at, bound_)) bound_ = failed_at;
+}
+
 void Committer::commit_batch(bool keeps_nothing) {
+    if (core_.rank.model_failed()) [[unlikely]]
+        end_before_failure();
     for (std::size_t n = 0; n < lps_per_turn && !committing_.empty(); ++n) {
         LpRecord& lp = *committing_.back();
         committing_.pop_back();
         prefetch_next();
         commit(core_.group_of(lp), lp, keeps_nothing);
-        if (core_.rank.failed()) return;
         if (lp.committed == lp.history.tail()) {
             lp.has_uncommitted = false;
         } else {
@@ -120,7 +127,7 @@ void Committer::commit_at_once(Group& group, LpRecord& lp, HistoryEntry& entry) 
 // Only step() can handle a crash of on_commit().
 void Committer::commit_now(Group& group, LpRecord& lp) {
     const bool has_final = before(core_.entry_at(lp, lp.committed).event->key(), bound_);
-    if (has_final && !core_.plan.kinds.has_commit() && !core_.rank.failed())
+    if (has_final && !core_.plan.kinds.has_commit() && !core_.rank.model_failed())
         commit(group, lp, false);
 }
 
@@ -156,29 +163,13 @@ void Committer::report_failure(const EventRecord& event, const HistoryEntry& ent
         event.key(),
         describe_event(event, core_.plan.kinds) +
             std::string(reinterpret_cast<const char*>(failure.content()), failure.bytes));
+    end_before_failure();
 }
 
 void Committer::fail_in_on_commit(const std::string& what) {
     core_.rank.fail_in_model(core_.running.key,
                              describe_call(core_.running, core_.plan.kinds) + what);
-}
-
-// What failed before a final event is final, too, and the cause of what comes later may lie in it.
-void Committer::report_earlier_failures() {
-    const std::optional<EventKey> bound = core_.rank.model_failure_key();
-    if (!bound) return;
-    for (Group* group : core_.groups) {
-        for (std::uint32_t i = 0; i < group->count; ++i) {
-            LpRecord& lp = group->lps[i];
-            for (History::Ordinal p = lp.committed; p != lp.history.tail(); ++p) {
-                const HistoryEntry& entry = core_.entry_at(lp, p);
-                if (!before(entry.event->key(), *bound)) break;
-                if (!entry.event->failed) continue;
-                report_failure(*entry.event, entry);
-                break;
-            }
-        }
-    }
+    end_before_failure();
 }
 
 void Committer::take_rows(const HistoryEntry& entry, const EventKey& key) {

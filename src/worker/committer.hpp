@@ -22,7 +22,8 @@ class Committer {
     Committer(const Committer&) = delete;
     Committer& operator=(const Committer&) = delete;
 
-    // Entries before `bound` are final. A commit under way is continued with the new bound.
+    // Entries before `bound` are final. A commit under way is continued with the new bound. Where an event of the rank
+    // has failed, the commit ends before the earliest such event.
     void begin(const EventKey& bound);
     // The same where nothing was undone since the last time. With the same bound there is nothing to begin, for
     // what was executed since lies behind it: where many events have one time, GVT stays for many rounds.
@@ -77,13 +78,11 @@ class Committer {
     // All that were taken go to the output now: those of on_end().
     void write_rows();
 
-    // A final event of this rank has failed, and perhaps another before it: says so.
-    void report_earlier_failures();
-
     void validate() const;
 
   private:
     void commit_batch(bool keeps_nothing);
+    void end_before_failure();
     void prefetch_next() noexcept;
     void commit(Group& group, LpRecord& lp, bool keeps_nothing);
     bool commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry);

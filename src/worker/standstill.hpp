@@ -46,6 +46,8 @@ class Standstill {
     void on_gvt(bool quiesced) noexcept {
         if (rounds() >= 2 && quiesced) nothing_in_flight_ = true;
     }
+    // After a failure, what is on its way is not awaited.
+    void wait_for_nothing() noexcept { nothing_in_flight_ = true; }
     std::uint32_t rounds() const noexcept { return core_.epochs.seen() - since_; }
     bool nothing_in_flight() const noexcept { return nothing_in_flight_; }
 

@@ -15,6 +15,9 @@ CASES = [
     ("Arrival, Leave", "void on(nw::Context&, const Arrival&) {}", "has for each event that it handles a public"),
     ("Arrival, Text", BOTH, "an event is trivially copyable"),
     ("Arrival, Large", BOTH, "an event has at most 65,535 bytes"),
+    ("Arrival, Pointing", BOTH, "an event must not have a pointer"),
+    ("Arrival, Deep", BOTH, "an event must not have a pointer"),
+    ("Arrival, Optional", BOTH, "an event must not have a pointer"),
     ("Arrival, Zero", BOTH, "two events of a list have one number"),
     ("Arrival, Leave", BOTH + START + " { send(c, c.self(), 1, Other{}); }", "declares its number"),
     ("Arrival, Leave", BOTH + "void undo(nw::Context&, const Leave&) {}", "undo() is there for some events only"),
@@ -25,14 +28,23 @@ CASES = [
     ("Arrival, Leave", BOTH + START + " { send(c, c.self(), 1, Zero{}); send(c, c.self(), 1, Arrival{1}); }", None),
     ("Arrival, Leave", BOTH + "void undo(nw::Context&, const Leave&) {} void undo(nw::Context&, const Arrival&) {}"
      " void commit(const Leave&) {}", None),
+    ("Arrival, Leave", BOTH + START + " { nw::EventList<Plain, Union, Built>::infos(); }", None),
     ("Arrival, Leave", BOTH + "int undo = 0; double commit = 0;", None),
 ]
-TEXT = """#include <string>
+TEXT = """#include <array>
+#include <optional>
+#include <string>
 #include <numawarp/model.hpp>
 struct Arrival { int customer; };
 struct Leave {};
 struct Other {};
 struct Zero { static constexpr nw::EventType type = 0; };
+struct Pointing { double time; const char* name; };
+struct Deep { struct { int number; struct { Leave* leave; } in; } inside; };
+struct Optional { std::optional<int> size; };
+struct Plain { nw::LpId lp; double at[2]; std::array<char, 3> code; bool is_last; enum class Colour { red } colour; };
+struct Union { static constexpr bool has_no_pointers = true; union { int number; float share; } value; };
+struct Built { Built() { number = 3; } int number; };
 struct Text { std::string text; };
 struct Large { char bytes[65536]; };
 struct Lp final : nw::Handles<Lp %s> {

@@ -68,7 +68,7 @@ FOREIGN = {
     "numa/interpose": ["*.h"],
     "src/event": ["fmt/*"],
     "src/net": ["fmt/*"],
-    "src/lp": ["fmt/*"],
+    "src/lp": ["fmt/*", "cxxabi.h"],
     "src/gvt": ["fmt/*"],
     "src/plan": ["fmt/*", "metis.h"],
     "src/output": ["fmt/*"],

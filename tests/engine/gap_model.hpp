@@ -6,6 +6,9 @@
 // The same can be made to happen in order, at one number, in on_start or in on_end.
 #pragma once
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -38,6 +41,8 @@ enum class Fault : std::uint8_t {
     exit_call,
     crash_in_catch,
     wild_walk,
+    open_and_crash,
+    bad_payload,
     // Not in all_faults: see test_protection.cpp, and test_interruptions.cpp.
     shared_write,
     shared_free,
@@ -47,10 +52,12 @@ enum class Fault : std::uint8_t {
     endless_sleep,
 };
 inline constexpr Fault all_faults[] = {
-    Fault::exception,   Fault::thrown_number,      Fault::division,       Fault::null_pointer,
-    Fault::recursion,   Fault::foreign_delete,     Fault::double_delete,  Fault::delete_and_throw,
-    Fault::huge_resize, Fault::schedule_into_past, Fault::unknown_lp,     Fault::empty_deque,
-    Fault::breakpoint,  Fault::exit_call,          Fault::crash_in_catch, Fault::wild_walk,
+    Fault::exception,          Fault::thrown_number,    Fault::division,
+    Fault::null_pointer,       Fault::recursion,        Fault::foreign_delete,
+    Fault::double_delete,      Fault::delete_and_throw, Fault::huge_resize,
+    Fault::schedule_into_past, Fault::unknown_lp,       Fault::empty_deque,
+    Fault::breakpoint,         Fault::exit_call,        Fault::crash_in_catch,
+    Fault::wild_walk,          Fault::open_and_crash,   Fault::bad_payload,
 };
 
 inline const char* name_of(Fault fault) {
@@ -79,6 +86,10 @@ inline const char* name_of(Fault fault) {
             return "a walk that begins at an empty deque";
         case Fault::wild_walk:
             return "a walk through memory";
+        case Fault::open_and_crash:
+            return "descriptors that are open in a crash";
+        case Fault::bad_payload:
+            return "a payload that cannot be read";
         case Fault::unknown_lp:
             return "unknown LP";
         case Fault::breakpoint:
@@ -156,6 +167,12 @@ struct GapPlan {
         case Fault::schedule_into_past:
             if (context != nullptr) context->schedule(context->self(), -1, 0);
             return;
+        case Fault::bad_payload:
+            if (context != nullptr)
+                context->schedule_bytes(
+                    context->self(), 1, 0,
+                    {reinterpret_cast<const std::byte*>(const_cast<const int*>(nowhere)), 4});
+            return;
         case Fault::unknown_lp:
             if (context != nullptr) context->schedule(LpId{99}, 1, 0);
             return;
@@ -169,6 +186,12 @@ struct GapPlan {
         case Fault::wild_walk: {
             const volatile char* page = new char[24];
             while (*page != 1 || page != nullptr) page += 4096;
+            return;
+        }
+        case Fault::open_and_crash: {
+            std::array<int, 2> ends{};
+            if (::open("/dev/null", O_RDONLY) < 0 || ::pipe(ends.data()) != 0) return;
+            *nowhere = 1;
             return;
         }
         case Fault::shared_write:

@@ -90,6 +90,8 @@ Process clerk(Scene& scene) {
                 if (delays[i]->happened() != (times[i] <= scene.env.now())) scene.note("wrong");
         }
         if (random.chance(0.4)) {
+            // A delay that nobody awaits or asks fails the event.
+            if (delays[drawn]->happened() != (times[drawn] <= scene.env.now())) scene.note("wrong");
             delays.erase(delays.begin() + static_cast<std::ptrdiff_t>(drawn));
             times.erase(times.begin() + static_cast<std::ptrdiff_t>(drawn));
         }
@@ -411,6 +413,36 @@ TEST_CASE("what a process throws goes to who waits for it; if nobody does the ev
     CHECK(says(words, "enough"));
 }
 
+Process faulty(Scene& scene, bool waits) {
+    if (waits) co_await scene.env.delay(3);
+    if (scene.env.now() >= 0) throw std::out_of_range("no such bed");
+}
+
+Process crashing(Scene& scene) {
+    co_await nw::any_of(scene.signal, scene.env.delay(3));
+    volatile int* volatile nowhere = nullptr;
+    *nowhere = 1;
+}
+
+TEST_CASE("a failure names the process, its last co_await, and the type of the exception") {
+    const std::string waited = failure([](Scene& s) { s.env.start(faulty(s, true)); });
+    CHECK(says(waited, "process "));
+    CHECK(says(waited,
+               "faulty(nw::test::Scene&, bool), after co_await of Delay at test_process.cpp:"));
+    CHECK(says(waited, ": std::out_of_range: no such bed"));
+    const std::string at_once = failure([](Scene& s) { s.env.start(faulty(s, false)); });
+    CHECK(says(at_once, "faulty(nw::test::Scene&, bool): std::out_of_range: no such bed"));
+    CHECK(says(failure([](Scene& s) { s.env.start(crashing(s)); }),
+               "crashing(nw::test::Scene&), after co_await of AnyOf<nw::Signal&, nw::Delay> at "
+               "test_process.cpp:"));
+    // The failure of an LP's own function is no process's.
+    CHECK(!says(failure([](Scene& s) {
+                    s.env.start(sleeper(s, 0, ""));
+                    throw std::out_of_range("no such bed");
+                }),
+                "process "));
+}
+
 TEST_CASE("variables and temporaries of a process are destroyed once, however it ends") {
     Stage stage(
         [](Scene& s) {
@@ -470,7 +502,24 @@ class EarlyModel final : public Model {
     Setup setup() override { return {.lps = 1, .until = 1, .process = process<EarlyBird>()}; }
 };
 
-TEST_CASE("a process that is not started, and a request that is not awaited, fail the event") {
+// Makes something and does not await it. The last one has an effect nevertheless.
+Process unused_wait(Scene& scene, int what) {
+    if (what == 0) static_cast<void>(scene.env.delay(3));
+    if (what == 1) static_cast<void>(scene.shelf.get());
+    if (what == 2) static_cast<void>(scene.tank.get(10));
+    if (what == 3) static_cast<void>(scene.tank.put(60));
+    if (what == 4) {
+        co_await scene.shelf.put(std::make_unique<int>(1));
+        co_await scene.shelf.put(std::make_unique<int>(2));
+        auto part = std::make_unique<int>(3);
+        static_cast<void>(scene.shelf.put(std::move(part)));
+    }
+    if (what == 5) static_cast<void>(scene.tank.put(25));
+    if (what == 5) scene.note(detail::number_text(scene.tank.level()));
+    co_return;
+}
+
+TEST_CASE("a process that is not started, and what is made and not awaited, fail the event") {
     CHECK(says(
         failure([](Scene& s) { [](Scene& scene) -> Process { co_await scene.env.delay(1); }(s); }),
         "never started"));
@@ -480,7 +529,17 @@ TEST_CASE("a process that is not started, and a request that is not awaited, fai
                        co_await scene.env.delay(1);
                    }(s));
                }),
-               "never awaited"));
+               "did not await it"));
+    const auto unused = [](Play play) {
+        const std::string words = failure(play);
+        return says(words, "unused_wait(nw::test::Scene&, int)") && says(words, "did not await it");
+    };
+    CHECK(unused([](Scene& s) { s.env.start(unused_wait(s, 0)); }));
+    CHECK(unused([](Scene& s) { s.env.start(unused_wait(s, 1)); }));
+    CHECK(unused([](Scene& s) { s.env.start(unused_wait(s, 2)); }));
+    CHECK(unused([](Scene& s) { s.env.start(unused_wait(s, 3)); }));
+    CHECK(unused([](Scene& s) { s.env.start(unused_wait(s, 4)); }));
+    CHECK(told([](Scene& s) { s.env.start(unused_wait(s, 5)); }) == "0:75 ");
     // No mistake: a request that is asked, a scope that an exception leaves, and a scope that the end of the run cuts off.
     const std::string text = told([](Scene& s) {
         const auto asks = s.env.start([](Scene& scene) -> Process {

@@ -3,6 +3,8 @@
 //
 // Method: gap_model.hpp in stepped_run.hpp, all in one thread. With real threads: test_failures.cpp.
 #include <cstdint>
+#include <filesystem>
+#include <iterator>
 #include <string>
 
 #include "tests/engine/engines.hpp"
@@ -37,6 +39,29 @@ TEST_CASE("a handler that fails in a mis-speculated state is undone, whatever it
             failed += run.counters()[Counter::failed_speculations];
         }
         CHECK(failed > 0);
+    }
+}
+
+std::size_t open_descriptors() {
+    return static_cast<std::size_t>(
+        std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
+                      std::filesystem::directory_iterator()));
+}
+
+TEST_CASE("a failed handler leaves no descriptor open, and the run ends for the same reason") {
+    for (std::uint64_t seed = 1; seed <= effort(5); ++seed) {
+        INFO("schedule " << seed);
+        for (const Fault fault : {Fault::exception, Fault::open_and_crash, Fault::bad_payload}) {
+            INFO(name_of(fault));
+            const std::size_t descriptors = open_descriptors();
+            GapModel model({.fault = fault});
+            const Setup setup = model.setup();
+            SteppedRun run(setup, wild_config(EngineKind::timewarp), {}, seed);
+            run.run();
+            CHECK(run.counters()[Counter::failed_speculations] > 0);
+            CHECK(open_descriptors() == descriptors);
+            CHECK(run.reason() == EndReason::until);
+        }
     }
 }
 

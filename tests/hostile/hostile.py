@@ -38,6 +38,7 @@ CAP_MIB = 256
 # The promise is 5 %, and what lies outside of the cap when it is measured: a page here and there.
 RESIDENT_MAX_KIB = CAP_MIB * 1024 * 1.06
 ATTEMPTS = 12
+LAUNCHER_CRASHES_MAX = 2
 SLOWEST_SHOWN = 10
 
 # Groups of one LP, and a window that lets workers run ahead by ten numbers: disorder is likely, and
@@ -135,6 +136,7 @@ class Runner:
         self.work = work
         self.lock = threading.Lock()
         self.number = 0
+        self.launcher_crashes = 0
 
     def run(self, kind, when, engine, rollback):
         with self.lock:
@@ -150,6 +152,11 @@ class Runner:
         if "writes_rows" in kind.traits and engine != "conservative":
             command += ["--output", "rows"]
         ended = self.wait(list(map(str, command)), folder)
+        # Open MPI 4.1's launcher now and then crashes itself while it prints that a rank has called MPI_Abort().
+        if engine == "2 ranks" and ended.exit_code == -signal.SIGSEGV and "ORTE_ERROR_LOG" in ended.stderr:
+            with self.lock:
+                self.launcher_crashes += 1
+            ended = self.wait(list(map(str, command)), folder)
         shutil.rmtree(folder, ignore_errors=True)
         return ended
 
@@ -349,8 +356,9 @@ def main():
     print(f"{sum(v.runs for v in verdicts)} runs in {time.monotonic() - began:.0f} s, misbehaved "
           f"{sum(v.done for v in verdicts)} times, {sum(v.failed for v in verdicts)} "
           f"failed or interrupted speculations; wrong: {len(wrong)} of {len(cases)} cases; "
-          f"{len(NOT_YET)} entries in not_yet.py")
-    sys.exit(1 if wrong and not arguments.not_yet else 0)
+          f"{len(NOT_YET)} entries in not_yet.py; the launcher crashed {runner.launcher_crashes} times")
+    too_often = runner.launcher_crashes > LAUNCHER_CRASHES_MAX
+    sys.exit(1 if too_often or (wrong and not arguments.not_yet) else 0)
 
 
 if __name__ == "__main__":

@@ -45,6 +45,14 @@ for count, rank, engine in [(8, 1, "timewarp"), (2, 0, "timewarp"), (8, 1, "cons
                      and not ended.stdout and ended.seconds < SECONDS_TO_END,
                      f"{breach} by {engine} on {count} ranks: exit code {ended.exit_code}: {ended.ours}")
 
+# Two ranks fail, at different virtual times: only the earlier failure is printed, whichever rank finds its own first.
+for options in [["--engine", "conservative"],
+                *(["--window", "off", "--gvt-interval", interval] for interval in range(1, 9))]:
+    ended = ranks.launch(ranks.part(2, "rule_breaker", "--breach", "two", "--workers", 1, "--lps-per-group", 1, *options))
+    ranks.expect(ended.exit_code == 3 and len(ended.ours) == 1
+                 and ended.ours[0].startswith("numawarp: rank 0: LP 1 at time 3, "),
+                 f"two failures, {options}: exit code {ended.exit_code}: {ended.ours}")
+
 # An LP cannot be built, on the second rank, when the first has sent to it already.
 for options in [["--net-thread", "off"], ["--net-thread", "on"], ["--engine", "conservative"]]:
     ended = ranks.launch(ranks.part(2, "rule_breaker", "--breach", "constructor", "--workers", 4,

@@ -299,6 +299,9 @@ for engine in ["sequential", "timewarp", "conservative"]:
                              ("null", ""), ("division", "")]:
         refused(3, ["LP 1", "time 3", fragment],
                 "rule_breaker", "--engine", engine, "--workers", "2", "--breach", breach)
+    # Of two LPs that fail in on_start(), the one with the smaller number is named, although it needs longer.
+    refused(3, ["LP 1 at time 0 in on_start()", "the model's own words"],
+            "rule_breaker", "--engine", engine, "--workers", "2", "--breach", "two_starts")
 
 # What looks wrong, and is legal.
 for arguments in [["--quiet", "off", "--verbose", "on", "--quiet"], ["--quiet=on"],

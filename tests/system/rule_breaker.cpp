@@ -1,4 +1,5 @@
-// A model that keeps all rules until LP 1 breaks one of them at time 3, or cannot build its last LP.
+// A model that keeps all rules until LP 1 breaks one of them at time 3, or cannot build its last LP. With
+// `--breach two` the last LP fails at time 4, and with `two_starts` LP 1 and the last one fail in on_start().
 // What a run then says and ends with is tested by cli_bad_input.py and tests/mpi/test_failures.py.
 #include <array>
 #include <chrono>
@@ -35,6 +36,7 @@ class Process final : public nw::LogicalProcess {
 
     void on_start(nw::Context& context) override {
         if (*breach_ == "start") fail_amid_sending(context);
+        if (*breach_ == "two_starts") fail_in_two_starts(context.self());
         if (*breach_ == "none")
             context.schedule(nw::LpId{0}, 1, 0, std::array<char, large_payload>{});
         context.schedule(context.self(), 1, 0);
@@ -44,6 +46,8 @@ class Process final : public nw::LogicalProcess {
     void on_event(nw::Context& context, const nw::Event&) override {
         context.schedule(context.self(), 1, 0);
         if (context.self() == nw::LpId{1} && context.now() == 3) break_rule(context);
+        if (context.self() == last && context.now() == 4 && *breach_ == "two")
+            throw std::runtime_error("the later failure");
     }
 
   private:
@@ -52,6 +56,14 @@ class Process final : public nw::LogicalProcess {
         context.schedule(nw::LpId{0}, 1, 0, std::array<char, large_payload>{});
         if (context.self() != last) return;
         std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        throw std::runtime_error("the model's own words");
+    }
+
+    // LP 1 is the slower one.
+    static void fail_in_two_starts(nw::LpId self) {
+        if (self == last) throw std::runtime_error("the last LP");
+        if (self != nw::LpId{1}) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
         throw std::runtime_error("the model's own words");
     }
 
@@ -65,7 +77,8 @@ class Process final : public nw::LogicalProcess {
         if (breach == "lp") context.schedule(nw::LpId{99}, 1, 0);
         if (breach == "payload") context.schedule(context.self(), 1, 0, std::array<char, 64>{});
         if (breach == "columns") context.output(0, 1, 2, 3);
-        if (breach == "exception") throw std::runtime_error("the model's own words");
+        if (breach == "exception" || breach == "two")
+            throw std::runtime_error("the model's own words");
         // Volatile, or the compiler finds instructions that go well where these must not.
         volatile int zero = 0;
         volatile int seven = 7;
@@ -82,11 +95,13 @@ class RuleBreaker final : public nw::Model {
     RuleBreaker() : Model("rule_breaker", "breaks one rule, for tests") {}
 
     void options(nw::Options& options) override {
-        options.add_choice("breach", breach_,
-                           {"past", "nan", "infinite", "lookahead", "lp", "payload", "columns",
-                            "exception", "null", "division", "constructor", "start", "none"},
-                           "the rule that LP 1 breaks at time 3, or the last one in its "
-                           "constructor or on_start(); none: LP 0 is slow to build");
+        options.add_choice(
+            "breach", breach_,
+            {"past", "nan", "infinite", "lookahead", "lp", "payload", "columns", "exception",
+             "null", "division", "constructor", "start", "two", "two_starts", "none"},
+            "the rule that LP 1 breaks at time 3, or the last LP in its "
+            "constructor or on_start(); two, two_starts: LP 1 and the last LP "
+            "fail; none: LP 0 is slow to build");
     }
 
     nw::Setup setup() override {

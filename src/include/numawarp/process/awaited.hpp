@@ -8,6 +8,7 @@
 
 #include <any>
 #include <exception>
+#include <source_location>
 #include <utility>
 
 namespace nw {
@@ -73,13 +74,16 @@ class Link {
 class Awaited : private detail::Link {
   public:
     // Whether it has happened, also if nobody awaited it at that time.
-    bool happened() const noexcept { return happened_; }
+    bool happened() const noexcept {
+        note_used();
+        return happened_;
+    }
     // As happened().
-    explicit operator bool() const noexcept { return happened_; }
+    explicit operator bool() const noexcept { return happened(); }
 
     // co_await awaited.within(time): true if it happens in that time. Else it goes on waiting until
-    // its scope ends, and may be awaited again.
-    Within within(double time) &;
+    // its scope ends, and may be awaited again. Requires: time ≥ 0; a breach is a ModelError, which names `where`.
+    Within within(double time, std::source_location where = std::source_location::current()) &;
 
     // The rest is for co_await. This one: a co_await in which it took part has returned, and not been
     // interrupted.
@@ -99,8 +103,14 @@ class Awaited : private detail::Link {
     }
     // Now it happens: who awaits it goes on at this instant.
     void happen() noexcept;
-    // Whether a co_await has begun to wait for it.
-    bool was_awaited() const noexcept { return awaited_; }
+    // A co_await has begun to wait for it, or somebody has asked whether it has happened.
+    void note_used() const noexcept { used_ = true; }
+    // For the end of the object's scope. Without one of these two it had no effect: the event fails. Where an exception
+    // or the end of the run ends the scope, the process may have been about to await the object.
+    void check_used() const noexcept {
+        if (!used_) [[unlikely]]
+            note_unused();
+    }
     // Whether a co_await has returned with it; if not, what it holds goes back.
     bool was_accepted() const noexcept { return accepted_; }
 
@@ -115,6 +125,7 @@ class Awaited : private detail::Link {
     // Requires: nobody awaits it; and who is to await it, or is, belongs to that environment. A breach is a
     // ModelError.
     void check_free(const Environment* env) const;
+    void note_unused() const noexcept;
     void throw_failure() const {
         if (failure_ != nullptr) [[unlikely]]
             std::rethrow_exception(*failure_);
@@ -125,7 +136,7 @@ class Awaited : private detail::Link {
     detail::ProcessState* process_ = nullptr;  // who awaits it
     const std::exception_ptr* failure_ = nullptr;
     bool happened_ = false;
-    bool awaited_ = false;
+    mutable bool used_ = false;
     bool accepted_ = false;
 };
 

@@ -36,7 +36,7 @@ class Condition : public Awaited {
     ~Condition() = default;
 
     void add(Awaited& part) {
-        part.awaited_ = true;
+        part.note_used();
         if (part.happened()) return hear(part);
         part.check_free(&env());
         part.part_of_ = this;
@@ -271,9 +271,9 @@ inline AllEndsOf all_of(const std::vector<Process>& processes) { return AllEndsO
 // What Awaited::within() makes.
 class [[nodiscard]] Within final : public detail::Condition {
   public:
-    // Happens with `awaited`, or so much later.
-    Within(Awaited& awaited, double time)
-        : Condition(awaited.env(), 1), awaited_(awaited), delay_(awaited.env().delay(time)) {
+    // Happens with `awaited`, or so much later; `where`: the line of the model.
+    Within(Awaited& awaited, double time, std::source_location where)
+        : Condition(awaited.env(), 1), awaited_(awaited), delay_(awaited.env().delay(time, where)) {
         add(awaited_);
         add(delay_);
     }
@@ -292,7 +292,9 @@ class [[nodiscard]] Within final : public detail::Condition {
     Delay delay_;
 };
 
-inline Within Awaited::within(double time) & { return Within(*this, time); }
+inline Within Awaited::within(double time, std::source_location where) & {
+    return Within(*this, time, where);
+}
 
 // What interruptible() makes.
 template <class Operand>
@@ -315,7 +317,7 @@ class Waiting {
     // Of this process, for what it is given.
     template <class Given>
     Waiting(detail::ProcessState& process, Given& given) : process_(process), held_(given) {
-        awaited().awaited_ = true;
+        awaited().note_used();
     }
 
     // It goes on at once.

@@ -107,6 +107,7 @@ inline Amount::Amount(Container& container, Way way, double amount)
 }
 
 inline Amount::~Amount() {
+    if (way_ == Way::get || detail::Queue<Amount>::has(*this)) check_used();
     if (detail::Queue<Amount>::has(*this)) {
         detail::Queue<Amount>::remove(*this);
     } else if (way_ == Way::get && !was_accepted()) {

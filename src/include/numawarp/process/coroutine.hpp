@@ -14,11 +14,14 @@
 #include <coroutine>
 #include <exception>
 #include <memory>
+#include <source_location>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include <numawarp/context.hpp>
 #include <numawarp/event.hpp>
+#include <numawarp/event_types.hpp>
 #include <numawarp/process/awaited.hpp>
 
 namespace nw {
@@ -40,13 +43,32 @@ constexpr void check_has_name() noexcept {
 void note_never_started() noexcept;
 void note_never_awaited() noexcept;
 
+// Throws a ModelError that names the line of the model.
+[[noreturn, gnu::cold]] void refuse_wait(const std::source_location& where, VirtualTime now,
+                                         const char* what, double time, const char* legal);
+
 struct PendingInterrupt {
     Interrupt interrupt;
     std::unique_ptr<PendingInterrupt> next{};
 };
 
+// Where a process stands, for messages.
+struct ProcessPlace {
+    std::source_location process{};  // its function is the coroutine; line 0: there is no process
+    std::source_location awaited_at{};          // its last co_await; line 0: there was none
+    const std::string_view* awaited = nullptr;  // the type of what it awaited there
+};
+
+// The place of the process that runs in this thread. The engine reads it when a handler has failed.
+extern constinit thread_local ProcessPlace running_place;
+
+template <class T>
+inline constexpr std::string_view name_of_awaited = type_name<T>();
+
 // What the environment knows of a process; the base of its promise.
 struct ProcessState {
+    explicit ProcessState(std::source_location coroutine) noexcept : place{.process = coroutine} {}
+
     std::coroutine_handle<> frame;
     Environment* env = nullptr;    // null: not started
     Awaited* waits_for = nullptr;  // null: it runs, or nothing has begun, or all is over
@@ -54,6 +76,7 @@ struct ProcessState {
     std::unique_ptr<PendingInterrupt> interrupts{};
     std::exception_ptr failure{};
     Queue<ProcessEnd> end_awaited{};
+    ProcessPlace place;
     std::uint32_t handles = 0;  // and one for the environment, while the process is alive
     bool is_ready = false;      // it is among the environment's ready ones
     bool has_ended = false;
@@ -96,6 +119,7 @@ class Process {
   public:
     // What C++ wants of a coroutine; nothing that a model calls.
     struct promise_type : detail::ProcessState {
+        using ProcessState::ProcessState;
         // It begins when it is started.
         std::suspend_always initial_suspend() const noexcept { return {}; }
         // Its frame lives as long as there are handles.
@@ -107,19 +131,30 @@ class Process {
 
         // Their operands live until the co_await is over: temporaries, too, are in the frame.
         template <class Operand>
-        auto await_transform(Operand&& operand) {
+        auto await_transform(Operand&& operand,
+                             std::source_location where = std::source_location::current()) {
             static_assert(
                 !(std::is_lvalue_reference_v<Operand> &&
                   std::is_base_of_v<detail::Condition, std::remove_cvref_t<Operand>>),
                 "conditions are awaited where they are written: they refer to what stands "
                 "there");
             detail::check_has_name<Operand>();
+            note_await<std::remove_cvref_t<Operand>>(where);
             return Waiting<std::remove_cvref_t<Operand>, false>(*this, operand);
         }
         // The same for nw::interruptible().
         template <class Operand>
-        auto await_transform(Interruptible<Operand>&& wrapped) {
+        auto await_transform(Interruptible<Operand>&& wrapped,
+                             std::source_location where = std::source_location::current()) {
+            note_await<Operand>(where);
             return Waiting<Operand, true>(*this, wrapped.operand);
+        }
+
+      private:
+        template <class Operand>
+        void note_await(std::source_location where) noexcept {
+            place.awaited_at = where;
+            place.awaited = &detail::name_of_awaited<Operand>;
         }
     };
 
@@ -174,6 +209,9 @@ class Process {
 // Not at the class, where a closure is not yet complete.
 template <class... Arguments>
 struct Process::promise_of final : promise_type {
+    // At the begin of the coroutine.
+    explicit promise_of(std::source_location coroutine = std::source_location::current()) noexcept
+        : promise_type(coroutine) {}
     // The handle that the call returns.
     Process get_return_object() noexcept {
         static_assert(!(detail::EndsWithHandler<Arguments> || ...),

@@ -108,17 +108,19 @@ class Environment {
         (start(std::move(others)), ...);
     }
 
-    // Happens so much later. Requires: not in the past; a breach is a ModelError.
-    Delay delay(double time) {
+    // Happens so much later. Requires: not in the past; a breach is a ModelError, which names `where`.
+    Delay delay(double time, std::source_location where = std::source_location::current()) {
         // The sum with a small negative one may be now.
         if (!(time >= 0)) [[unlikely]]
-            throw ModelError("a process at time " + detail::number_text(now_) +
-                             " waits for a delay of " + detail::number_text(time) +
-                             "; legal: at least 0");
+            detail::refuse_wait(where, now_, " for a delay of ", time, "at least 0");
         return Delay(*this, now_ + time);
     }
     // Happens at that time, under the same condition.
-    Delay until(VirtualTime time) { return Delay(*this, time); }
+    Delay until(VirtualTime time, std::source_location where = std::source_location::current()) {
+        if (!(time >= now_)) [[unlikely]]
+            detail::refuse_wait(where, now_, " until time ", time, "no time in the past");
+        return Delay(*this, time);
+    }
 
     // A message for another LP, or this one; it is kept there until it is received.
     template <class Message>
@@ -300,15 +302,18 @@ inline double Draws::normal(double mean, double deviation) const {
 }
 
 inline Awaited::Awaited(Environment& env) : env_(&env) { env.context(); }
+inline void Awaited::note_unused() const noexcept {
+    if (env_->running_ != nullptr && std::uncaught_exceptions() == 0) detail::note_never_awaited();
+}
 
 inline Delay::Delay(Environment& env, VirtualTime time) : Awaited(env), time_(time) {
-    if (!(time >= env.now_)) [[unlikely]]
-        throw ModelError("a process at time " + detail::number_text(env.now_) + " waits for time " +
-                         detail::number_text(time) + "; legal: no time in the past");
     if (time < time_infinity) env.timers_.set(*this, time);
 }
 inline double Delay::left() const noexcept { return time_ > env().now_ ? time_ - env().now_ : 0; }
-inline void Delay::leave() noexcept { env().timers_.withdraw(*this); }
+inline void Delay::leave() noexcept {
+    check_used();
+    env().timers_.withdraw(*this);
+}
 
 inline void Process::interrupt(std::any cause) const {
     if (!is_alive()) throw ModelError("interrupt() of a process that is not alive");
@@ -375,10 +380,12 @@ inline void Environment::run_ready() {
         running_ = std::exchange(first_ready_, first_ready_->next_ready);
         if (first_ready_ == nullptr) last_ready_ = nullptr;
         running_->is_ready = false;
+        detail::running_place = running_->place;
         running_->frame.resume();
         if (running_->frame.done()) end(*running_);
     }
     running_ = nullptr;
+    detail::running_place.process = {};
 }
 
 inline void Environment::plan_wake_up() {

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <cstdint>
-#include <exception>
 
 #include <numawarp/process/awaited.hpp>
 #include <numawarp/process/coroutine.hpp>
@@ -32,20 +31,14 @@ class [[nodiscard]] Request final : public Awaited {
     Request(const Request&) = delete;
     Request& operator=(const Request&) = delete;
     ~Request() {
-        if (!was_awaited() && !was_asked_) [[unlikely]]
-            note_unused();
+        if (process_) check_used();
         release();
     }
 
     // Whether it has the resource now.
     explicit operator bool() const noexcept {
-        was_asked_ = true;
+        note_used();
         return has_resource_;
-    }
-    // Whether it was granted, also if it has lost the resource since.
-    bool happened() const noexcept {
-        was_asked_ = true;
-        return Awaited::happened();
     }
     // Gives the resource back, or leaves the queue.
     void release() noexcept;
@@ -60,7 +53,6 @@ class [[nodiscard]] Request final : public Awaited {
   private:
     friend class Resource;
     Request(Resource& resource, int priority, bool preempts);
-    void note_unused() const noexcept;
     // Who was asked first stands first.
     static bool comes_after(const Request& one, const Request& other) noexcept {
         return one.priority_ > other.priority_;
@@ -71,7 +63,6 @@ class [[nodiscard]] Request final : public Awaited {
     VirtualTime since_ = 0;
     int priority_;
     bool has_resource_ = false;
-    mutable bool was_asked_ = false;  // whether it was granted
 };
 
 // A resource with a queue in front of it.
@@ -122,14 +113,6 @@ inline Request::Request(Resource& resource, int priority, bool preempts)
       process_(resource.env_->running_),
       priority_(priority) {
     resource.enter(*this, preempts);
-}
-
-// A process that comes to the end of the request's scope by itself. Where an exception or the end of the run takes
-// it there, it may have been about to await the request.
-inline void Request::note_unused() const noexcept {
-    const bool by_itself =
-        process_.state_ != nullptr && process_.state_ == resource_->env_->running_;
-    if (by_itself && std::uncaught_exceptions() == 0) detail::note_never_awaited();
 }
 
 inline void Request::release() noexcept {

@@ -36,6 +36,7 @@ class [[nodiscard]] Get : public Awaited {
 
     // The object. Requires: it has happened, and was not taken before.
     T value() {
+        note_used();
         if (!object_) throw ModelError("nw::Store: value() of a get() that has none");
         T object = std::move(*object_);
         object_.reset();
@@ -87,7 +88,11 @@ class [[nodiscard]] Put final : public Awaited {
     Put(Store<T>& store, T object);
     Put(const Put&) = delete;
     Put& operator=(const Put&) = delete;
-    ~Put() { detail::Queue<Put>::remove(*this); }
+    ~Put() {
+        if (!detail::Queue<Put>::has(*this)) return;
+        this->check_used();  // the object is lost
+        detail::Queue<Put>::remove(*this);
+    }
     // What co_await returns: nothing.
     void result() noexcept {}
 
@@ -174,6 +179,7 @@ class Store {
 
 template <class T>
 Get<T>::~Get() {
+    check_used();
     detail::Queue<Get>::remove(*this);
     if (!object_) return;
     store_->objects_.push_front(std::move(*object_));

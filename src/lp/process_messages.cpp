@@ -1,0 +1,85 @@
+// What the process library leaves to the engine: faults of processes and requests that have no effect
+// (process/coroutine.hpp and process/resource.hpp post them), and the words for the process that has failed.
+#include "lp/process_messages.hpp"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <typeinfo>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <numawarp/errors.hpp>
+#include <numawarp/process/coroutine.hpp>
+
+#include "numa/handler/fault_guard.hpp"
+#include "numa/handler/heap_fault.hpp"
+#include "numa/handler/heap_scope.hpp"
+
+namespace nw {
+namespace detail {
+
+constinit thread_local ProcessPlace running_place;
+
+// The engine learns of the fault at the end of the handler, when the process waits again.
+constinit thread_local ProcessPlace fault_place;
+
+void post_fault(HeapFault fault) noexcept {
+    if (!in_handler()) return;
+    fault_place = running_place;
+    post_heap_fault(fault);
+}
+
+void note_never_started() noexcept { post_fault(HeapFault::never_started); }
+void note_never_awaited() noexcept { post_fault(HeapFault::never_awaited); }
+
+void refuse_wait(const std::source_location& where, VirtualTime now, const char* what, double time,
+                 const char* legal) {
+    throw ModelError(fmt::format("{}:{}: a process at time {} waits{}{}; legal: {}",
+                                 std::filesystem::path(where.file_name()).filename().string(),
+                                 where.line(), now, what, time, legal));
+}
+
+}  // namespace detail
+
+namespace {
+
+std::string name_of_type(const std::type_info& type) {
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> name(
+        abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), &std::free);
+    return name != nullptr ? name.get() : type.name();
+}
+
+}  // namespace
+
+void note_exception(FaultGuard& guard, const std::exception& error) {
+    const char* what = error.what();
+    if (what == nullptr || *what == '\0') what = "an exception without words";
+    const std::type_info& type = typeid(error);
+    if (detail::running_place.process.line() == 0 || type == typeid(ModelError)) {
+        guard.note(what);
+        return;
+    }
+    const PlatformScope platform;
+    guard.note((name_of_type(type) + ": " + what).c_str());
+}
+
+std::string take_failed_process() {
+    const detail::ProcessPlace running = std::exchange(detail::running_place, {});
+    const detail::ProcessPlace faulty = std::exchange(detail::fault_place, {});
+    const detail::ProcessPlace& place = running.process.line() != 0 ? running : faulty;
+    if (place.process.line() == 0) return {};
+    std::string_view name = place.process.function_name();
+    constexpr std::string_view returned = "nw::Process ";
+    if (name.starts_with(returned)) name.remove_prefix(returned.size());
+    if (place.awaited_at.line() == 0) return fmt::format("process {}: ", name);
+    return fmt::format("process {}, after co_await of {} at {}:{}: ", name, *place.awaited,
+                       std::filesystem::path(place.awaited_at.file_name()).filename().string(),
+                       place.awaited_at.line());
+}
+
+}  // namespace nw
