@@ -13,6 +13,8 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))
 from lib.arguments import Parser  # noqa: E402
+from lib.series.machine import ProgramFailed  # noqa: E402
+from lib.series.runner import Interrupted, raise_on_signals  # noqa: E402
 
 # What this command decides, or what one run would write over another's.
 OURS = ("--seed", "--stats", "--output", "--quiet", "--trace", "--checkpoint", "--restart", "--help",
@@ -97,10 +99,7 @@ def arguments():
     return given
 
 
-def main():
-    given = arguments()
-    if given.check:
-        return 0
+def replicate(given):
     # Only now, so that --help needs no package.
     try:
         import matplotlib  # noqa: F401
@@ -111,23 +110,29 @@ def main():
         return 4
     import runs
     import tables
-    from lib.series.machine import ProgramFailed
-    from lib.series.runner import Interrupted, raise_on_signals
 
-    raise_on_signals()
     variants = [dict(zip([name for name, _ in given.vary], values))
                 for values in itertools.product(*(values for _, values in given.vary))]
+    series = runs.Series(given, variants)
+    series.make(given.runs)
+    if series.part:
+        return 0
+    while given.until_precision:
+        wanted = tables.runs_needed(series, given)
+        if wanted <= series.count:
+            break
+        series.make(wanted)
+    tables.write(series, given)
+    return 0
+
+
+def main():
+    given = arguments()
+    if given.check:
+        return 0
+    raise_on_signals()
     try:
-        series = runs.Series(given, variants)
-        series.make(given.runs)
-        if series.part:
-            return 0
-        while given.until_precision:
-            wanted = tables.runs_needed(series, given)
-            if wanted <= series.count:
-                break
-            series.make(wanted)
-        tables.write(series, given)
+        return replicate(given)
     except ProgramFailed as failure:
         print(f"numawarp: replicate: {failure}", file=sys.stderr)
         return failure.code
@@ -138,7 +143,6 @@ def main():
     except OSError as error:
         print(f"numawarp: replicate: {error}", file=sys.stderr)
         return 4
-    return 0
 
 
 if __name__ == "__main__":

@@ -46,6 +46,8 @@ inline EventRecord& new_event(Group& target_group, const EventHeader& header,
     return event;
 }
 
+inline constexpr std::size_t smallest_page = 4096;
+
 // What a handler schedules. Requires: check_schedule() has let it pass.
 struct ScheduledEvent {
     LpId target;
@@ -55,14 +57,19 @@ struct ScheduledEvent {
     std::uint32_t first_generation;
 };
 
+[[gnu::noinline, gnu::cold]] inline void touch_pages(std::span<const std::byte> payload) noexcept {
+    for (std::size_t at = 0; at < payload.size(); at += smallest_page)
+        static_cast<void>(*const_cast<const volatile std::byte*>(&payload[at]));
+}
+
 // Reads each page of the payload. Where the payload is a bad pointer, the handler fails here, before anything is allocated
 // or counted for the event.
-inline void touch(std::span<const std::byte> payload) noexcept {
-    constexpr std::size_t smallest_page = 4096;
+[[gnu::always_inline]] inline void touch(std::span<const std::byte> payload) noexcept {
     if (payload.empty()) return;
-    const volatile std::byte* const bytes = payload.data();
-    for (std::size_t at = 0; at < payload.size(); at += smallest_page) static_cast<void>(bytes[at]);
-    static_cast<void>(bytes[payload.size() - 1]);
+    static_cast<void>(*const_cast<const volatile std::byte*>(&payload.front()));
+    static_cast<void>(*const_cast<const volatile std::byte*>(&payload.back()));
+    if (payload.size() > smallest_page) [[unlikely]]
+        touch_pages(payload);
 }
 
 // beyond_end() is told of an event that lies beyond the end of the run, which is dropped unless the run is
@@ -74,9 +81,11 @@ inline void schedule_event(const RunPlan& plan, const RunningCall& call,
                            const ScheduledEvent& scheduled, EventRecord*& sent,
                            GroupHere&& group_here, SendAway&& send_away, BeyondEnd&& beyond_end) {
     LpRecord& lp = *call.lp;
-    touch(scheduled.payload);
     const bool is_beyond = scheduled.time >= plan.until;
-    if (is_beyond) beyond_end();
+    if (is_beyond) {
+        touch(scheduled.payload);
+        beyond_end();
+    }
     if (!is_beyond || plan.keeps_events_beyond_end()) {
         const EventHeader header{
             .time = scheduled.time,
@@ -90,6 +99,7 @@ inline void schedule_event(const RunPlan& plan, const RunningCall& call,
             .payload_bytes = static_cast<std::uint16_t>(scheduled.payload.size())};
         Group* const here = group_here(plan.partition.position(header.target).group);
         if (here != nullptr) [[likely]] {
+            touch(scheduled.payload);
             EventRecord& event = new_event(*here, header, scheduled.payload.data());
             event.next_sent = sent;
             sent = &event;

@@ -4,9 +4,13 @@ common random numbers, shares of the runs, and clear lines for what is wrong."""
 
 import csv
 import math
+import signal
 import statistics
 import subprocess
+import time
+from pathlib import Path
 
+from processes import PATIENCE_SECONDS, is_computing
 from programs import CHECKOUT, Programs, python_with
 
 # Student's t at 0.975, for 3 and 4 runs.
@@ -93,4 +97,20 @@ for options, fragment in [
                     f"{options}: {done.stderr.strip()[-200:]}")
 done = replicate(programs.work / "wrong", model=["phold", "--until", 1])
 programs.expect(done.returncode == 2 and "has no measures" in done.stderr, done.stderr.strip()[-200:])
+# A signal ends the run under way and keeps those that are over; no program is left behind.
+for number in (signal.SIGINT, signal.SIGTERM):
+    words = [python, CHECKOUT / "jobs/replicate", "--programs", programs.bin, "--output", programs.work / f"stopped{number}",
+             "bank", "--banks", 5, "--until", 1e12, "--runs", 3]
+    series = subprocess.Popen(list(map(str, words)), stderr=subprocess.PIPE, text=True)
+    children, deadline = [], time.monotonic() + PATIENCE_SECONDS
+    while not (children and is_computing(children[0])) and time.monotonic() < deadline:
+        time.sleep(0.1)
+        children = list(map(int, Path(f"/proc/{series.pid}/task/{series.pid}/children").read_text().split()))
+    series.send_signal(number)
+    _, errors = series.communicate(timeout=PATIENCE_SECONDS)
+    left = [child for child in children if Path(f"/proc/{child}").exists()]
+    programs.expect(children and not left and series.returncode == 128 + number
+                    and errors.endswith(f"interrupted; the same command goes on from {words[5]}\n"),
+                    f"{number.name}: exit code {series.returncode}, {errors.strip()[-200:]}")
+
 programs.leave()
