@@ -10,29 +10,41 @@
 
 namespace nw {
 
-void Digest::append(VirtualTime time, EventType type, const std::byte* payload,
-                    std::size_t payload_bytes) noexcept {
-    // The common short event is hashed in one go from the stack; a long payload is hashed on its own
-    // and stands in the chain by its hash.
-    constexpr std::size_t header_bytes = 32;
-    constexpr std::size_t inline_bytes = 96;
+namespace {
+
+constexpr std::size_t header_bytes = 32;
+constexpr std::size_t inline_bytes = 96;
+
+// The header, then `content_bytes` bytes. Where these are a constant, the compiler leaves of XXH3 what such a message needs.
+[[gnu::always_inline]] inline XXH128_hash_t hash_of(const std::uint64_t (&header)[4],
+                                                    const void* content,
+                                                    std::size_t content_bytes) noexcept {
     std::array<std::byte, header_bytes + inline_bytes> message;
-    std::uint64_t time_bits;
-    std::memcpy(&time_bits, &time, sizeof time_bits);
-    const std::uint64_t shape = (std::uint64_t{payload_bytes} << 16) | type;
-    const std::uint64_t header[4] = {high, low, time_bits, shape};
     std::memcpy(message.data(), header, header_bytes);
-    std::size_t bytes = header_bytes;
-    if (payload_bytes <= inline_bytes) {
-        if (payload_bytes > 0) std::memcpy(message.data() + bytes, payload, payload_bytes);
-        bytes += payload_bytes;
+    std::memcpy(message.data() + header_bytes, content, content_bytes);
+    return XXH3_128bits(message.data(), header_bytes + content_bytes);
+}
+
+}  // namespace
+
+// A short payload is hashed with the header in one go; a long one is hashed on its own and stands in the chain by
+// its hash.
+void Digest::append_with_payload(VirtualTime time, EventType type, const std::byte* payload,
+                                 std::size_t payload_bytes) noexcept {
+    const std::uint64_t shape = (std::uint64_t{payload_bytes} << 16) | type;
+    const std::uint64_t header[4] = {high, low, std::bit_cast<std::uint64_t>(time), shape};
+    XXH128_hash_t hash;
+    if (payload_bytes == 8) {
+        hash = hash_of(header, payload, 8);
+    } else if (payload_bytes == 16) {
+        hash = hash_of(header, payload, 16);
+    } else if (payload_bytes <= inline_bytes) {
+        hash = hash_of(header, payload, payload_bytes);
     } else {
         const XXH128_hash_t inner = XXH3_128bits(payload, payload_bytes);
         const std::uint64_t words[2] = {inner.high64, inner.low64};
-        std::memcpy(message.data() + bytes, words, sizeof words);
-        bytes += sizeof words;
+        hash = hash_of(header, words, sizeof words);
     }
-    const XXH128_hash_t hash = XXH3_128bits(message.data(), bytes);
     high = hash.high64;
     low = hash.low64;
 }

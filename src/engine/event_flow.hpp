@@ -10,6 +10,7 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "base/counters.hpp"
 #include "base/handoff.hpp"
@@ -17,7 +18,9 @@
 #include "base/prefetch.hpp"
 #include "engine/running_call.hpp"
 #include "engine/watched_thread.hpp"
+#include "event/bare_events.hpp"
 #include "event/bottom_half.hpp"
+#include "event/look_ahead.hpp"
 #include "event/pending_set.hpp"
 #include "event/wire_event.hpp"
 #include "lp/event_sink.hpp"
@@ -26,22 +29,21 @@
 
 namespace nw {
 
-// A pending event in the memory of its target's group.
-inline EventRecord& new_event(Group& target_group, const EventHeader& header,
-                              const std::byte* payload) {
+// The record of a pending event in the memory of its target's group, without the payload.
+inline EventRecord& new_record(Group& target_group, const EventHeader& header) {
     const std::size_t bytes = sizeof(EventRecord) + header.payload_bytes;
     void* memory = target_group.heap.allocate(bytes);
     meter_memory<MeterKind::events>(memory, bytes);
     auto& event = *static_cast<EventRecord*>(memory);
     static_cast<EventHeader&>(event) = header;
-    event.next_sent = nullptr;
-    event.status = EventStatus::pending;
-    event.from_other_worker = false;
-    event.failed = false;
-    event.lets_end = false;
-    event.rollback_tried = false;
-    event.put_aside = false;
-    event.certain = false;
+    event.begin();
+    return event;
+}
+
+// With the payload.
+inline EventRecord& new_event(Group& target_group, const EventHeader& header,
+                              const std::byte* payload) {
+    EventRecord& event = new_record(target_group, header);
     if (header.payload_bytes > 0) std::memcpy(event.payload(), payload, header.payload_bytes);
     return event;
 }
@@ -72,9 +74,43 @@ struct ScheduledEvent {
         touch_pages(payload);
 }
 
+// What LookAhead asks of LPs. place_of(number of an LP); prefetch_past(lp, entry) is called for events that come soon.
+template <class PlaceOf, class PrefetchPast>
+struct LpsAhead {
+    const LpKinds& kinds;
+    PlaceOf place_of;
+    PrefetchPast prefetch_past;
+
+    static std::uint64_t counter_of(const LookAhead::Place& place) noexcept {
+        return place.lp->random_counter;
+    }
+    static void prefetch_far(const LookAhead::Place& place, const PendingEntry& entry) noexcept {
+        prefetch(place.lp);
+        prefetch(&place.lp->history);  // its second line
+        if (!entry.is_bare()) prefetch(entry.event(), sizeof(EventRecord));
+    }
+    void prefetch_near(const LookAhead::Place& place, const PendingEntry& entry) const {
+        prefetch(place.lp->process, kinds.object_bytes(place.lp->kind));
+        if (!entry.is_bare() && entry.event()->payload_bytes > 0)
+            prefetch(entry.event()->payload(), entry.event()->payload_bytes);
+        prefetch_past(*place.lp, entry);
+    }
+};
+template <class PlaceOf, class PrefetchPast>
+LpsAhead(const LpKinds&, PlaceOf, PrefetchPast) -> LpsAhead<PlaceOf, PrefetchPast>;
+
+// Each bare event gets a record, for whoever saves events or sends them away.
+template <class GroupOf>
+void put_on_record(PendingSet& pending, GroupOf&& group_of) {
+    std::vector<PendingEntry> bare;
+    pending.take_if([](const PendingEntry& entry) { return entry.is_bare(); }, bare);
+    for (const PendingEntry& entry : bare)
+        pending.push(new_record(group_of(entry.target), header_of(entry)).entry());
+}
+
 // beyond_end() is told of an event that lies beyond the end of the run, which is dropped unless the run is
 // saved. Else it gets its place in the order, and is
-// made in its target's group where group_here(number) gives that, chained to `sent`; where it gives
+// made in its target's group where group_here(number) gives that, chained to `sent`; where group_here() gives
 // null, the event is another worker's: send_away(header).
 template <class GroupHere, class SendAway, class BeyondEnd>
 inline void schedule_event(const RunPlan& plan, const RunningCall& call,
@@ -139,32 +175,9 @@ inline bool drain_mail(ReadyList& ready, GroupOf&& group_of, Receive&& receive) 
     PendingSet& pending, const Counters& counters) {
     const PendingEntry* const top = pending.top();
     if (top == nullptr) return std::nullopt;
-    const EventRecord& event = *top->event;
-    return UpcomingEvent{event.time, event.target, event.sender, event.type,
+    const EventType type = top->is_bare() ? top->type() : top->event()->type;
+    return UpcomingEvent{top->time, top->target, top->sender, type,
                          counters[Counter::executed_events]};
-}
-
-// What the next events will need, fetched in two steps: first the LP's record and the event with its payload,
-// then, with the record at hand, the model's object, and what prefetch_more(lp, entry) adds.
-template <class LpOf, class PrefetchMore>
-inline void prefetch_upcoming(const PendingSet& pending, const RunPlan& plan, LpOf&& lp_of,
-                              PrefetchMore&& prefetch_more) {
-    // How far ahead in the sorted run.
-    constexpr std::size_t far = 12;
-    constexpr std::size_t near = 4;
-    if (const PendingEntry* later = pending.upcoming(far)) {
-        const LpRecord& lp = lp_of(later->target);
-        prefetch(&lp);
-        prefetch(&lp.history);  // its second line
-        prefetch(later->event, sizeof(EventRecord));
-    }
-    if (const PendingEntry* soon = pending.upcoming(near)) {
-        LpRecord& lp = lp_of(soon->target);
-        prefetch(lp.process, plan.kinds.object_bytes(lp.kind));
-        if (const std::uint32_t bytes = soon->event->payload_bytes)
-            prefetch(soon->event->payload(), bytes);
-        prefetch_more(lp, *soon);
-    }
 }
 
 }  // namespace nw

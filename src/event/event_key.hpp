@@ -67,10 +67,31 @@ struct PendingEntry {
     std::uint32_t sender;
     std::uint32_t sequence;
     std::uint32_t target;
-    EventRecord* event;
+    // The address of the event's record; or, of a bare event, its type and serial number. A bare event has no payload, is
+    // never cancelled, and has no record until somebody keeps it.
+    std::uint64_t body;
 
     EventKey key() const noexcept { return {time, generation, sender, sequence}; }
     EventBound bound() const noexcept { return {time, generation}; }
+
+    bool is_bare() const noexcept { return (body & bare_bit) != 0; }
+    // Requires: it is not bare.
+    EventRecord* event() const noexcept { return reinterpret_cast<EventRecord*>(body); }
+    // Requires, both: it is bare.
+    EventType type() const noexcept { return static_cast<EventType>(body >> 16); }
+    std::uint32_t serial() const noexcept { return static_cast<std::uint32_t>(body >> 32); }
+
+    void set_serial(std::uint32_t serial) noexcept { body |= std::uint64_t{serial} << 32; }
+
+    static std::uint64_t body_of(const EventRecord* event) noexcept {
+        return reinterpret_cast<std::uint64_t>(event);
+    }
+    static constexpr std::uint64_t bare_body(EventType type, std::uint32_t serial) noexcept {
+        return bare_bit | std::uint64_t{type} << 16 | std::uint64_t{serial} << 32;
+    }
+
+  private:
+    static constexpr std::uint64_t bare_bit = 1;  // never set in an address
 };
 static_assert(sizeof(EventKey) == 24);
 static_assert(sizeof(PendingEntry) == 32, "two entries a cache line");

@@ -42,9 +42,38 @@ struct EventRecord : EventHeader {
     }
 
     PendingEntry entry() noexcept {
-        return PendingEntry{time, generation, sender, sequence, target, this};
+        return {time, generation, sender, sequence, target, PendingEntry::body_of(this)};
+    }
+
+    // Its header is there; nothing has happened to it yet.
+    void begin() noexcept {
+        next_sent = nullptr;
+        status = EventStatus::pending;
+        from_other_worker = false;
+        failed = false;
+        lets_end = false;
+        rollback_tried = false;
+        put_aside = false;
+        certain = false;
     }
 };
+
+// Of a bare event.
+inline EventHeader header_of(const PendingEntry& bare) noexcept {
+    return {.time = bare.time,
+            .generation = bare.generation,
+            .sender = bare.sender,
+            .sequence = bare.sequence,
+            .serial = bare.serial(),
+            .target = bare.target,
+            .type = bare.type(),
+            .payload_bytes = 0};
+}
+inline PendingEntry bare_entry(const EventHeader& header) noexcept {
+    return {header.time,   header.generation,
+            header.sender, header.sequence,
+            header.target, PendingEntry::bare_body(header.type, header.serial)};
+}
 
 static_assert(sizeof(EventRecord) == 48, "header and 16 bytes of payload fill one cache line");
 

@@ -103,6 +103,11 @@ class PendingSet {
         return k < static_cast<std::size_t>(run_end_ - run_next_) ? run_next_ + k : nullptr;
     }
 
+    // How many entries there are from upcoming(0) on.
+    std::size_t left_in_run() const noexcept {
+        return static_cast<std::size_t>(run_end_ - run_next_);
+    }
+
     // Memory held, used or not.
     std::size_t bytes() const noexcept;
 

@@ -46,6 +46,11 @@ InOrderExecutor::InOrderExecutor(InOrderWorld& world, std::uint32_t self)
       self_{static_cast<std::uint16_t>(world.rank), static_cast<std::uint16_t>(self)},
       intervals_(world.plan.setup.measures, world.plan.measure_times),
       to_ranks_(world.plan.ranks),
+      ahead_(world.plan.config.seed),
+      bare_(world.plan.until, world.plan.rules.lookahead),
+      is_plain_(world.plan.config.checked == nullptr && !intervals_.times().on() &&
+                !world.plan.kinds.counts_events() && !world.plan.kinds.has_commit() &&
+                !world.plan.kinds.has_end_condition()),
       until_timed_(world.plan.kinds.counts_events() ? events_between_timed : 0) {
     figures_.events.resize(world.plan.kinds.slots().size());
 }
@@ -127,7 +132,12 @@ std::uint64_t InOrderExecutor::run(VirtualTime horizon, std::uint64_t events_max
     if (sigsetjmp(guard_.env(), 0) != 0) {
         handler_failed(leave_crashed_handler(guard_));
     }
-    const Partition& partition = world_.plan.partition;
+    const auto place_of = [this](std::uint32_t id) -> LookAhead::Place {
+        const Partition::Position position = world_.plan.partition.position(id);
+        Group& group = *world_.groups[position.group];
+        return {&group, &group.lps[position.index]};
+    };
+    const LpsAhead lps{world_.plan.kinds, place_of, [](const LpRecord&, const PendingEntry&) {}};
     if (is_asked()) [[unlikely]]
         answer(upcoming_event(pending_, counters_));
     begin_batch(world_.plan.kinds.has_end_condition());
@@ -135,18 +145,17 @@ std::uint64_t InOrderExecutor::run(VirtualTime horizon, std::uint64_t events_max
     while (executed < events_max_ && !leaves_batch([this] { return all_ended(); })) {
         const PendingEntry* top = pending_.top();
         if (top == nullptr || top->time >= horizon) break;
-        const PendingEntry entry = *top;
+        const LookAhead::Guess guess = ahead_.find(pending_, top, lps);
+        const LookAhead::Place place =
+            guess != LookAhead::none ? ahead_.place(guess) : place_of(top->target);
+        EventRecord& event = bare_.record_of(*top);
         pending_.pop();
-        prefetch_upcoming(
-            pending_, world_.plan, [this](std::uint32_t id) -> LpRecord& { return world_.lp(id); },
-            [](LpRecord&, const PendingEntry&) {});
-        const Partition::Position position = partition.position(entry.target);
-        Group& group = *world_.groups[position.group];
-        LpRecord& lp = group.lps[position.index];
-        if (--until_timed_ == 0) [[unlikely]]
-            execute_timed(group, lp, *entry.event);
+        if (is_plain_)
+            execute_plain(*place.group, *place.lp, event, guess);
+        else if (--until_timed_ == 0) [[unlikely]]
+            execute_timed(*place.group, *place.lp, event, guess);
         else
-            execute(group, lp, *entry.event);
+            execute(*place.group, *place.lp, event, guess);
         ++executed;
     }
     counters_[Counter::executed_events] += executed;
@@ -156,20 +165,47 @@ std::uint64_t InOrderExecutor::run(VirtualTime horizon, std::uint64_t events_max
 }
 
 [[gnu::noinline]] void InOrderExecutor::execute_timed(Group& group, LpRecord& lp,
-                                                      EventRecord& event) {
+                                                      EventRecord& event, LookAhead::Guess guess) {
     until_timed_ = figures_.events.empty() ? 0 : events_between_timed;
-    if (figures_.events.empty()) return execute(group, lp, event);
+    if (figures_.events.empty()) return execute(group, lp, event, guess);
     EventFigures& figures = figures_.events[world_.plan.kinds.slot(lp.kind, event.type)];
     const auto start = std::chrono::steady_clock::now();
-    execute(group, lp, event);
+    execute(group, lp, event, guess);
     figures.count_time(std::chrono::steady_clock::now() - start);
 }
 
-void InOrderExecutor::execute(Group& group, LpRecord& lp, EventRecord& event) {
+[[gnu::always_inline]] inline void InOrderExecutor::execute_plain(Group& group, LpRecord& lp,
+                                                                  EventRecord& event,
+                                                                  LookAhead::Guess guess) {
+    call_.lp = &lp;
+    call_.event = &event;
+    call_.key = event.key();
+    Context context =
+        make_context(event.time, lp.id, lp.random_counter, bare_.buffer_for(lp.sequence));
+    ahead_.give_block(guess, lp.id, lp.random_counter, context.random());
+    if (!call_handler_of(lp, guard_, failure_,
+                         [&] { lp.process->on_event(context, event.view()); })) [[unlikely]]
+        handler_failed(failure_);
+    lp.random_counter = context.random().counter();
+    bare_.release(
+        lp.serial, pending_,
+        [this](std::uint32_t target) {
+            return world_.plan.is_alone() || owns(world_.plan.partition.position(target).group);
+        },
+        [this](const EventHeader& header) { send_away(header, nullptr); });
+    if (sent_ != nullptr) release_sends();
+    lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
+    last_time_ = event.time;
+    if (!bare_.is_record(event)) group.heap.free(&event, event.bytes());
+}
+
+void InOrderExecutor::execute(Group& group, LpRecord& lp, EventRecord& event,
+                              LookAhead::Guess guess) {
     call_.lp = &lp;
     call_.event = &event;
     call_.key = event.key();
     Context context = make_context(event.time, lp.id, lp.random_counter);
+    ahead_.give_block(guess, lp.id, lp.random_counter, context.random());
     const LpKinds& kinds = world_.plan.kinds;
     CheckedRun* const checked = world_.plan.config.checked;
     if (checked != nullptr) [[unlikely]]
@@ -204,7 +240,7 @@ void InOrderExecutor::execute(Group& group, LpRecord& lp, EventRecord& event) {
         lp.ended = true;
         --lps_not_ended_;
     }
-    group.heap.free(&event, event.bytes());
+    if (!bare_.is_record(event)) group.heap.free(&event, event.bytes());
 }
 
 void InOrderExecutor::look_at_intervals(Group& group, const LpRecord& lp, VirtualTime now) {
@@ -229,8 +265,7 @@ void InOrderExecutor::schedule(Context& context, LpId target, detail::ScheduledT
         [&](std::uint32_t g) { return owns(g) ? world_.groups[g].get() : nullptr; },
         [&](const EventHeader& header) {
             const PlatformScope platform;
-            sent_from_ = std::min(sent_from_, header.time);
-            outbox_.append(WireEvent{header, window_, WireKind::event, {}}, payload.data());
+            send_away(header, payload.data());
         },
         [&] { dropped_beyond_end_ = true; });
 }
@@ -238,6 +273,11 @@ void InOrderExecutor::schedule(Context& context, LpId target, detail::ScheduledT
 void InOrderExecutor::release_sends() {
     release_sent(sent_, pending_);
     sent_ = nullptr;
+}
+
+void InOrderExecutor::send_away(const EventHeader& header, const std::byte* payload) {
+    sent_from_ = std::min(sent_from_, header.time);
+    outbox_.append(WireEvent{header, window_, WireKind::event, {}}, payload);
 }
 
 void InOrderExecutor::send_mail() {

@@ -14,6 +14,8 @@
 #include "base/paranoid.hpp"
 #include "engine/running_call.hpp"
 #include "engine/watched_thread.hpp"
+#include "event/bare_events.hpp"
+#include "event/look_ahead.hpp"
 #include "event/mail_buffer.hpp"
 #include "event/pending_set.hpp"
 #include "lp/event_sink.hpp"
@@ -125,9 +127,10 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
   private:
     void read_group_of(SavedGroups& saved, Group& group);
     void run_on_start(Group& group, LpRecord& lp);
-    void execute(Group& group, LpRecord& lp, EventRecord& event);
+    void execute(Group& group, LpRecord& lp, EventRecord& event, LookAhead::Guess guess);
+    void execute_plain(Group& group, LpRecord& lp, EventRecord& event, LookAhead::Guess guess);
     void look_at_intervals(Group& group, const LpRecord& lp, VirtualTime now);
-    void execute_timed(Group& group, LpRecord& lp, EventRecord& event);
+    void execute_timed(Group& group, LpRecord& lp, EventRecord& event, LookAhead::Guess guess);
     void schedule(Context& context, LpId target, detail::ScheduledTime when, EventType type,
                   std::span<const std::byte> payload) override;
     void output(Context& context, std::size_t table, std::span<const OutputValue> row) override;
@@ -137,6 +140,7 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     void append_for_rank(std::uint32_t rank, const WireEvent& wire);
     void close_batch(std::uint32_t rank);
     void release_sends();
+    void send_away(const EventHeader& header, const std::byte* payload);
     [[noreturn]] void handler_failed(std::string_view what);
     RunningHandler running_handler() const noexcept override;
     void check_if_due();  // base/paranoid.hpp
@@ -160,8 +164,13 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     std::vector<OutputRow> rows_;
     MailBuffer outbox_;
     std::vector<ToRank> to_ranks_;
+    LookAhead ahead_;
+    BareEvents bare_;
     std::uint64_t events_max_ = 0;  // of the call of run() under way
-    std::uint32_t until_timed_;     // events until one is timed; 0: none is
+    // There is nothing to do around a handler but to guard it: no --check-model, measures by intervals, counts by kind,
+    // on_commit() or can_end().
+    const bool is_plain_;
+    std::uint32_t until_timed_;  // events until one is timed; 0: none is
     std::uint32_t window_ = first_window;
     VirtualTime sent_from_ = time_infinity;  // min of what was sent in this window
     RunningCall call_;

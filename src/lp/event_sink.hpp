@@ -34,6 +34,8 @@ struct ScheduledTime {
     VirtualTime time;
 };
 
+struct SendBuffer;
+
 class EventSink {
   public:
     virtual void schedule(Context& context, LpId target, ScheduledTime when, EventType type,
@@ -51,6 +53,9 @@ class EventSink {
     // lp/make_context.hpp
     Context make_context(VirtualTime now, std::uint32_t self,
                          std::uint64_t random_counter) noexcept;
+    // With a buffer for the handler's events.
+    Context make_context(VirtualTime now, std::uint32_t self, std::uint64_t random_counter,
+                         SendBuffer& buffer) noexcept;
     // Of what schedule() is called for.
     static std::uint32_t first_generation(const Context& context) noexcept;
 

@@ -10,9 +10,17 @@
 
 namespace nw::detail {
 
+// Without room, so that all events go by a call. Nobody writes to it.
+inline SendBuffer no_buffer;
+
 inline Context EventSink::make_context(VirtualTime now, std::uint32_t self,
                                        std::uint64_t random_counter) noexcept {
-    return Context(*this, now, LpId{self}, lps_, Random(seed_, self, random_counter));
+    return make_context(now, self, random_counter, no_buffer);
+}
+
+inline Context EventSink::make_context(VirtualTime now, std::uint32_t self,
+                                       std::uint64_t random_counter, SendBuffer& buffer) noexcept {
+    return Context(*this, buffer, now, LpId{self}, lps_, Random(seed_, self, random_counter));
 }
 
 inline std::uint32_t EventSink::first_generation(const Context& context) noexcept {

@@ -8,7 +8,7 @@
 
 namespace nw {
 
-void Random::refill() noexcept {
+void Random::make_block() noexcept {
     const r123::Philox4x32::ctr_type counter = {{static_cast<std::uint32_t>(counter_),
                                                  static_cast<std::uint32_t>(counter_ >> 32),
                                                  stream_, 0}};
@@ -19,8 +19,6 @@ void Random::refill() noexcept {
     const auto out = r123::Philox4x32()(counter, key);
     block_[1] = (std::uint64_t{out[1]} << 32) | out[0];
     block_[0] = (std::uint64_t{out[3]} << 32) | out[2];
-    left_ = 2;
-    ++counter_;
 }
 
 double Random::exponential(double mean) noexcept {

@@ -36,6 +36,9 @@ Worker::Worker(Rank& rank, WorkerId id)
       memory_relief_(std::make_unique<MemoryRelief>(core_)),
       handovers_(std::make_unique<Handovers>(core_, pending_, committer_, ending_)),
       relocation_(std::make_unique<Relocation>(core_)),
+      bare_(std::make_unique<BareEvents>(core_.plan.until, core_.plan.rules.lookahead)),
+      ahead_(std::make_unique<LookAhead>(core_.plan.config.seed)),
+      guess_(LookAhead::none),
       may_interrupt_(!core_.plan.some_roll_back_by(Rollback::reverse) && !core_.plan.is_alone()),
       draws_interruptions_(may_interrupt_ && core_.plan.config.check_interrupt > 0),
       draws_rollbacks_(core_.plan.config.check_rollback > 0),
@@ -263,6 +266,7 @@ void Worker::relieve_memory() {
 void Worker::hand_over() {
     const std::vector<std::uint32_t> new_workers = handovers_->new_workers();
     give_back_put_aside(new_workers);
+    ahead_->forget();
     handovers_->hand_over(new_workers);
 }
 
@@ -315,20 +319,30 @@ bool Worker::execute_batch() {
     if (is_asked()) [[unlikely]]
         answer(upcoming_event(pending_, core_.counters));
     begin_batch(ending_.knows_end());
+    const auto place_of = [this](std::uint32_t id) -> LookAhead::Place {
+        const Partition::Position position = core_.plan.partition.position(id);
+        Group& group = *core_.rank.group(position.group);
+        return {&group, &group.lps[position.index]};
+    };
+    const LpsAhead lps{core_.plan.kinds, place_of,
+                       [this](const LpRecord& lp, const PendingEntry& soon) {
+                           if (!(soon.bound() < core_.safe_before))
+                               lp.history.prefetch_next(core_.stride);
+                       }};
     const std::uint32_t allowed = throttle_.allowed(batch_events);
     std::uint32_t left = allowed;
     for (; left > 0 && !leaves_batch([this] { return ending_.is_known(); }); --left) {
         const PendingEntry* top = pending_.top();
         if (top == nullptr || throttle_.holds_back(*top)) break;
+        const LookAhead::Guess guess = ahead_->find(pending_, top, lps);
+        const LookAhead::Place place =
+            guess != LookAhead::none ? ahead_->place(guess) : place_of(top->target);
         const PendingEntry entry = *top;
         pending_.pop();
-        prefetch_upcoming(
-            pending_, core_.plan, [this](std::uint32_t id) -> LpRecord& { return core_.lp(id); },
-            [this](LpRecord& lp, const PendingEntry& soon) {
-                if (!(soon.bound() < core_.safe_before)) lp.history.prefetch_next(core_.stride);
-            });
-        execute_next(entry);
+        guess_ = guess;
+        execute_next(*place.group, *place.lp, entry);
     }
+    guess_ = LookAhead::none;
     throttle_.spend(allowed - left);
     if (core_.counters[Counter::executed_events] >= suggests_round_at_)
         core_.rank.gvt().suggest_round();
@@ -336,21 +350,19 @@ bool Worker::execute_batch() {
     return left < allowed;
 }
 
-[[gnu::always_inline]] inline void Worker::execute_next(const PendingEntry& entry) {
-    EventRecord& event = *entry.event;
-    const Partition::Position position = core_.plan.partition.position(entry.target);
-    Group& group = *core_.rank.group(position.group);
+[[gnu::always_inline]] inline void Worker::execute_next(Group& group, LpRecord& lp,
+                                                        const PendingEntry& entry) {
+    EventRecord& event = bare_->record_of(entry);
     if (event.status == EventStatus::cancelled) {
         group.heap.free(&event, event.bytes());
         return;
     }
-    LpRecord& lp = group.lps[position.index];
     if (event.from_other_worker && lp.unmatched_anti_messages > 0 && meets_anti(group, lp, event))
         return;
     NW_CHECK(event.time >= core_.gvt);
     if (before(entry, lp.last_key)) roll_back_before(group, lp, entry.key());
     if (draws_rollbacks_ && is_chosen_for_check(event) && !lp.failed) [[unlikely]] {
-        check_rollback(group, lp, event);
+        check_rollback(group, lp, on_record(group, event));
     } else if (--until_timed_ == 0) {
         until_timed_ = events_between_timed;
         const EventType type = event.type;  // what runs for good is freed
@@ -372,7 +384,15 @@ bool Worker::execute_batch() {
         !(draws_interruptions_ && is_chosen_for_interruption(event)))
         execute_for_good(group, lp, event);
     else
-        execute(group, lp, event);
+        execute(group, lp, on_record(group, event));
+}
+
+// An event that stands in a history has a record of its own.
+[[gnu::always_inline]] inline EventRecord& Worker::on_record(Group& group, EventRecord& event) {
+    if (!bare_->is_record(event)) return event;
+    EventRecord& kept = new_record(group, event);
+    kept = event;
+    return kept;
 }
 
 // Whether every event that the LP has executed is committed. The worker executes before it commits. So an LP that has
@@ -391,14 +411,15 @@ bool Worker::execute_batch() {
     begin_execution(lp, event, entry);
     core_.running = {&group, &lp, &event, &entry, event.key()};
     call_handler(lp, event, entry);
-    if (core_.plan.kinds.has_commit() && !event.failed) call_on_commit();
-    if (event.failed) [[unlikely]]
+    // A failed event has a record of its own now.
+    if (core_.plan.kinds.has_commit() && !core_.running.event->failed) call_on_commit();
+    if (core_.running.event->failed) [[unlikely]]
         return;
     ++core_.counters[Counter::safe_events];
     committer_.commit_at_once(group, lp, entry);
     if (event.lets_end) [[unlikely]]
         ending_.note_end(lp, event.key());
-    group.heap.free(&event, event.bytes());
+    if (!bare_->is_record(event)) group.heap.free(&event, event.bytes());
 }
 
 // Apart, so that execute_for_good stays small enough to be inlined.
@@ -416,6 +437,7 @@ void Worker::keep_running() {
     HistoryEntry& kept = lp->history.append(core_.stride, group->heap);
     std::memcpy(&kept, entry, core_.stride);
     entry = &kept;
+    event = kept.event = &on_record(*group, *event);
     committer_.note_uncommitted(*lp);
     core_.keeper.save(*lp, kept, group->heap);
 }
@@ -460,7 +482,12 @@ void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
 
 [[gnu::always_inline]] inline void Worker::call_handler(LpRecord& lp, EventRecord& event,
                                                         HistoryEntry& entry) {
-    Context context = make_context(event.time, lp.id, lp.random_counter);
+    // What can be undone is cancelled by its record.
+    const bool is_for_good = is_running_for_good();
+    Context context = is_for_good ? make_context(event.time, lp.id, lp.random_counter,
+                                                 bare_->buffer_for(lp.sequence))
+                                  : make_context(event.time, lp.id, lp.random_counter);
+    ahead_->give_block(guess_, lp.id, lp.random_counter, context.random());
     const bool well = call_handler_of(lp, core_.guard, core_.failure, [&] {
         if (core_.intervals != nullptr) [[unlikely]]
             look_at_intervals(*core_.running.group, lp, event.time);
@@ -475,8 +502,21 @@ void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
     lp.random_counter = context.random().counter();
     if (core_.keeper.method(lp) == Rollback::reverse)
         std::memcpy(entry.undo(), &context.control(), sizeof(std::uint64_t));
+    if (is_for_good) release_bare(lp);
     release_sent(entry.sent, pending_);
     if (!staged_.empty()) publish_staged();
+}
+
+[[gnu::always_inline]] inline void Worker::release_bare(LpRecord& lp) {
+    bare_->release(
+        lp.serial, pending_,
+        [this](std::uint32_t target) {
+            return core_.plan.is_alone() ||
+                   core_.rank.owner(core_.plan.partition.position(target).group) == core_.self;
+        },
+        [this](const EventHeader& header) {
+            publish(WireEvent{header, 0, WireKind::event, {}}, nullptr);
+        });
 }
 
 void Worker::leave_crashed() {
@@ -496,6 +536,7 @@ void Worker::drop_sends() {
     for_each_wire_event(staged_.data(), staged_.size(),
                         [&](const WireEvent& wire) { count(wire.time); });
     staged_.clear();
+    bare_->drop();
     while (EventRecord* sent = entry->sent) {
         count(sent->time);
         entry->sent = sent->next_sent;

@@ -44,8 +44,10 @@ namespace nw {
 
 class IntervalSums;
 class MeasureSums;
+class BareEvents;
 class BottomHalf;
 class Handovers;
+class LookAhead;
 class Relocation;
 class MemoryBudget;
 class MemoryLook;
@@ -165,10 +167,12 @@ class alignas(64) Worker final : private detail::EventSink,
     Group* group_of(BottomHalf& mail);
     void receive(const WireEvent& wire, Group& group);
     bool execute_batch();
-    void execute_next(const PendingEntry& entry);
+    void execute_next(Group& group, LpRecord& lp, const PendingEntry& entry);
     void run_event(Group& group, LpRecord& lp, EventRecord& event);
     bool has_no_past(Group& group, LpRecord& lp);
     void execute(Group& group, LpRecord& lp, EventRecord& event);
+    EventRecord& on_record(Group& group, EventRecord& event);
+    void release_bare(LpRecord& lp);
     void execute_for_good(Group& group, LpRecord& lp, EventRecord& event);
     void begin_execution(LpRecord& lp, EventRecord& event, HistoryEntry& entry);
     bool is_running_for_good() const noexcept { return core_.running.entry == &safe_entry(); }
@@ -267,6 +271,9 @@ class alignas(64) Worker final : private detail::EventSink,
     std::unique_ptr<Handovers> handovers_;
     std::unique_ptr<Relocation> relocation_;
 
+    const std::unique_ptr<BareEvents> bare_;
+    const std::unique_ptr<LookAhead> ahead_;
+    std::size_t guess_;                    // for the event that is being executed
     MailBuffer staged_;                    // what the running handler sends to other workers
     std::vector<EventRecord*> to_cancel_;  // processed events whose LPs must be rolled back
     std::vector<EventRecord*> put_aside_;  // in histories, as failed; see worker_interruption.cpp

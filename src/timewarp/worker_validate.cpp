@@ -136,13 +136,16 @@ std::uint64_t Worker::validate_group(const Group& group) const {
 void Worker::validate_pending() const {
     NW_CHECK(pending_.validate());
     pending_.for_each([this](const PendingEntry& entry) {
-        const EventRecord& event = *entry.event;
-        NW_CHECK(entry.key() == event.key());
-        NW_CHECK(entry.target == event.target);
-        NW_CHECK(event.status == EventStatus::pending || event.status == EventStatus::cancelled);
-        NW_CHECK(!event.failed);
-        NW_CHECK(!event.put_aside);
-        NW_CHECK(event.payload_bytes <= core_.plan.rules.payload_bytes_max);
+        if (!entry.is_bare()) {
+            const EventRecord& event = *entry.event();
+            NW_CHECK(entry.key() == event.key());
+            NW_CHECK(entry.target == event.target);
+            NW_CHECK(event.status == EventStatus::pending ||
+                     event.status == EventStatus::cancelled);
+            NW_CHECK(!event.failed);
+            NW_CHECK(!event.put_aside);
+            NW_CHECK(event.payload_bytes <= core_.plan.rules.payload_bytes_max);
+        }
         NW_CHECK(entry.time >= core_.gvt);
         NW_CHECK(entry.time < core_.plan.until || core_.plan.may_have_events_beyond_end());
         NW_CHECK(core_.rank.owner(core_.plan.partition.position(entry.target).group) == core_.self);

@@ -73,7 +73,7 @@ class Limit {
     }
 
     void send(Random& random, std::uint32_t target, VirtualTime now) {
-        pending_.push({now + lookahead + random.exponential(mean), 0, 0, 0, target, nullptr});
+        pending_.push({now + lookahead + random.exponential(mean), 0, 0, 0, target, 0});
     }
 
     double remote_;

@@ -41,7 +41,7 @@ void hold(benchmark::State& state, Delay delay) {
     PendingSet set;
     const auto entries = static_cast<std::uint32_t>(state.range(0));
     std::uint32_t count = 0;
-    for (std::uint32_t i = 0; i < entries; ++i) set.push({delay(i, i), 0, 0, ++count, i, nullptr});
+    for (std::uint32_t i = 0; i < entries; ++i) set.push({delay(i, i), 0, 0, ++count, i, 0});
     const auto step = [&] {
         PendingEntry entry = *set.top();
         set.pop();
@@ -80,7 +80,7 @@ void refill(benchmark::State& state) {
     double start = 0;
     for (auto _ : state) {
         for (std::uint32_t i = 0; i < entries; ++i)
-            set.push({start + delays(i * 7 + 1), 0, 0, i, i, nullptr});
+            set.push({start + delays(i * 7 + 1), 0, 0, i, i, 0});
         for (std::uint32_t i = 0; i < entries; ++i) {
             start = set.top()->time;
             set.pop();

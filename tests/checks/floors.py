@@ -52,7 +52,7 @@ ONLY_PUBLIC = {"models"}
 FOREIGN = {
     PUBLIC: [],
     "src/base": ["fmt/*", "xxhash.h"],
-    "src/math": ["Random123/philox.h"],
+    "src/math": ["Random123/philox.h", "emmintrin.h", "immintrin.h"],
     "src/file": ["fmt/*", "fcntl.h", "sys/file.h", "sys/stat.h", "unistd.h"],
     "numa/os": ["fmt/*", "numa.h", "numaif.h", "hwloc.h", "linux/futex.h", "linux/perf_event.h", "sys/*", "sched.h", "unistd.h", "fcntl.h",
                 "malloc.h", "link.h", "signal.h"],

@@ -75,6 +75,12 @@ class BusyWorker {
     std::vector<LpRecord*>& committing() { return of(CommitterOf{}).*opened(CommittingOf{}); }
     LpRecord& lp() { return *uncommitted().front(); }
     Group& group() { return *core().groups.front(); }
+    // Of an event that has one.
+    EventRecord* pending_record() {
+        for (const PendingEntry& entry : pending_entries())
+            if (!entry.is_bare()) return entry.event();
+        return nullptr;
+    }
     std::vector<PendingEntry> pending_entries() {
         std::vector<PendingEntry> entries;
         of(PendingOf{}).for_each([&](const PendingEntry& entry) { entries.push_back(entry); });
@@ -133,7 +139,7 @@ TEST_CASE("Worker::validate: lists that do not say what is") {
     busy.check_found("a group that is forgotten", busy.core().groups,
                      without_last(busy.core().groups));
     busy.check_found("something to cancel is left", busy.of(ToCancelOf{}),
-                     std::vector<EventRecord*>{busy.pending_entries().front().event});
+                     std::vector<EventRecord*>{busy.pending_record()});
     busy.check_found("LPs that may end are not counted", busy.of(EndingOf{}).*opened(NotEndedOf{}),
                      7u);
     std::atomic<Partition::Owner>& owner =
@@ -164,7 +170,7 @@ TEST_CASE("Worker::validate: counts that do not fit") {
 
 TEST_CASE("Worker::validate: events that do not say what is") {
     BusyWorker busy;
-    EventRecord& event = *busy.pending_entries().front().event;
+    EventRecord& event = *busy.pending_record();
     busy.check_found("another time", event.time, event.time + 1);
     busy.check_found("another target", event.target, event.target + 1);
     busy.check_found("executed already", event.status, EventStatus::processed);
@@ -172,7 +178,7 @@ TEST_CASE("Worker::validate: events that do not say what is") {
         "another LP's in the history",
         busy.lp().history.at(busy.lp().history.tail() - 1, sizeof(HistoryEntry)).event->target,
         99u);
-    const PendingEntry late{0, 0, 0, 0, event.target, &event};
+    const PendingEntry late{0, 0, 0, 0, event.target, PendingEntry::body_of(&event)};
     busy.of(PendingOf{}).push(late);
     busy.require_found();
     busy.of(PendingOf{}).pop();

@@ -55,7 +55,31 @@ class Kinds;
 
 namespace detail {
 class EventSink;  // what an engine puts behind a Context
-}
+
+// An event without a payload that the running handler has scheduled, as the engine's PendingEntry has it.
+struct SentEvent {
+    VirtualTime time;
+    std::uint32_t generation;
+    std::uint32_t sender;
+    std::uint32_t sequence;
+    std::uint32_t target;
+    std::uint64_t body;
+
+    static constexpr std::uint64_t body_of(EventType type) noexcept {
+        return 1 | std::uint64_t{type} << 16;
+    }
+};
+
+// Where a handler's events without a payload wait until the handler has returned. The engine takes other events, and those that
+// do not keep to the rules, by a call.
+struct SendBuffer {
+    SentEvent* next = nullptr;
+    SentEvent* end = nullptr;
+    VirtualTime before = 0;             // times from there on go by a call
+    VirtualTime lookahead = 0;          // the model's
+    std::uint32_t* sequence = nullptr;  // the LP's count of what it has scheduled
+};
+}  // namespace detail
 
 // An LP's access to the run, given to each hook and valid during that hook only.
 class Context {
@@ -81,7 +105,17 @@ class Context {
     // another LP), target < lps(), payload within the model's declared bound. A breach is a
     // ModelError: the run stops with exit code 3 if, and only if, this event is committed.
     void schedule(LpId target, VirtualTime delay, EventType type) {
-        schedule_bytes(target, delay, type, {});
+        const VirtualTime time = now_ + delay;
+        detail::SendBuffer& buffer = *buffer_;
+        const bool is_short = time > now_ && time < buffer.before && index(target) < lps_ &&
+                              (delay >= buffer.lookahead || target == self_) &&
+                              buffer.next != buffer.end;
+        if (is_short) [[likely]]
+            *buffer.next++ = {time,          first_generation_,
+                              index(self_),  (*buffer.sequence)++,
+                              index(target), detail::SentEvent::body_of(type)};
+        else
+            schedule_bytes(target, delay, type, {});
     }
     // Before what is scheduled for the same time with a larger priority, but never before its own cause.
     void schedule(LpId target, VirtualTime delay, EventType type, Priority priority) {
@@ -151,11 +185,12 @@ class Context {
         Context& context_;
     };
 
-    Context(detail::EventSink& sink, VirtualTime now, LpId self, std::uint32_t lps,
-            Random random) noexcept
-        : sink_(&sink), now_(now), random_(random), self_(self), lps_(lps) {}
+    Context(detail::EventSink& sink, detail::SendBuffer& buffer, VirtualTime now, LpId self,
+            std::uint32_t lps, Random random) noexcept
+        : sink_(&sink), buffer_(&buffer), now_(now), random_(random), self_(self), lps_(lps) {}
 
     detail::EventSink* sink_;
+    detail::SendBuffer* buffer_;
     VirtualTime now_;
     std::uint64_t control_ = 0;
     Random random_;

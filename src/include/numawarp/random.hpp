@@ -22,7 +22,7 @@ class Random {
 
     // 64 uniform bits.
     std::uint64_t bits() noexcept {
-        if (left_ == 0) refill();
+        if (left_ == 0) next_block();
         return block_[--left_];
     }
 
@@ -56,14 +56,27 @@ class Random {
     // Blocks used so far by this LP; what the engine stores and rolls back.
     std::uint64_t counter() const noexcept { return counter_; }
 
+    // For engines: the two draws of block counter(), made ahead. Requires: nothing was drawn yet.
+    void give_block(std::uint64_t first, std::uint64_t second) noexcept {
+        block_ = {second, first};
+        is_block_made_ = true;
+    }
+
   private:
-    void refill() noexcept;
+    void next_block() noexcept {
+        if (!is_block_made_) make_block();
+        is_block_made_ = false;
+        left_ = 2;
+        ++counter_;
+    }
+    void make_block() noexcept;
 
     std::uint64_t seed_;
     std::uint64_t counter_;
     std::array<std::uint64_t, 2> block_;  // valid: block_[0 .. left_-1]
     std::uint32_t stream_;
-    std::uint32_t left_ = 0;
+    std::uint16_t left_ = 0;
+    bool is_block_made_ = false;  // block_ is the next one
 };
 
 }  // namespace nw

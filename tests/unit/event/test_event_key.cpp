@@ -20,7 +20,7 @@ TEST_CASE("EventKey: time decides first, then generation, sender and sequence") 
 }
 
 TEST_CASE("PendingEntry: its key is the one it is ordered by") {
-    const nw::PendingEntry entry{3.5, 1, 2, 3, 4, nullptr};
+    const nw::PendingEntry entry{3.5, 1, 2, 3, 4, 0};
     CHECK(entry.key() == EventKey{3.5, 1, 2, 3});
     CHECK(before(EventKey{3.5, 1, 2, 2}, entry));
     CHECK_FALSE(before(entry, entry));

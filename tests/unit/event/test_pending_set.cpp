@@ -32,7 +32,7 @@ class Twin {
         const auto any = [this](std::uint32_t bound) {
             return static_cast<std::uint32_t>(random_()) % bound;
         };
-        const PendingEntry entry{time, any(2), any(8), count_, any(100), nullptr};
+        const PendingEntry entry{time, any(2), any(8), count_, any(100), 0};
         ++count_;
         tested.push(entry);
         model.insert(entry);
@@ -204,7 +204,7 @@ TEST_CASE("PendingSet: what is left after entries were taken out comes in order"
 
 TEST_CASE("PendingSet: upcoming entries of the run are the next ones while nothing is late") {
     PendingSet set;
-    for (std::uint32_t i = 0; i < 1000; ++i) set.push({i * 0.01, 0, 0, i, i, nullptr});
+    for (std::uint32_t i = 0; i < 1000; ++i) set.push({i * 0.01, 0, 0, i, i, 0});
     for (std::uint32_t i = 0; i < 1000; ++i) {
         REQUIRE(set.top() != nullptr);
         for (std::uint32_t k = 0; k < 4; ++k)
@@ -217,11 +217,11 @@ TEST_CASE("PendingSet: a million entries take little more memory than they have 
     PendingSet set;
     std::mt19937_64 random(1);
     std::exponential_distribution<double> delay;
-    for (std::uint32_t i = 0; i < 1'000'000; ++i) set.push({delay(random), 0, 0, i, i, nullptr});
+    for (std::uint32_t i = 0; i < 1'000'000; ++i) set.push({delay(random), 0, 0, i, i, 0});
     for (std::uint32_t i = 0; i < 1'000'000; ++i) {
         const PendingEntry entry = *set.top();
         set.pop();
-        set.push({entry.time + 0.1 + delay(random), 0, 0, i, i, nullptr});
+        set.push({entry.time + 0.1 + delay(random), 0, 0, i, i, 0});
     }
     CHECK(set.validate());
     CHECK(static_cast<double>(set.bytes()) < 1.25 * 32e6);

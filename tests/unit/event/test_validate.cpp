@@ -42,14 +42,14 @@ void check_found(Look&& is_good, const char* what, T& place, U&& wrong) {
 
 TEST_CASE("PendingSet: validate() finds what is wrong, for_each visits all") {
     PendingSet set;
-    for (std::uint32_t i = 0; i < 3000; ++i) set.push({100 + i * 0.37, 0, 1, i, 2, nullptr});
+    for (std::uint32_t i = 0; i < 3000; ++i) set.push({100 + i * 0.37, 0, 1, i, 2, 0});
     for (int i = 0; i < 500; ++i) {
         set.top();
         set.pop();
     }
-    set.push({3, 0, 1, 1, 2, nullptr});
-    set.push({2, 0, 1, 1, 2, nullptr});
-    set.push({1e12, 0, 1, 1, 2, nullptr});
+    set.push({3, 0, 1, 1, 2, 0});
+    set.push({2, 0, 1, 1, 2, 0});
+    set.push({1e12, 0, 1, 1, 2, 0});
     std::size_t visited = 0;
     set.for_each([&](const PendingEntry&) { ++visited; });
     REQUIRE(visited == set.size());
