@@ -15,10 +15,7 @@
 
 namespace nw {
 
-static_assert(sizeof(detail::SentEvent) == sizeof(PendingEntry) &&
-              offsetof(detail::SentEvent, sequence) == offsetof(PendingEntry, sequence) &&
-              offsetof(detail::SentEvent, body) == offsetof(PendingEntry, body) &&
-              detail::SentEvent::body_of(7) == PendingEntry::bare_body(7, 0));
+static_assert(sizeof(detail::SentEvent) == sizeof(PendingEntry));
 
 // Bare events that the running handler has scheduled, and a record for the bare event that is executed.
 class BareEvents {
@@ -43,8 +40,12 @@ class BareEvents {
     void release(std::uint32_t& serial, PendingSet& pending, IsHere&& is_here,
                  SendAway&& send_away) {
         for (const detail::SentEvent* sent = sent_.data(); sent != buffer_.next; ++sent) {
-            auto entry = std::bit_cast<PendingEntry>(*sent);
-            entry.set_serial(serial++);
+            const PendingEntry entry{std::bit_cast<VirtualTime>(sent->time),
+                                     static_cast<std::uint32_t>(sent->generation_and_sender),
+                                     static_cast<std::uint32_t>(sent->generation_and_sender >> 32),
+                                     static_cast<std::uint32_t>(sent->sequence_and_target),
+                                     static_cast<std::uint32_t>(sent->sequence_and_target >> 32),
+                                     sent->body | std::uint64_t{serial++} << 32};
             if (is_here(entry.target)) [[likely]]
                 pending.push(entry);
             else

@@ -2,6 +2,7 @@
 // numbers, schedules events and writes output. Everything done here is undone if the event is.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -58,11 +59,9 @@ class EventSink;  // what an engine puts behind a Context
 
 // An event without a payload that the running handler has scheduled, as the engine's PendingEntry has it.
 struct SentEvent {
-    VirtualTime time;
-    std::uint32_t generation;
-    std::uint32_t sender;
-    std::uint32_t sequence;
-    std::uint32_t target;
+    std::uint64_t time;
+    std::uint64_t generation_and_sender;
+    std::uint64_t sequence_and_target;
     std::uint64_t body;
 
     static constexpr std::uint64_t body_of(EventType type) noexcept {
@@ -111,9 +110,10 @@ class Context {
                               (delay >= buffer.lookahead || target == self_) &&
                               buffer.next != buffer.end;
         if (is_short) [[likely]]
-            *buffer.next++ = {time,          first_generation_,
-                              index(self_),  (*buffer.sequence)++,
-                              index(target), detail::SentEvent::body_of(type)};
+            *buffer.next++ = {std::bit_cast<std::uint64_t>(time),
+                              first_generation_ | std::uint64_t{index(self_)} << 32,
+                              (*buffer.sequence)++ | std::uint64_t{index(target)} << 32,
+                              detail::SentEvent::body_of(type)};
         else
             schedule_bytes(target, delay, type, {});
     }
