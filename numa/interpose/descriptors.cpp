@@ -2,7 +2,6 @@
 // descriptor belongs to the kernel. A handler that is left by a jump had no chance to close them, and with each such handler the
 // process would have fewer descriptors left: the engine closes them (runtime_state.hpp).
 #undef _FORTIFY_SOURCE  // under which headers define some of these functions
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>

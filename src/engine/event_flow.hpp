@@ -48,8 +48,6 @@ inline EventRecord& new_event(Group& target_group, const EventHeader& header,
     return event;
 }
 
-inline constexpr std::size_t smallest_page = 4096;
-
 // What a handler schedules. Requires: check_schedule() has let it pass.
 struct ScheduledEvent {
     LpId target;
@@ -58,6 +56,8 @@ struct ScheduledEvent {
     std::span<const std::byte> payload;
     std::uint32_t first_generation;
 };
+
+inline constexpr std::size_t smallest_page = 4096;
 
 [[gnu::noinline, gnu::cold]] inline void touch_pages(std::span<const std::byte> payload) noexcept {
     for (std::size_t at = 0; at < payload.size(); at += smallest_page)
@@ -143,6 +143,7 @@ inline void schedule_event(const RunPlan& plan, const RunningCall& call,
             send_away(header);
         }
     }
+    // Counted only now: the payload was the model's to read, and could have been a bad pointer.
     ++lp.sequence;
 }
 

@@ -23,8 +23,8 @@ class BareEvents {
     // Times from `until` on go another way.
     BareEvents(VirtualTime until, VirtualTime lookahead) noexcept
         : buffer_{.before = until, .lookahead = lookahead} {
+        buffer_.next = sent_.data();
         buffer_.end = sent_.data() + sent_.size();
-        drop();
     }
     BareEvents(const BareEvents&) = delete;
     BareEvents& operator=(const BareEvents&) = delete;
@@ -51,10 +51,14 @@ class BareEvents {
             else
                 send_away(header_of(entry));
         }
-        drop();
+        buffer_.next = sent_.data();
     }
-    // The handler has failed: what it has sent never leaves.
-    void drop() noexcept { buffer_.next = sent_.data(); }
+    // The handler has failed: what it has sent never leaves. Returns how many events these are.
+    std::uint32_t drop() noexcept {
+        const auto dropped = static_cast<std::uint32_t>(buffer_.next - sent_.data());
+        buffer_.next = sent_.data();
+        return dropped;
+    }
 
     // The record of an event at the front of the pending set. That of a bare event holds until the next call.
     EventRecord& record_of(const PendingEntry& entry) noexcept {

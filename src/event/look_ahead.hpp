@@ -46,7 +46,7 @@ class LookAhead {
 
     // Requires: not none.
     const Place& place(Guess guess) const noexcept { return eights_[first_].place[guess]; }
-    // The next block of the LP that has used so many, if the guess is about it.
+    // Gives `random` the LP's next block if the guess is about this LP and this count of blocks.
     void give_block(Guess guess, std::uint32_t lp, std::uint64_t counter,
                     Random& random) const noexcept {
         if (guess != none && blocks_.counter[guess] == counter && blocks_.stream[guess] == lp)

@@ -10,7 +10,7 @@
 
 namespace nw::detail {
 
-// Without room, so that all events go by a call. Nobody writes to it.
+// It has no room, so that all events go by a call.
 inline SendBuffer no_buffer;
 
 inline Context EventSink::make_context(VirtualTime now, std::uint32_t self,

@@ -24,6 +24,8 @@ namespace detail {
 
 constinit thread_local ProcessPlace running_place;
 
+namespace {
+
 // The engine learns of the fault at the end of the handler, when the process waits again.
 constinit thread_local ProcessPlace fault_place;
 
@@ -32,6 +34,8 @@ void post_fault(HeapFault fault) noexcept {
     fault_place = running_place;
     post_heap_fault(fault);
 }
+
+}  // namespace
 
 void note_never_started() noexcept { post_fault(HeapFault::never_started); }
 void note_never_awaited() noexcept { post_fault(HeapFault::never_awaited); }

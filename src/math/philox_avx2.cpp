@@ -1,5 +1,5 @@
-// The only file that is compiled for AVX2; nobody calls what is here on a processor without it. Therefore it includes nothing
-// whose functions other files share.
+// The only file that is compiled for AVX2; the program calls it only on a processor that has AVX2. Therefore it
+// uses no inline function that other files share.
 #include <immintrin.h>
 
 #include "math/philox_lanes.hpp"

@@ -482,7 +482,7 @@ void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
 
 [[gnu::always_inline]] inline void Worker::call_handler(LpRecord& lp, EventRecord& event,
                                                         HistoryEntry& entry) {
-    // What can be undone is cancelled by its record.
+    // Only events of a handler that will not be undone may be bare: others are cancelled by their records.
     const bool is_for_good = is_running_for_good();
     Context context = is_for_good ? make_context(event.time, lp.id, lp.random_counter,
                                                  bare_->buffer_for(lp.sequence))
@@ -536,7 +536,7 @@ void Worker::drop_sends() {
     for_each_wire_event(staged_.data(), staged_.size(),
                         [&](const WireEvent& wire) { count(wire.time); });
     staged_.clear();
-    bare_->drop();
+    lp->sequence -= bare_->drop();
     while (EventRecord* sent = entry->sent) {
         count(sent->time);
         entry->sent = sent->next_sent;

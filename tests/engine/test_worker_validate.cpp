@@ -75,7 +75,7 @@ class BusyWorker {
     std::vector<LpRecord*>& committing() { return of(CommitterOf{}).*opened(CommittingOf{}); }
     LpRecord& lp() { return *uncommitted().front(); }
     Group& group() { return *core().groups.front(); }
-    // Of an event that has one.
+    // The record of a pending event that is not bare.
     EventRecord* pending_record() {
         for (const PendingEntry& entry : pending_entries())
             if (!entry.is_bare()) return entry.event();
