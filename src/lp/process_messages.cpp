@@ -40,7 +40,7 @@ void post_fault(HeapFault fault) noexcept {
 void note_never_started() noexcept { post_fault(HeapFault::never_started); }
 void note_never_awaited() noexcept { post_fault(HeapFault::never_awaited); }
 
-void refuse_wait(const std::source_location& where, VirtualTime now, const char* what, double time,
+void refuse_wait(const SourceLocation& where, VirtualTime now, const char* what, double time,
                  const char* legal) {
     throw ModelError(fmt::format("{}:{}: a process at time {} waits{}{}; legal: {}",
                                  std::filesystem::path(where.file_name()).filename().string(),

@@ -8,8 +8,9 @@
 
 #include <any>
 #include <exception>
-#include <source_location>
 #include <utility>
+
+#include <numawarp/process/source_location.hpp>
 
 namespace nw {
 
@@ -83,7 +84,7 @@ class Awaited : private detail::Link {
 
     // co_await awaited.within(time): true if it happens in that time. Else it goes on waiting until
     // its scope ends, and may be awaited again. Requires: time ≥ 0; a breach is a ModelError, which names `where`.
-    Within within(double time, std::source_location where = std::source_location::current()) &;
+    Within within(double time, SourceLocation where = SourceLocation::current()) &;
 
     // The rest is for co_await. This one: a co_await in which it took part has returned, and not been
     // interrupted.

@@ -272,7 +272,7 @@ inline AllEndsOf all_of(const std::vector<Process>& processes) { return AllEndsO
 class [[nodiscard]] Within final : public detail::Condition {
   public:
     // Happens with `awaited`, or so much later; `where`: the line of the model.
-    Within(Awaited& awaited, double time, std::source_location where)
+    Within(Awaited& awaited, double time, SourceLocation where)
         : Condition(awaited.env(), 1), awaited_(awaited), delay_(awaited.env().delay(time, where)) {
         add(awaited_);
         add(delay_);
@@ -292,7 +292,7 @@ class [[nodiscard]] Within final : public detail::Condition {
     Delay delay_;
 };
 
-inline Within Awaited::within(double time, std::source_location where) & {
+inline Within Awaited::within(double time, SourceLocation where) & {
     return Within(*this, time, where);
 }
 

@@ -14,7 +14,6 @@
 #include <coroutine>
 #include <exception>
 #include <memory>
-#include <source_location>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -44,7 +43,7 @@ void note_never_started() noexcept;
 void note_never_awaited() noexcept;
 
 // Throws a ModelError that names the line of the model.
-[[noreturn, gnu::cold]] void refuse_wait(const std::source_location& where, VirtualTime now,
+[[noreturn, gnu::cold]] void refuse_wait(const SourceLocation& where, VirtualTime now,
                                          const char* what, double time, const char* legal);
 
 struct PendingInterrupt {
@@ -54,8 +53,8 @@ struct PendingInterrupt {
 
 // Where a process stands, for messages.
 struct ProcessPlace {
-    std::source_location process{};  // its function is the coroutine; line 0: there is no process
-    std::source_location awaited_at{};          // its last co_await; line 0: there was none
+    SourceLocation process{};     // its function is the coroutine; line 0: there is no process
+    SourceLocation awaited_at{};  // its last co_await; line 0: there was none
     const std::string_view* awaited = nullptr;  // the type of what it awaited there
 };
 
@@ -67,7 +66,7 @@ inline constexpr std::string_view name_of_awaited = type_name<T>();
 
 // What the environment knows of a process; the base of its promise.
 struct ProcessState {
-    explicit ProcessState(std::source_location coroutine) noexcept : place{.process = coroutine} {}
+    explicit ProcessState(SourceLocation coroutine) noexcept : place{.process = coroutine} {}
 
     std::coroutine_handle<> frame;
     Environment* env = nullptr;    // null: not started
@@ -131,8 +130,7 @@ class Process {
 
         // Their operands live until the co_await is over: temporaries, too, are in the frame.
         template <class Operand>
-        auto await_transform(Operand&& operand,
-                             std::source_location where = std::source_location::current()) {
+        auto await_transform(Operand&& operand, SourceLocation where = SourceLocation::current()) {
             static_assert(
                 !(std::is_lvalue_reference_v<Operand> &&
                   std::is_base_of_v<detail::Condition, std::remove_cvref_t<Operand>>),
@@ -145,14 +143,14 @@ class Process {
         // The same for nw::interruptible().
         template <class Operand>
         auto await_transform(Interruptible<Operand>&& wrapped,
-                             std::source_location where = std::source_location::current()) {
+                             SourceLocation where = SourceLocation::current()) {
             note_await<Operand>(where);
             return Waiting<Operand, true>(*this, wrapped.operand);
         }
 
       private:
         template <class Operand>
-        void note_await(std::source_location where) noexcept {
+        void note_await(SourceLocation where) noexcept {
             place.awaited_at = where;
             place.awaited = &detail::name_of_awaited<Operand>;
         }
@@ -210,7 +208,7 @@ class Process {
 template <class... Arguments>
 struct Process::promise_of final : promise_type {
     // At the begin of the coroutine.
-    explicit promise_of(std::source_location coroutine = std::source_location::current()) noexcept
+    explicit promise_of(SourceLocation coroutine = SourceLocation::current()) noexcept
         : promise_type(coroutine) {}
     // The handle that the call returns.
     Process get_return_object() noexcept {

@@ -109,14 +109,14 @@ class Environment {
     }
 
     // Happens so much later. Requires: not in the past; a breach is a ModelError, which names `where`.
-    Delay delay(double time, std::source_location where = std::source_location::current()) {
+    Delay delay(double time, SourceLocation where = SourceLocation::current()) {
         // The sum with a small negative one may be now.
         if (!(time >= 0)) [[unlikely]]
             detail::refuse_wait(where, now_, " for a delay of ", time, "at least 0");
         return Delay(*this, now_ + time);
     }
     // Happens at that time, under the same condition.
-    Delay until(VirtualTime time, std::source_location where = std::source_location::current()) {
+    Delay until(VirtualTime time, SourceLocation where = SourceLocation::current()) {
         if (!(time >= now_)) [[unlikely]]
             detail::refuse_wait(where, now_, " until time ", time, "no time in the past");
         return Delay(*this, time);
