@@ -27,8 +27,9 @@ namespace nw {
 // Zeroes are an empty table. All of it is lock-free, and so may lie in memory that processes share.
 class SeatTable {
   public:
-    // A CPU and its node, which are one word, so that nobody sees one without the other.
-    struct Where {
+    // A CPU and its node: one word, so that no thread reads one without the other. clang reads an aligned word without a call
+    // of libatomic.
+    struct alignas(std::uint64_t) Where {
         int cpu_and_1;  // 0: where it began, or no order yet
         NodeId node;
     };
