@@ -441,10 +441,10 @@ TEST_CASE("a failure names the process, its last co_await, and the type of the e
     const std::string at_once = failure([](Scene& s) { s.env.start(faulty(s, false)); });
     CHECK(says(at_once, function("faulty", "(nw::test::Scene&, bool)") +
                             ": std::out_of_range: no such bed"));
-    CHECK(says(failure([](Scene& s) { s.env.start(crashing(s)); }),
-               function("crashing", "(nw::test::Scene&)") +
-                   ", after co_await of AnyOf<nw::Signal&, nw::Delay> at "
-                   "test_process.cpp:"));
+    const std::string crash = failure([](Scene& s) { s.env.start(crashing(s)); });
+    CHECK(says(crash, function("crashing", "(nw::test::Scene&)") +
+                          ", after co_await of AnyOf<nw::Signal"));
+    CHECK(says(crash, ", nw::Delay> at test_process.cpp:"));
     // The failure of an LP's own function is no process's.
     CHECK(!says(failure([](Scene& s) {
                     s.env.start(sleeper(s, 0, ""));
