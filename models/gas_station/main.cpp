@@ -36,7 +36,10 @@ struct Station final : nw::ProcessLp {
         co_await tank.get(wanted);
         co_await env.delay(wanted / speed);
         time.record(env.now(), env.now() - came);
-        if (env.random().chance(p->again)) env.send(env.random().lp(), drive, new_car());
+        if (env.random().chance(p->again)) {
+            const Car next = new_car();  // C++ does not order two draws in one call
+            env.send(env.random().lp(), drive, next);
+        }
     }
     Car new_car() { return {env.random().uniform(5, 25)}; }
     nw::Process control() {
