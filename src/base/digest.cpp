@@ -27,8 +27,7 @@ constexpr std::size_t inline_bytes = 96;
 
 }  // namespace
 
-// A short payload is hashed with the header in one go; a long one is hashed on its own and stands in the chain by
-// its hash.
+// One hash covers the header and a short payload. A long payload is hashed first, and its hash takes its place.
 void Digest::append_with_payload(VirtualTime time, EventType type, const std::byte* payload,
                                  std::size_t payload_bytes) noexcept {
     const std::uint64_t shape = (std::uint64_t{payload_bytes} << 16) | type;

@@ -74,7 +74,8 @@ inline constexpr std::size_t smallest_page = 4096;
         touch_pages(payload);
 }
 
-// What LookAhead asks of LPs. place_of(number of an LP); prefetch_past(lp, entry) is called for events that come soon.
+// The functions by which LookAhead finds and fetches LPs. place_of(number of an LP) returns the LP's place.
+// prefetch_past(lp, entry) fetches what the engine keeps of the LP's past, for an event that comes soon.
 template <class PlaceOf, class PrefetchPast>
 struct LpsAhead {
     const LpKinds& kinds;
@@ -99,7 +100,7 @@ struct LpsAhead {
 template <class PlaceOf, class PrefetchPast>
 LpsAhead(const LpKinds&, PlaceOf, PrefetchPast) -> LpsAhead<PlaceOf, PrefetchPast>;
 
-// Each bare event gets a record, for whoever saves events or sends them away.
+// Makes a record for each bare event. Checkpoints save records only.
 template <class GroupOf>
 void put_on_record(PendingSet& pending, GroupOf&& group_of) {
     std::vector<PendingEntry> bare;

@@ -16,6 +16,8 @@
 namespace nw {
 
 static_assert(sizeof(detail::SentEvent) == sizeof(PendingEntry));
+static_assert(PendingEntry{0, 0, 0, 0, 0, detail::SentEvent::body_of(7)}.is_bare() &&
+              PendingEntry{0, 0, 0, 0, 0, detail::SentEvent::body_of(7)}.type() == 7);
 
 // Bare events that the running handler has scheduled, and a record for the bare event that is executed.
 class BareEvents {
@@ -60,7 +62,7 @@ class BareEvents {
         return dropped;
     }
 
-    // The record of an event at the front of the pending set. That of a bare event holds until the next call.
+    // The record of an event at the front of the pending set. The record of a bare event is valid until the next call.
     EventRecord& record_of(const PendingEntry& entry) noexcept {
         if (!entry.is_bare()) return *entry.event();
         static_cast<EventHeader&>(record_) = header_of(entry);

@@ -74,20 +74,15 @@ struct PendingEntry {
     EventKey key() const noexcept { return {time, generation, sender, sequence}; }
     EventBound bound() const noexcept { return {time, generation}; }
 
-    bool is_bare() const noexcept { return (body & bare_bit) != 0; }
+    constexpr bool is_bare() const noexcept { return (body & bare_bit) != 0; }
     // Requires: it is not bare.
     EventRecord* event() const noexcept { return reinterpret_cast<EventRecord*>(body); }
     // Requires, both: it is bare.
-    EventType type() const noexcept { return static_cast<EventType>(body >> 16); }
+    constexpr EventType type() const noexcept { return static_cast<EventType>(body >> 16); }
     std::uint32_t serial() const noexcept { return static_cast<std::uint32_t>(body >> 32); }
-
-    void set_serial(std::uint32_t serial) noexcept { body |= std::uint64_t{serial} << 32; }
 
     static std::uint64_t body_of(const EventRecord* event) noexcept {
         return reinterpret_cast<std::uint64_t>(event);
-    }
-    static constexpr std::uint64_t bare_body(EventType type, std::uint32_t serial) noexcept {
-        return bare_bit | std::uint64_t{type} << 16 | std::uint64_t{serial} << 32;
     }
 
   private:

@@ -45,7 +45,7 @@ struct EventRecord : EventHeader {
         return {time, generation, sender, sequence, target, PendingEntry::body_of(this)};
     }
 
-    // Its header is there; nothing has happened to it yet.
+    // Sets all fields but the header, as for an event that was just scheduled.
     void begin() noexcept {
         next_sent = nullptr;
         status = EventStatus::pending;
@@ -58,7 +58,7 @@ struct EventRecord : EventHeader {
     }
 };
 
-// Of a bare event.
+// The header of a bare event.
 inline EventHeader header_of(const PendingEntry& bare) noexcept {
     return {.time = bare.time,
             .generation = bare.generation,
@@ -68,11 +68,6 @@ inline EventHeader header_of(const PendingEntry& bare) noexcept {
             .target = bare.target,
             .type = bare.type(),
             .payload_bytes = 0};
-}
-inline PendingEntry bare_entry(const EventHeader& header) noexcept {
-    return {header.time,   header.generation,
-            header.sender, header.sequence,
-            header.target, PendingEntry::bare_body(header.type, header.serial)};
 }
 
 static_assert(sizeof(EventRecord) == 48, "header and 16 bytes of payload fill one cache line");

@@ -1,8 +1,8 @@
-// What the next eight events of the sorted run need: the places of their LPs, and their LPs' next blocks of random numbers, made
-// together. What the sixteen events after these need is on its way into the cache.
+// Prepares the next eight events of the sorted run together: the places of their LPs, and their LPs' next blocks of random
+// numbers. For the sixteen events after these it fetches LPs, records and objects into the cache.
 //
-// All of it is a guess: a late event may come in between, and an LP may have drawn since. The user of a guess compares the
-// LP's number, and the count of its blocks.
+// Each result is a guess: a late event may come first, and an LP may draw before its turn comes. give_block() compares
+// the LP's number and the count of its blocks before it uses a block.
 //
 // Thread: the worker's. Requires: LPs stay where they are, or forget() is called.
 #pragma once

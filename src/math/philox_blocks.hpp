@@ -23,7 +23,7 @@ struct PhiloxBlocks {
 
 enum class PhiloxVectors : std::uint8_t { none, sse2, avx2 };
 
-// What this processor has, the fastest last.
+// The vectors of this processor, the fastest last.
 std::vector<PhiloxVectors> philox_vectors();
 
 // make(blocks, seed) fills in `first` and `second`.

@@ -387,7 +387,7 @@ bool Worker::execute_batch() {
         execute(group, lp, on_record(group, event));
 }
 
-// An event that stands in a history has a record of its own.
+// The record of an event that a history keeps. A bare event gets one in its group's memory.
 [[gnu::always_inline]] inline EventRecord& Worker::on_record(Group& group, EventRecord& event) {
     if (!bare_->is_record(event)) return event;
     EventRecord& kept = new_record(group, event);
@@ -411,7 +411,7 @@ bool Worker::execute_batch() {
     begin_execution(lp, event, entry);
     core_.running = {&group, &lp, &event, &entry, event.key()};
     call_handler(lp, event, entry);
-    // A failed event has a record of its own now.
+    // keep_running() has given a failed bare event a new record: `event` is not used here.
     if (core_.plan.kinds.has_commit() && !core_.running.event->failed) call_on_commit();
     if (core_.running.event->failed) [[unlikely]]
         return;
