@@ -47,7 +47,9 @@ pictures python3-pil          python PIL                          counts their c
 hosts    iproute2             command ip                          gives hosts on this machine addresses
 slurm    slurm-wlm            command srun                        schedules jobs over hosts
 slurm    munge                command munge                       lets its daemons trust each other
-newcomer debootstrap          command debootstrap                 makes a bare Debian
+nightly  clang                command clang++                     another compiler, and libFuzzer
+nightly  libclang-rt-dev      sanitizer clang++               the sanitizers of clang
+nightly  debootstrap          command debootstrap                 makes a bare Debian
 '
 
 # header_exists HEADER[|HEADER]: one of them can be included.
@@ -78,6 +80,8 @@ missing_packages() {
             command) command -v "$probe" >/dev/null || echo "$package" ;;
             header) header_exists "$probe" || echo "$package" ;;
             mpi) echo "#include <$probe>" | mpicxx -E -x c++ - >/dev/null 2>&1 || echo "$package" ;;
+            sanitizer)
+                echo "int main() {}" | "$probe" -fsanitize=address -x c++ -o /dev/null - 2>/dev/null || echo "$package" ;;
             python) python_with "$probe" >/dev/null || echo "$package" ;;
         esac
     done <<<"$packages"

@@ -38,7 +38,9 @@ UNTIL = 2
 SETTLING_SHARE = 0.5
 PERIOD_SECONDS = 0.5
 PROXIMITIES = (0, 0.5, 1)
-QUICK = {"lps": 1024, "until": 4, "counts": [2], "proximities": [0]}
+# 8 MiB of state for each worker: with states that fit into the caches, only snapshots would go to memory, and how many
+# snapshots there are depends on how fast the host is.
+QUICK = {"lps": 2048, "until": 3, "counts": [2], "proximities": [0]}
 
 LOCAL, WORKERS, ALL, EVEN, BWAP = ("first touch (local)", "uniform workers", "uniform all", "without canonical tuner",
                                    "BWAP")

@@ -70,8 +70,11 @@ std::uint64_t kilobyte_field(const char* file, const char* name) noexcept {
     return bytes;
 }
 
-// Where /proc/meminfo is missing, as in some containers: without the page cache, so less than there is.
-std::uint64_t free_by_sysinfo() noexcept {
+// The memory of the machine that a process can still get. Some containers have no /proc/meminfo: sysinfo(2) does not
+// count the page cache, so the result is too small there.
+std::uint64_t available_bytes() noexcept {
+    const std::uint64_t available = kilobyte_field("/proc/meminfo", "MemAvailable");
+    if (available != 0) return available;
     struct ::sysinfo info {};
     if (::sysinfo(&info) != 0) return 0;
     return (std::uint64_t{info.freeram} + info.bufferram) * info.mem_unit;
@@ -234,7 +237,7 @@ class LinuxOs final : public Os {
 
     std::uint64_t free_bytes(NodeId node) noexcept override {
         const std::uint64_t free = node_field(node, "MemFree") + node_field(node, "Inactive(file)");
-        return free != 0 ? free : kilobyte_field("/proc/meminfo", "MemAvailable");
+        return free != 0 ? free : available_bytes();
     }
 
     bool kernel_balances_nodes() noexcept override {
@@ -334,8 +337,7 @@ class LinuxOs final : public Os {
 
     MemoryFigures memory() noexcept override {
         MemoryFigures figures;
-        figures.available = kilobyte_field("/proc/meminfo", "MemAvailable");
-        if (figures.available == 0) figures.available = free_by_sysinfo();
+        figures.available = available_bytes();
         figures.resident = kilobyte_field("/proc/self/status", "VmRSS");
         figures.resident_peak = kilobyte_field("/proc/self/status", "VmHWM");
         try {

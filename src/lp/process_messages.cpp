@@ -20,6 +20,15 @@
 #include "numa/handler/heap_scope.hpp"
 
 namespace nw {
+
+namespace {
+
+std::string name_of_file(const SourceLocation& where) {
+    return std::filesystem::path(where.file_name()).filename().string();
+}
+
+}  // namespace
+
 namespace detail {
 
 constinit thread_local ProcessPlace running_place;
@@ -43,8 +52,7 @@ void note_never_awaited() noexcept { post_fault(HeapFault::never_awaited); }
 void refuse_wait(const SourceLocation& where, VirtualTime now, const char* what, double time,
                  const char* legal) {
     throw ModelError(fmt::format("{}:{}: a process at time {} waits{}{}; legal: {}",
-                                 std::filesystem::path(where.file_name()).filename().string(),
-                                 where.line(), now, what, time, legal));
+                                 name_of_file(where), where.line(), now, what, time, legal));
 }
 
 }  // namespace detail
@@ -80,10 +88,9 @@ std::string take_failed_process() {
     std::string_view name = place.process.function_name();
     constexpr std::string_view returned = "nw::Process ";
     if (name.starts_with(returned)) name.remove_prefix(returned.size());
-    if (place.awaited_at.line() == 0) return fmt::format("process {}: ", name);
+    if (place.awaited_line == 0) return fmt::format("process {}: ", name);
     return fmt::format("process {}, after co_await of {} at {}:{}: ", name, *place.awaited,
-                       std::filesystem::path(place.awaited_at.file_name()).filename().string(),
-                       place.awaited_at.line());
+                       name_of_file(place.process), place.awaited_line);
 }
 
 }  // namespace nw

@@ -3,12 +3,14 @@
 temporary files: a run goes well, or ends with one line and the contract's exit code; never with a hang
 or a crash, and nothing that is written already is lost."""
 
+import contextlib
 import json
 import os
 import resource
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 from refusals import Refusals
 
@@ -55,18 +57,52 @@ for environment in [{"HOME": ""}, {"HOME": "/nonexistent"}, {"TMPDIR": "/nonexis
                     {"OMP_NUM_THREADS": "-5"}, {"SLURM_JOB_ID": "x"}]:
     programs.accepted("phold", *SHORT, "--quiet", environment=environment)
 
-# A process is stopped and continued: the time in which it was stopped counts for no time limit.
-slow = subprocess.Popen([programs.bin / "slow_phases", "--slow", "on_event", "--engine", "sequential",
-                         "--handler-timeout", "2", "--quiet"], stderr=subprocess.PIPE, text=True)
-slow.stderr.readline()
-slow.send_signal(signal.SIGSTOP)
-time.sleep(4)
-slow.send_signal(signal.SIGCONT)
-time.sleep(0.5)
-slow.send_signal(signal.SIGTERM)
-words = slow.communicate(timeout=60)[1]
-programs.cases += 1
-programs.expect(slow.returncode == 143 and words == "", f"stopped for 4 s: {slow.returncode} {words!r}")
+# A process is stopped and continued, by a signal and by the freezer of its control group: the time in which it was
+# stopped counts for no time limit.
+@contextlib.contextmanager
+def stopped_by_signal(process):
+    process.send_signal(signal.SIGSTOP)
+    yield
+    process.send_signal(signal.SIGCONT)
+
+
+@contextlib.contextmanager
+def frozen(process):
+    group = FREEZER / f"numawarp-test-{os.getpid()}"
+    group.mkdir()
+    (group / "cgroup.procs").write_text(str(process.pid))
+    (group / "freezer.state").write_text("FROZEN")
+    yield
+    (group / "freezer.state").write_text("THAWED")
+    (FREEZER / "cgroup.procs").write_text(str(process.pid))
+    group.rmdir()
+
+
+FREEZER = Path("/sys/fs/cgroup/freezer")
+for stopped in [stopped_by_signal, *([frozen] if os.access(FREEZER / "cgroup.procs", os.W_OK) else [])]:
+    slow = subprocess.Popen([programs.bin / "slow_phases", "--slow", "on_event", "--engine", "sequential",
+                             "--handler-timeout", "2", "--quiet"], stderr=subprocess.PIPE, text=True)
+    slow.stderr.readline()
+    with stopped(slow):
+        time.sleep(4)
+    time.sleep(0.5)
+    slow.send_signal(signal.SIGTERM)
+    words = slow.communicate(timeout=60)[1]
+    programs.cases += 1
+    programs.expect(slow.returncode == 143 and words == "", f"{stopped.__name__} for 4 s: {slow.returncode} {words!r}")
+
+# A container that hides /proc/meminfo, and one that hides the machine's CPUs and nodes, too.
+HIDDEN = ["mount --bind /dev/null /proc/meminfo",
+          "mount --bind /dev/null /proc/meminfo && mount -t tmpfs none /sys/devices/system"]
+for hide in HIDDEN:
+    hidden = ["unshare", "--map-root-user", "--mount", "sh", "-c", f'{hide} && exec "$@"', "sh"]
+    if subprocess.run([*hidden, "true"], capture_output=True).returncode != 0:
+        print("left out: no name space of mounts can be made here")
+        break
+    done = subprocess.run([*hidden, programs.bin / "phold", *map(str, SHORT), "--quiet", "--stats", stats],
+                          capture_output=True, text=True, cwd=programs.work)
+    programs.cases += 1
+    programs.expect(done.returncode == 0, f"{hide}: exit code {done.returncode} {done.stderr.strip()}")
 
 # A group that allows no further thread. (Root is above such a limit.)
 if os.getuid() == 0:

@@ -53,8 +53,9 @@ struct PendingInterrupt {
 
 // Where a process stands, for messages.
 struct ProcessPlace {
-    SourceLocation process{};     // its function is the coroutine; line 0: there is no process
-    SourceLocation awaited_at{};  // its last co_await; line 0: there was none
+    SourceLocation process{};  // its function is the coroutine; line 0: there is no process
+    // The line of its last co_await, in the coroutine's file; 0: there was none.
+    unsigned awaited_line = 0;
     const std::string_view* awaited = nullptr;  // the type of what it awaited there
 };
 
@@ -151,7 +152,7 @@ class Process {
       private:
         template <class Operand>
         void note_await(SourceLocation where) noexcept {
-            place.awaited_at = where;
+            place.awaited_line = where.line();
             place.awaited = &detail::name_of_awaited<Operand>;
         }
     };

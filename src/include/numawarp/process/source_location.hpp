@@ -6,34 +6,41 @@
 
 namespace nw {
 
-#ifdef __cpp_lib_source_location
-using SourceLocation = std::source_location;
-#else
-// The compiler has the header without its contents: clang before version 16 with libstdc++. The name of a function is here
-// without return type and parameters.
+// std::source_location with one layout for all compilers: clang before version 16 has none with libstdc++, and its programs
+// use libraries that g++ compiled.
 class SourceLocation {
   public:
+    // A place that is unknown.
+    constexpr SourceLocation() noexcept = default;
+
     // As default argument of a function: where that function is called.
+#ifdef __cpp_lib_source_location
+    static constexpr SourceLocation current(
+        std::source_location where = std::source_location::current()) noexcept {
+        return {where.file_name(), where.function_name(), where.line()};
+    }
+#else
     static constexpr SourceLocation current(const char* file = __builtin_FILE(),
                                             const char* function = __builtin_FUNCTION(),
                                             unsigned line = __builtin_LINE()) noexcept {
-        SourceLocation location;
-        location.file_ = file;
-        location.function_ = function;
-        location.line_ = line;
-        return location;
+        return {file, function, line};
     }
+#endif
 
+    // The name of the source file, as the compiler was given it.
     constexpr const char* file_name() const noexcept { return file_; }
+    // The name of the calling function; clang before version 16: without return type and parameters.
     constexpr const char* function_name() const noexcept { return function_; }
-    // 0: none.
+    // The number of the line, from 1; 0: unknown.
     constexpr unsigned line() const noexcept { return line_; }
 
   private:
+    constexpr SourceLocation(const char* file, const char* function, unsigned line) noexcept
+        : file_(file), function_(function), line_(line) {}
+
     const char* file_ = "";
     const char* function_ = "";
     unsigned line_ = 0;
 };
-#endif
 
 }  // namespace nw
