@@ -1,7 +1,6 @@
 #include "models/traffic/road.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace traffic {
@@ -160,7 +159,6 @@ void Road::on_leave(nw::Context& context, std::uint32_t ticket) {
     count_until(now);
     depart(context, *car);
     cars_.erase(car);
-    give_back_memory();
 }
 
 void Road::depart(nw::Context& context, const Car& car) {
@@ -190,17 +188,6 @@ nw::LpId Road::next_road(nw::Context& context, nw::LpId from) const {
 }
 
 // A jam leaves a long list behind when it dissolves: a vector keeps its memory unless told.
-void Road::give_back_memory() {
-    if (cars_.capacity() > 64 && cars_.size() < cars_.capacity() / 4) {
-        // A size that the vector had on its way up: the engine keeps what is freed for the next block
-        // of that size.
-        std::vector<Car> smaller;
-        smaller.reserve(2 * std::bit_ceil(cars_.size()));
-        smaller.assign(cars_.begin(), cars_.end());
-        cars_.swap(smaller);
-    }
-}
-
 // Books the time that cars spent here, and the cars that are over the boundary by now.
 void Road::count_until(nw::VirtualTime now) {
     totals_.car_seconds += static_cast<double>(cars_.size()) * (now - counted_at_);

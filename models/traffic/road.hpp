@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include <numawarp/model.hpp>
@@ -58,7 +59,6 @@ class Road final : public nw::LogicalProcess {
     void maybe_accident(nw::Context& context);
     void depart(nw::Context& context, const Car& car);
     nw::LpId next_road(nw::Context& context, nw::LpId from) const;
-    void give_back_memory();
 
     void count_until(nw::VirtualTime now);
     void write_row(nw::Context& context);
@@ -67,7 +67,7 @@ class Road final : public nw::LogicalProcess {
     const RoadObject* road_;
     double capacity_;  // cars that can stand here, both carriageways
 
-    std::vector<Car> cars_;
+    std::deque<Car> cars_;  // most leave in the order in which they came
     std::vector<nw::VirtualTime>
         handovers_;  // when cars on the boundary will be over it, ascending
     std::uint32_t next_ticket_ = 0;

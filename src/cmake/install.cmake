@@ -3,7 +3,7 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/numawarp")
 
-install(DIRECTORY src/include/numawarp DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(DIRECTORY src/include/numawarp "${NUMAWARP_HEADERS_FOLDER}/numawarp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(DIRECTORY src/ross/include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/numawarp-ross")
 install(TARGETS
         numawarp numawarp_main numawarp_mpi numawarp_core numawarp_numa numawarp_base

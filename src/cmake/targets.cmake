@@ -14,6 +14,7 @@ function(numawarp_add_floor name)
     add_library(${target} STATIC ${sources})
     target_include_directories(${target}
         PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src/include>
+               $<BUILD_INTERFACE:${NUMAWARP_HEADERS_FOLDER}>
                $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     target_link_libraries(${target} PUBLIC numawarp_flags ${ARG_LINK})
     foreach(library IN ITEMS numawarp_own_flags numawarp_inner ${ARG_HEADER_ONLY})

@@ -68,7 +68,8 @@ template <class Body>
 }
 
 // After run_armed(). Returns whether all went well; if not, `failure` says in words what happened.
-inline bool describe_end(const FaultGuard& guard, HandlerEnd end, std::string& failure) {
+[[gnu::always_inline]] inline bool describe_end(const FaultGuard& guard, HandlerEnd end,
+                                                std::string& failure) {
     guard.restore_float_environment();
     const HeapFault fault = take_heap_fault();
     if (end == HandlerEnd::returned && fault == HeapFault::none) [[likely]]

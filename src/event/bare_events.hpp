@@ -42,12 +42,9 @@ class BareEvents {
     void release(std::uint32_t& serial, PendingSet& pending, IsHere&& is_here,
                  SendAway&& send_away) {
         for (const detail::SentEvent* sent = sent_.data(); sent != buffer_.next; ++sent) {
-            const PendingEntry entry{std::bit_cast<VirtualTime>(sent->time),
-                                     static_cast<std::uint32_t>(sent->generation_and_sender),
-                                     static_cast<std::uint32_t>(sent->generation_and_sender >> 32),
-                                     static_cast<std::uint32_t>(sent->sequence_and_target),
-                                     static_cast<std::uint32_t>(sent->sequence_and_target >> 32),
-                                     sent->body | std::uint64_t{serial++} << 32};
+            detail::SentEvent numbered = *sent;
+            numbered.body |= std::uint64_t{serial++} << 32;
+            const auto entry = std::bit_cast<PendingEntry>(numbered);
             if (is_here(entry.target)) [[likely]]
                 pending.push(entry);
             else

@@ -16,6 +16,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/prefetch.hpp"
 #include "event/event_key.hpp"
 
 namespace nw {
@@ -42,6 +43,7 @@ class EntryPool {
     static void for_each(const PendingEntry* tail, Visit visit) {
         while (tail != nullptr) {
             const Chunk* chunk = chunk_of(tail);
+            prefetch_chunk(chunk->previous);
             for (const PendingEntry* entry = chunk->entries; entry != tail; ++entry) visit(*entry);
             tail = end_of(chunk->previous);
         }
@@ -69,6 +71,13 @@ class EntryPool {
         alignas(sizeof(PendingEntry)) PendingEntry entries[capacity];
     };
     static_assert(sizeof(Chunk) == chunk_bytes);
+
+    // All lines of the chunk that comes next, while the chunk before it is read.
+    static void prefetch_chunk(const Chunk* chunk) noexcept {
+        if (chunk == nullptr) return;
+        for (std::size_t at = 0; at < chunk_bytes; at += 64)
+            prefetch(reinterpret_cast<const std::byte*>(chunk) + at);
+    }
 
     struct Free {
         void operator()(std::byte* memory) const noexcept;

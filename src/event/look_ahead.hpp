@@ -45,7 +45,7 @@ class LookAhead {
     }
 
     // Requires: not none.
-    const Place& place(Guess guess) const noexcept { return eights_[first_].place[guess]; }
+    const Place& place(Guess guess) const noexcept { return now_->place[guess]; }
     // Gives `random` the LP's next block if the guess is about this LP and this count of blocks.
     void give_block(Guess guess, std::uint32_t lp, std::uint64_t counter,
                     Random& random) const noexcept {
@@ -88,6 +88,7 @@ class LookAhead {
         next_ = 0;
         first_ = (first_ + 1) % eights_.size();
         Eight& now = eights_[first_];
+        now_ = &now;
         Eight& near = eights_[(first_ + 1) % eights_.size()];
         Eight& far = eights_[(first_ + 2) % eights_.size()];
         for (std::size_t i = 0; i < known_; ++i) {
@@ -107,7 +108,8 @@ class LookAhead {
 
     PhiloxBlocks blocks_{};
     std::array<Eight, 3> eights_{};
-    std::size_t first_ = 0;  // of eights_: the entries that are executed now
+    std::size_t first_ = 0;              // of eights_: the entries that are executed now
+    const Eight* now_ = eights_.data();  // the same
     std::size_t next_ = 0;
     std::size_t known_ = 0;
     const MakePhiloxBlocks make_blocks_;

@@ -26,12 +26,12 @@ class MailBuffer {
     std::size_t capacity() const noexcept { return capacity_; }
     bool empty() const noexcept { return used_ == 0; }
 
-    // Appends one wire event, its payload from elsewhere: nothing is appended where that is a bad pointer of the model's.
+    // Appends one wire event and its payload (null: there is none). A payload that is a bad pointer of the model's leaves the
+    // buffer as it was.
     void append(const WireEvent& header, const std::byte* payload) {
         std::byte* at = room_for(header.bytes());
         std::memcpy(at, &header, sizeof header);
-        if (header.payload_bytes > 0)
-            std::memcpy(at + sizeof header, payload, header.payload_bytes);
+        if (payload != nullptr) std::memcpy(at + sizeof header, payload, header.payload_bytes);
         used_ += header.bytes();
     }
 

@@ -59,14 +59,15 @@ class PendingSet {
         return top_slow();
     }
 
-    // Removes the smallest entry. Requires: !empty().
-    void pop() {
-        if (run_is_first()) [[likely]]
+    // Removes the smallest entry. Requires: `top` is what top() has returned, and not null.
+    void pop(const PendingEntry* top) {
+        if (top == run_next_) [[likely]]
             ++run_next_;
         else
             pop_slow();
         --size_;
     }
+    void pop() { pop(top()); }
 
     std::size_t size() const noexcept { return size_; }
     bool empty() const noexcept { return size_ == 0; }

@@ -1,6 +1,7 @@
 #include "inorder/in_order_executor.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/check.hpp"
@@ -48,10 +49,8 @@ InOrderExecutor::InOrderExecutor(InOrderWorld& world, std::uint32_t self)
       to_ranks_(world.plan.ranks),
       ahead_(world.plan.config.seed),
       bare_(world.plan.until, world.plan.rules.lookahead),
-      is_plain_(world.plan.config.checked == nullptr && !intervals_.times().on() &&
-                !world.plan.kinds.counts_events() && !world.plan.kinds.has_commit() &&
-                !world.plan.kinds.has_end_condition()),
-      until_timed_(world.plan.kinds.counts_events() ? events_between_timed : 0) {
+      run_batch_(choose_loop()),
+      is_alone_(world.plan.is_alone()) {
     figures_.events.resize(world.plan.kinds.slots().size());
 }
 
@@ -126,36 +125,53 @@ void InOrderExecutor::apply_memory_pressure(MemoryBudget::Clock::time_point now)
     }
 }
 
-std::uint64_t InOrderExecutor::run(VirtualTime horizon, std::uint64_t events_max) {
-    call_.hook = "";
-    events_max_ = events_max;  // in memory: a jump back to the next line may change a register
-    if (sigsetjmp(guard_.env(), 0) != 0) {
-        handler_failed(leave_crashed_handler(guard_));
+InOrderExecutor::RunBatch InOrderExecutor::choose_loop() const noexcept {
+    static constexpr auto loops = []<std::size_t... number>(std::index_sequence<number...>) {
+        return std::array{&InOrderExecutor::run_batch<Extras::of(number)>...};
     }
+    (std::make_index_sequence<Extras::combinations>());
+    const LpKinds& kinds = world_.plan.kinds;
+    const Extras extras{.counts = kinds.counts_events(),
+                        .commits = kinds.has_commit(),
+                        .ends = kinds.has_end_condition(),
+                        .looks = world_.plan.config.checked != nullptr || intervals_.times().on()};
+    return loops[extras.number()];
+}
+
+// Not in run_batch(): so LookAhead has one type of it for all event loops.
+inline auto InOrderExecutor::lps_ahead() const noexcept {
     const auto place_of = [this](std::uint32_t id) -> LookAhead::Place {
         const Partition::Position position = world_.plan.partition.position(id);
         Group& group = *world_.groups[position.group];
         return {&group, &group.lps[position.index]};
     };
-    const LpsAhead lps{world_.plan.kinds, place_of, [](const LpRecord&, const PendingEntry&) {}};
+    return LpsAhead{world_.plan.kinds, place_of, [](const LpRecord&, const PendingEntry&) {}};
+}
+
+template <InOrderExecutor::Extras extras>
+std::uint64_t InOrderExecutor::run_batch(VirtualTime horizon, std::uint64_t events_max) {
+    call_.hook = "";
+    events_max_ = events_max;  // in memory: a jump back to the next line may change a register
+    if (sigsetjmp(guard_.env(), 0) != 0) {
+        handler_failed(leave_crashed_handler(guard_));
+    }
+    const auto lps = lps_ahead();
     if (is_asked()) [[unlikely]]
         answer(upcoming_event(pending_, counters_));
-    begin_batch(world_.plan.kinds.has_end_condition());
+    begin_batch(extras.ends);
     std::uint64_t executed = 0;
     while (executed < events_max_ && !leaves_batch([this] { return all_ended(); })) {
         const PendingEntry* top = pending_.top();
         if (top == nullptr || top->time >= horizon) break;
         const LookAhead::Guess guess = ahead_.find(pending_, top, lps);
         const LookAhead::Place place =
-            guess != LookAhead::none ? ahead_.place(guess) : place_of(top->target);
+            guess != LookAhead::none ? ahead_.place(guess) : lps.place_of(top->target);
         EventRecord& event = bare_.record_of(*top);
-        pending_.pop();
-        if (is_plain_)
-            execute_plain(*place.group, *place.lp, event, guess);
-        else if (--until_timed_ == 0) [[unlikely]]
-            execute_timed(*place.group, *place.lp, event, guess);
+        pending_.pop(top);
+        if (extras.counts && --until_timed_ == 0) [[unlikely]]
+            execute_timed<extras>(place, event, guess);
         else
-            execute(*place.group, *place.lp, event, guess);
+            execute<extras>(place, event, guess);
         ++executed;
     }
     counters_[Counter::executed_events] += executed;
@@ -164,79 +180,63 @@ std::uint64_t InOrderExecutor::run(VirtualTime horizon, std::uint64_t events_max
     return executed;
 }
 
-[[gnu::noinline]] void InOrderExecutor::execute_timed(Group& group, LpRecord& lp,
+template <InOrderExecutor::Extras extras>
+[[gnu::noinline]] void InOrderExecutor::execute_timed(const LookAhead::Place& place,
                                                       EventRecord& event, LookAhead::Guess guess) {
-    until_timed_ = figures_.events.empty() ? 0 : events_between_timed;
-    if (figures_.events.empty()) return execute(group, lp, event, guess);
-    EventFigures& figures = figures_.events[world_.plan.kinds.slot(lp.kind, event.type)];
+    until_timed_ = events_between_timed;
+    EventFigures& figures = figures_.events[world_.plan.kinds.slot(place.lp->kind, event.type)];
     const auto start = std::chrono::steady_clock::now();
-    execute(group, lp, event, guess);
+    execute<extras>(place, event, guess);
     figures.count_time(std::chrono::steady_clock::now() - start);
 }
 
-[[gnu::always_inline]] inline void InOrderExecutor::execute_plain(Group& group, LpRecord& lp,
-                                                                  EventRecord& event,
-                                                                  LookAhead::Guess guess) {
+template <InOrderExecutor::Extras extras>
+[[gnu::always_inline]] inline void InOrderExecutor::execute(const LookAhead::Place& place,
+                                                            EventRecord& event,
+                                                            LookAhead::Guess guess) {
+    Group& group = *place.group;
+    LpRecord& lp = *place.lp;
+    const LpKinds& kinds = world_.plan.kinds;
+    [[maybe_unused]] CheckedRun* const checked = world_.plan.config.checked;
     call_.lp = &lp;
     call_.event = &event;
     call_.key = event.key();
     Context context =
         make_context(event.time, lp.id, lp.random_counter, bare_.buffer_for(lp.sequence));
     ahead_.give_block(guess, lp.id, lp.random_counter, context.random());
-    if (!call_handler_of(lp, guard_, failure_,
-                         [&] { lp.process->on_event(context, event.view()); })) [[unlikely]]
+    if constexpr (extras.looks)
+        if (checked != nullptr) checked->before_call(call_, kinds);
+    const bool ends_interval = extras.looks && intervals_.times().on() &&
+                               intervals_.is_due(group.intervals_seen_of(lp), event.time);
+    if (!call_handler_of(lp, guard_, failure_, [&] {
+            if (ends_interval) look_at_intervals(group, lp, event.time);
+            run_on_event(lp, event, context, extras.ends);
+        })) [[unlikely]]
         handler_failed(failure_);
+    if (ends_interval) intervals_.add(intervals_.last_look());
     lp.random_counter = context.random().counter();
     bare_.release(
         lp.serial, pending_,
         [this](std::uint32_t target) {
-            return world_.plan.is_alone() || owns(world_.plan.partition.position(target).group);
+            return is_alone_ || owns(world_.plan.partition.position(target).group);
         },
         [this](const EventHeader& header) { send_away(header, nullptr); });
     if (sent_ != nullptr) release_sends();
     lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
+    if constexpr (extras.looks)
+        if (checked != nullptr) {
+            checked->after_call(call_, group, kinds);
+            checked->note_committed(event);
+        }
     last_time_ = event.time;
-    if (!bare_.is_record(event)) group.heap.free(&event, event.bytes());
-}
-
-void InOrderExecutor::execute(Group& group, LpRecord& lp, EventRecord& event,
-                              LookAhead::Guess guess) {
-    call_.lp = &lp;
-    call_.event = &event;
-    call_.key = event.key();
-    Context context = make_context(event.time, lp.id, lp.random_counter);
-    ahead_.give_block(guess, lp.id, lp.random_counter, context.random());
-    const LpKinds& kinds = world_.plan.kinds;
-    CheckedRun* const checked = world_.plan.config.checked;
-    if (checked != nullptr) [[unlikely]]
-        checked->before_call(call_, kinds);
-    const bool ends_interval =
-        intervals_.times().on() && intervals_.is_due(group.intervals_seen_of(lp), event.time);
-    const bool well = call_handler_of(lp, guard_, failure_, [&] {
-        if (ends_interval) [[unlikely]]
-            look_at_intervals(group, lp, event.time);
-        run_on_event(lp, event, context, kinds.has_end_condition());
-    });
-    if (!well) [[unlikely]]
-        handler_failed(failure_);
-    if (ends_interval) [[unlikely]]
-        intervals_.add(intervals_.last_look());
-    lp.random_counter = context.random().counter();
-    release_sends();
-    lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
-    if (checked != nullptr) [[unlikely]] {
-        checked->after_call(call_, group, world_.plan.kinds);
-        checked->note_committed(event);
-    }
-    last_time_ = event.time;
-    if (!figures_.events.empty()) ++figures_.events[kinds.slot(lp.kind, event.type)].committed;
-    if (kinds.has_commit()) {
+    if constexpr (extras.counts) ++figures_.events[kinds.slot(lp.kind, event.type)].committed;
+    if constexpr (extras.commits) {
         call_.hook = "on_commit()";
         if (!call_guarded(guard_, nullptr, failure_, [&] { lp.process->on_commit(event.view()); }))
             handler_failed(failure_);
         call_.hook = "";
     }
-    if (event.lets_end) {
+    if (extras.ends && event.lets_end) {
         lp.ended = true;
         --lps_not_ended_;
     }
@@ -275,7 +275,9 @@ void InOrderExecutor::release_sends() {
     sent_ = nullptr;
 }
 
-void InOrderExecutor::send_away(const EventHeader& header, const std::byte* payload) {
+// Apart, so that the event loops stay small.
+[[gnu::noinline]] void InOrderExecutor::send_away(const EventHeader& header,
+                                                  const std::byte* payload) {
     sent_from_ = std::min(sent_from_, header.time);
     outbox_.append(WireEvent{header, window_, WireKind::event, {}}, payload);
 }

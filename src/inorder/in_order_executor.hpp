@@ -81,7 +81,9 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     // Executes events before `horizon`, at most `events_max`, until none is left, or (with an end condition) all of this
     // executor's LPs have ended, or the watch ends the batch. Returns how many.
     // Throws ModelError when a handler fails.
-    std::uint64_t run(VirtualTime horizon, std::uint64_t events_max);
+    std::uint64_t run(VirtualTime horizon, std::uint64_t events_max) {
+        return (this->*run_batch_)(horizon, events_max);
+    }
 
     VirtualTime next_time() { return pending_.min_time(); }  // infinity: none
     bool all_ended() const noexcept {
@@ -125,12 +127,36 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     std::uint64_t validate() const;
 
   private:
+    // What a run needs around each handler besides the guard. One event loop is compiled for each combination.
+    struct Extras {
+        bool counts;   // committed events by kind and type
+        bool commits;  // on_commit()
+        bool ends;     // can_end()
+        bool looks;    // --check-model, or measures by intervals
+
+        static constexpr std::size_t combinations = 16;
+        static constexpr Extras of(std::size_t number) noexcept {
+            return {(number & 1) != 0, (number & 2) != 0, (number & 4) != 0, (number & 8) != 0};
+        }
+        constexpr std::size_t number() const noexcept {
+            return std::size_t{counts} | std::size_t{commits} << 1 | std::size_t{ends} << 2 |
+                   std::size_t{looks} << 3;
+        }
+    };
+    using RunBatch = std::uint64_t (InOrderExecutor::*)(VirtualTime horizon,
+                                                        std::uint64_t events_max);
+    RunBatch choose_loop() const noexcept;
+    auto lps_ahead() const noexcept;
+    template <Extras extras>
+    std::uint64_t run_batch(VirtualTime horizon, std::uint64_t events_max);
+    template <Extras extras>
+    void execute(const LookAhead::Place& place, EventRecord& event, LookAhead::Guess guess);
+    template <Extras extras>
+    void execute_timed(const LookAhead::Place& place, EventRecord& event, LookAhead::Guess guess);
+    void look_at_intervals(Group& group, const LpRecord& lp, VirtualTime now);
+
     void read_group_of(SavedGroups& saved, Group& group);
     void run_on_start(Group& group, LpRecord& lp);
-    void execute(Group& group, LpRecord& lp, EventRecord& event, LookAhead::Guess guess);
-    void execute_plain(Group& group, LpRecord& lp, EventRecord& event, LookAhead::Guess guess);
-    void look_at_intervals(Group& group, const LpRecord& lp, VirtualTime now);
-    void execute_timed(Group& group, LpRecord& lp, EventRecord& event, LookAhead::Guess guess);
     void schedule(Context& context, LpId target, detail::ScheduledTime when, EventType type,
                   std::span<const std::byte> payload) override;
     void output(Context& context, std::size_t table, std::span<const OutputValue> row) override;
@@ -167,10 +193,9 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     LookAhead ahead_;
     BareEvents bare_;
     std::uint64_t events_max_ = 0;  // of the call of run() under way
-    // There is nothing to do around a handler but to guard it: no --check-model, measures by intervals, counts by kind,
-    // on_commit() or can_end().
-    const bool is_plain_;
-    std::uint32_t until_timed_;  // events until one is timed; 0: none is
+    const RunBatch run_batch_;
+    const bool is_alone_;  // it executes all LPs of the run
+    std::uint32_t until_timed_ = events_between_timed;
     std::uint32_t window_ = first_window;
     VirtualTime sent_from_ = time_infinity;  // min of what was sent in this window
     RunningCall call_;

@@ -45,7 +45,7 @@ class Partition {
         std::uint32_t group;
         std::uint32_t index;  // within the group
     };
-    Position position(std::uint32_t lp) const noexcept {
+    [[gnu::always_inline]] Position position(std::uint32_t lp) const noexcept {
         const std::uint32_t slot = slots_.slot_of(lp);
         if (lps_per_group_ == 1) return {slot, 0};
         __extension__ using Wide = unsigned __int128;

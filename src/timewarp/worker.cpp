@@ -338,7 +338,7 @@ bool Worker::execute_batch() {
         const LookAhead::Place place =
             guess != LookAhead::none ? ahead_->place(guess) : place_of(top->target);
         const PendingEntry entry = *top;
-        pending_.pop();
+        pending_.pop(top);
         guess_ = guess;
         execute_next(*place.group, *place.lp, entry);
     }

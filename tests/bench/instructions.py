@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Instructions of a committed event of PHOLD, of the sequential engine and of the loop without an engine: what
-cachegrind counts in a longer run beyond a shorter one. The machine does not matter, compiler and libraries do.
-And what events as structs cost beside events as bytes, with one type and with four.
+"""Instructions of a committed event: what cachegrind counts in a longer run beyond a shorter one. Of PHOLD without an
+engine (limit_bench), and of PHOLD, PCS and traffic on the sequential engine and with one worker. The machine does not
+matter, compiler and libraries do. And what events as structs cost beside events as bytes, with one type and with four.
 
 usage: tests/bench/instructions.py FOLDER-OF-PROGRAMS"""
 
@@ -14,18 +14,27 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "jobs"))
 from paper_state_saving.cachegrind import read_summary  # noqa: E402
 
-PHOLD = ("phold --lps 1024 --events-per-lp 16 --remote 0.1 --state 16 --engine sequential --watchdog off --quiet "
-         "--until {} --stats stats.json")
 LIMIT = "limit_bench 1024 16 0.1 {}"
-LENGTHS = {PHOLD: (4, 36), LIMIT: (64_000, 588_000)}
-TYPED = "typed_bench --events {} --engine sequential --watchdog off --quiet --until {{}} --stats stats.json"
+TYPED = "typed_bench --events {} --engine sequential"
+ENGINES = ("--engine sequential", "--workers 1")
+# (the command, its two lengths: of limit_bench in events, of models in virtual time)
+MODELS = [("phold --lps 1024 --events-per-lp 16 --remote 0.1 --state 16", (4, 36)),
+          ("pcs", (20, 100)),
+          ("traffic --objects 1024", (300, 900))]
+TYPED_LENGTHS = (2, 14)
+
+
+def model(command):
+    """The command of a run until a time that is still to be given."""
+    return command + " --watchdog off --quiet --until {} --stats stats.json"
 
 
 def instructions(programs, folder, words):
     """Executed by a program of that folder, whose name comes first."""
     program, *options = words
     subprocess.run(["valgrind", "-q", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=counts",
-                    programs / program, *options], check=True, cwd=folder, stdout=subprocess.DEVNULL)
+                    programs / program, *options], check=True, cwd=folder, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.PIPE)
     return read_summary(folder / "counts")["Ir"]
 
 
@@ -43,9 +52,12 @@ def main():
         sys.exit(__doc__)
     with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
         programs, folder = Path(sys.argv[1]).resolve(), Path(folder)
-        for command, lengths in LENGTHS.items():
-            print(f"{command.split()[0]}: {an_event(programs, folder, command, lengths):.0f}")
-        counts = {events: an_event(programs, folder, TYPED.format(events), (2, 14))
+        print(f"{LIMIT.split()[0]}: {an_event(programs, folder, LIMIT, (64_000, 588_000)):.0f}")
+        for command, lengths in MODELS:
+            for engine in ENGINES:
+                count = an_event(programs, folder, model(f"{command} {engine}"), lengths)
+                print(f"{command} {engine}: {count:.0f}")
+        counts = {events: an_event(programs, folder, model(TYPED.format(events)), TYPED_LENGTHS)
                   for events in ("untyped", "one", "four")}
         for events, count in counts.items():
             print(f"typed_bench, {events}: {count:.0f}, {count / counts['untyped'] - 1:+.2%}")

@@ -2,11 +2,10 @@
 """What must not be done with events as structs, and a compiler can see: each of these does not compile, and the
 words of the error say why. The last ones do compile: they show that the others fail for their reason.
 
-usage: event_misuse.py ROOT COMPILER    exit code 1 if one compiles, or fails in other words"""
+usage: event_misuse.py COMPILER FOLDER...    folders with the public headers; exit code 1 if one compiles, or fails in other words"""
 
 import subprocess
 import sys
-from pathlib import Path
 
 START = "void on_start(nw::Context& c) override"
 BOTH = "void on(nw::Context&, const Arrival&) {} void on(nw::Context&, const Leave&) {} "
@@ -54,10 +53,11 @@ struct Lp final : nw::Handles<Lp %s> {
 auto factory = nw::process<Lp>();
 """
 
-root, compiler = Path(sys.argv[1]), sys.argv[2]
+compiler, *folders = sys.argv[1:]
+includes = [f"-I{folder}" for folder in folders]
 failures = 0
 for events, code, words in CASES:
-    done = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", f"-I{root}/src/include", "-xc++", "-"],
+    done = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", *includes, "-xc++", "-"],
                           input=TEXT % (f", {events}" if events else "", code), capture_output=True, text=True)
     holds = done.returncode == 0 if words is None else done.returncode != 0 and words in done.stderr
     failures += not holds

@@ -2,11 +2,10 @@
 """What a process must not do, and a compiler can see: each of these does not compile, and the words of the
 error say why. The last one does compile: it shows that the others fail for their reason.
 
-usage: process_misuse.py ROOT COMPILER    exit code 1 if one compiles, or fails in other words"""
+usage: process_misuse.py COMPILER FOLDER...    folders with the public headers; exit code 1 if one compiles, or fails in other words"""
 
 import subprocess
 import sys
-from pathlib import Path
 
 # What stands in the LP; words of the error.
 CASES = [
@@ -43,10 +42,11 @@ struct Lp final : nw::ProcessLp {
 };
 """
 
-root, compiler = Path(sys.argv[1]), sys.argv[2]
+compiler, *folders = sys.argv[1:]
+includes = [f"-I{folder}" for folder in folders]
 failures = 0
 for code, words in CASES:
-    done = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", f"-I{root}/src/include", "-xc++", "-"],
+    done = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", *includes, "-xc++", "-"],
                           input=TEXT % code, capture_output=True, text=True)
     holds = done.returncode == 0 if words is None else done.returncode != 0 and words in done.stderr
     failures += not holds

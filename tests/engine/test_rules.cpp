@@ -20,7 +20,8 @@ enum class Breach : std::uint8_t {
     payload,
     lookahead,
     columns,
-    table
+    table,
+    random
 };
 
 class BreakingProcess final : public LogicalProcess {
@@ -58,6 +59,9 @@ class BreakingProcess final : public LogicalProcess {
                 break;
             case Breach::table:
                 context.output(1, 1, 2);
+                break;
+            case Breach::random:  // a block before the first one
+                context.random() = Random(1, 2, std::numeric_limits<std::uint64_t>::max());
                 break;
         }
     }
@@ -103,6 +107,7 @@ TEST_CASE("a broken rule is a ModelError with the LP, the event, both times and 
          "below the declared lookahead of 0.5"},
         {Breach::columns, "output() of 3 values to table pairs, which has 2 columns"},
         {Breach::table, "output() to table 1; the model declares 1"},
+        {Breach::random, "random(): moved on by more than 2^32 blocks, or back"},
     };
     for (const EngineKind engine : all_engines) {
         for (const auto& [breach, words] : cases) {

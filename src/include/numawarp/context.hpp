@@ -9,6 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include <numawarp/headers.hpp>
 #include <numawarp/ids.hpp>
 #include <numawarp/payload_bytes.hpp>
 #include <numawarp/random.hpp>
@@ -55,6 +56,9 @@ struct OutputValue {
 class Kinds;
 
 namespace detail {
+// Makes the linker look for the function in the library (numawarp/headers.hpp).
+[[gnu::used]] inline void (*const same_headers)() noexcept = NUMAWARP_SAME_HEADERS;
+
 class EventSink;  // what an engine puts behind a Context
 
 // An event without a payload that the running handler has scheduled, as the engine's PendingEntry has it.
