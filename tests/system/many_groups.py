@@ -37,15 +37,10 @@ def watch(remote):
     return json.loads(stats.read_text()), most, looks
 
 
-# The machine may be busy with other tests: the quickest of three starts is the program's own.
-starts = []
-while len(starts) < 3:
-    alone, mappings, looks = watch(0)
-    starts.append(alone["setup_seconds"])
-    if starts[-1] < 5:
-        break
+alone, mappings, looks = watch(0)
 programs.expect(alone["groups"] == GROUPS, f"{alone['groups']} groups")
-programs.expect(min(starts) < 5, f"start-up in {min(starts):.2f} s")
+# Seconds on a quiet machine; half an hour where the cost of a group grows with the number of groups.
+programs.expect(alone["setup_seconds"] < SECONDS_MAX, f"start-up in {alone['setup_seconds']:.2f} s")
 programs.expect(looks >= 5 and 10_000 < mappings < MAPPINGS_MAX,
                 f"at most {mappings} mappings in {looks} looks")
 mail = alone["memory"]["by_kind"]["bottom_halves"]
