@@ -61,7 +61,8 @@ class PendingSet {
 
     // Removes the smallest entry. Requires: `top` is what top() has returned, and not null.
     void pop(const PendingEntry* top) {
-        if (top == run_next_) [[likely]]
+        // The end of the run may be the address of the heap.
+        if (top == run_next_ && run_next_ != run_end_) [[likely]]
             ++run_next_;
         else
             pop_slow();
