@@ -48,7 +48,7 @@ hosts    iproute2             command ip                          gives hosts on
 slurm    slurm-wlm            command srun                        schedules jobs over hosts
 slurm    munge                command munge                       lets its daemons trust each other
 nightly  clang                command clang++                     another compiler, and libFuzzer
-nightly  libclang-rt-dev      sanitizer clang++               the sanitizers of clang
+nightly  libclang-rt-dev      sanitizer clang++                   the sanitizers of clang
 nightly  debootstrap          command debootstrap                 makes a bare Debian
 '
 

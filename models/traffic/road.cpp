@@ -187,7 +187,6 @@ nw::LpId Road::next_road(nw::Context& context, nw::LpId from) const {
     return roads[drawn < skipped ? drawn : drawn + 1];
 }
 
-// A jam leaves a long list behind when it dissolves: a vector keeps its memory unless told.
 // Books the time that cars spent here, and the cars that are over the boundary by now.
 void Road::count_until(nw::VirtualTime now) {
     totals_.car_seconds += static_cast<double>(cars_.size()) * (now - counted_at_);

@@ -1,7 +1,5 @@
 #include "event/entry_pool.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -31,12 +29,10 @@ PendingEntry* EntryPool::extend(PendingEntry* tail) {
 
 void EntryPool::grow() {
     // Slabs double with the pool until they are as large as a huge page.
-    constexpr std::size_t smallest_slab = std::size_t{1} << 16, huge_page = std::size_t{1} << 21;
-    const std::size_t slab_bytes = std::clamp(std::bit_ceil(bytes_), smallest_slab, huge_page);
+    const std::size_t slab_bytes =
+        std::clamp(std::bit_ceil(bytes_), std::size_t{1} << 16, std::size_t{1} << 21);
     auto* memory = static_cast<std::byte*>(std::aligned_alloc(slab_bytes, slab_bytes));
     if (memory == nullptr) throw std::bad_alloc();
-    // Entries are pushed to hundreds of buckets in turn: with small pages most pushes would miss the TLB.
-    if (slab_bytes == huge_page) ::madvise(memory, slab_bytes, MADV_HUGEPAGE);
     meter_memory<MeterKind::pending>(memory, slab_bytes);
     slabs_.emplace_back(memory);
     bytes_ += slab_bytes;

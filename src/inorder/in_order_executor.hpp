@@ -127,7 +127,7 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     std::uint64_t validate() const;
 
   private:
-    // What a run needs around each handler besides the guard. One event loop is compiled for each combination.
+    // Work around each handler that only some runs need. One event loop is compiled for each combination.
     struct Extras {
         bool counts;   // committed events by kind and type
         bool commits;  // on_commit()
@@ -195,7 +195,8 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     std::uint64_t events_max_ = 0;  // of the call of run() under way
     const RunBatch run_batch_;
     const bool is_alone_;  // it executes all LPs of the run
-    std::uint32_t until_timed_ = events_between_timed;
+    std::uint32_t until_timed_ =
+        events_between_timed;  // events until one is timed, where events are counted
     std::uint32_t window_ = first_window;
     VirtualTime sent_from_ = time_infinity;  // min of what was sent in this window
     RunningCall call_;

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Instructions of a committed event: what cachegrind counts in a longer run beyond a shorter one. Of PHOLD without an
-engine (limit_bench), and of PHOLD, PCS and traffic on the sequential engine and with one worker. The machine does not
-matter, compiler and libraries do. And what events as structs cost beside events as bytes, with one type and with four.
+"""Prints the instructions of a committed event: what cachegrind counts in a longer run beyond a shorter one. The rows
+are PHOLD without an engine (limit_bench); PHOLD, PCS and traffic on the sequential engine and with one worker; and
+events as structs beside events as bytes, with one type and with four. The machine does not matter, compiler and
+libraries do.
 
 usage: tests/bench/instructions.py FOLDER-OF-PROGRAMS"""
 
@@ -32,9 +33,10 @@ def model(command):
 def instructions(programs, folder, words):
     """Executed by a program of that folder, whose name comes first."""
     program, *options = words
-    subprocess.run(["valgrind", "-q", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=counts",
-                    programs / program, *options], check=True, cwd=folder, stdout=subprocess.DEVNULL,
-                   stderr=subprocess.PIPE)
+    done = subprocess.run(["valgrind", "-q", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=counts",
+                           programs / program, *options], cwd=folder, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(done.stderr)
     return read_summary(folder / "counts")["Ir"]
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What must not be done with events as structs, and a compiler can see: each of these does not compile, and the
-words of the error say why. The last ones do compile: they show that the others fail for their reason.
+"""Mistakes with events as structs that a compiler finds: each of them does not compile, and the error gives the
+reason. The last ones do compile: they show that the others fail for their reason.
 
 usage: event_misuse.py COMPILER FOLDER...    folders with the public headers; exit code 1 if one compiles, or fails in other words"""
 

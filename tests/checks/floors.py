@@ -66,7 +66,7 @@ FOREIGN = {
     "numa/place": ["fmt/*", "pthread.h"],
     # The interposer replaces functions of libc, and so may include every header of libc.
     "numa/interpose": ["*.h"],
-    "src/event": ["fmt/*", "sys/mman.h"],
+    "src/event": ["fmt/*"],
     "src/net": ["fmt/*"],
     "src/lp": ["fmt/*", "cxxabi.h"],
     "src/gvt": ["fmt/*"],

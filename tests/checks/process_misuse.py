@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a process must not do, and a compiler can see: each of these does not compile, and the words of the
-error say why. The last one does compile: it shows that the others fail for their reason.
+"""Mistakes with processes that a compiler finds: each of them does not compile, and the error gives the reason. The
+last one does compile: it shows that the others fail for their reason.
 
 usage: process_misuse.py COMPILER FOLDER...    folders with the public headers; exit code 1 if one compiles, or fails in other words"""
 

@@ -32,9 +32,9 @@ said = re.findall(r"process rank (\d+) .*?on\s+signal 9", ended.stderr, re.DOTAL
 ranks.expect(said == ["1"], f"a killed rank: the launcher names rank {said}")
 ranks.expect(not launch.pids(), "a killed rank: no other is left")
 
-# A model breaks a rule: LP 1, which is the second of eight ranks with one LP each. What any rank
-# does with an event is only known to be final everywhere at the end. Here and below without the watchdog, which prints a
-# line for each rank that waits on a busy machine.
+# A model breaks a rule: LP 1, which is the second of eight ranks with one LP each. Only at the
+# end is it known on all ranks that an event is final. Here and below the watchdog is off: it prints a line for each rank
+# that waits on a busy machine.
 for count, rank, engine in [(8, 1, "timewarp"), (2, 0, "timewarp"), (8, 1, "conservative"),
                             (3, 0, "conservative"), (2, 0, "conservative")]:
     for breach, words in [("past", "-1"), ("exception", "the model's own words"), ("null", "")]:

@@ -16,6 +16,7 @@ MiB = 1 << 20
 GROUPS = 100_000
 MAPPINGS_MAX = 33_000  # two for each cell of 8 slots, and some
 SECONDS_MAX = 120
+START_SECONDS_MAX = 30
 
 
 def watch(remote):
@@ -39,8 +40,8 @@ def watch(remote):
 
 alone, mappings, looks = watch(0)
 programs.expect(alone["groups"] == GROUPS, f"{alone['groups']} groups")
-# Seconds on a quiet machine; half an hour where the cost of a group grows with the number of groups.
-programs.expect(alone["setup_seconds"] < SECONDS_MAX, f"start-up in {alone['setup_seconds']:.2f} s")
+# A quiet machine needs some seconds: the bound leaves room for other tests.
+programs.expect(alone["setup_seconds"] < START_SECONDS_MAX, f"start-up in {alone['setup_seconds']:.2f} s")
 programs.expect(looks >= 5 and 10_000 < mappings < MAPPINGS_MAX,
                 f"at most {mappings} mappings in {looks} looks")
 mail = alone["memory"]["by_kind"]["bottom_halves"]
