@@ -80,6 +80,11 @@ class Stage final : public Model {
     double lag_;
 };
 
+inline Process sleeper(Scene& scene, double time, std::string_view word) {
+    co_await scene.env.delay(time);
+    scene.note(word);
+}
+
 inline Config in_order() {
     Config config;
     config.engine = EngineKind::sequential;
