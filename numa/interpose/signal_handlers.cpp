@@ -1,12 +1,14 @@
 // Signal handlers of the program, of a library or of a profiler. Whatever such a handler interrupts, it
 // runs outside of the model's handler (SignalScope): it may call what is refused there, and what it
 // allocates is libc's. So a handler is not installed itself, but a function of ours that calls it.
-#include <signal.h>
+#include "numa/interpose/signal_handlers.hpp"
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+
+#include <signal.h>
 
 #include "numa/handler/signal_scope.hpp"
 #include "numa/interpose/refuse.hpp"
@@ -35,6 +37,9 @@ constinit auto original_sigset = original_of(&::sigset, "sigset");
 
 // What the program installed last. sa_handler and sa_sigaction share one place.
 constinit std::array<std::atomic<sighandler_t>, NSIG> handlers{};
+
+// Signals that a handler was installed for while they were ignored.
+constinit std::array<bool, NSIG> was_ignored{};
 
 void enter(int signal) {
     const nw::SignalScope scope;
@@ -71,6 +76,7 @@ sighandler_t replace(int signal, sighandler_t wanted, sighandler_t ours, Install
     if (replaces) handler.store(wanted, std::memory_order_relaxed);
     const sighandler_t installed = install(replaces ? ours : wanted);
     if (installed == SIG_ERR) handler.store(before, std::memory_order_relaxed);
+    if (installed == SIG_IGN && replaces) was_ignored[static_cast<std::size_t>(signal)] = true;
     return is_ours(installed) ? before : installed;
 }
 
@@ -81,6 +87,11 @@ sighandler_t replace_by(Original& original, int signal, sighandler_t wanted) {
 }
 
 }  // namespace
+
+void nw::ignore_signals_again() noexcept {
+    for (int signal = 1; signal < NSIG; ++signal)
+        if (was_ignored[static_cast<std::size_t>(signal)]) original_signal(signal, SIG_IGN);
+}
 
 // NW_INSTALLING(signal): signal() and its like. Weak: programs in C may define functions of these names.
 #define NW_INSTALLING(name)                                                       \

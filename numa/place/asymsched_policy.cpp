@@ -54,6 +54,7 @@ class AsymPolicy final : public PlacementPolicy {
     }
 
     PlacementOrders on_period(const PlacementPeriod& period) override {
+        ++periods_;
         budget_.elapsed_seconds = period.seconds;
         if (moved_at_ >= 0 && !has_settled(period)) return fetch_if_slow(period);
         if (period.homes.empty()) {
@@ -254,8 +255,8 @@ class AsymPolicy final : public PlacementPolicy {
             place = seats_[node][given[node]++];
             moved_to_.insert(node);
         }
-        moves_.push_back(fmt::format("at {:.1f} s from nodes {} to {}, {:.2f} GB, {}",
-                                     period.seconds, fmt::join(before, " "),
+        moves_.push_back(fmt::format("at {:.1f} s, period {}, from nodes {} to {}, {:.2f} GB, {}",
+                                     period.seconds, periods_, fmt::join(before, " "),
                                      fmt::join(numbers_of(places_), " "),
                                      static_cast<double>(plan.bytes) / 1e9, plan.worth));
         if (put_off_at_ >= 0)
@@ -273,6 +274,7 @@ class AsymPolicy final : public PlacementPolicy {
     const KnownMachine machine_;
     std::vector<Place> places_;  // by worker
     std::map<NodeId, std::vector<Place>> seats_;
+    std::uint64_t periods_ = 0;  // so far
     MigrationBudget budget_;
     double seconds_before_ = 0;  // of migration, when pages were last set off; likewise
     std::uint64_t bytes_before_ = 0;

@@ -71,8 +71,8 @@ class AutoPolicy final : public PlacementPolicy {
 
     std::string report() const override {
         if (!is_decided_)
-            return fmt::format("{} when the run ended, which was too short to tell",
-                               spreads() ? "pages on all nodes, on trial," : "local");
+            return fmt::format("{}; the trial has not ended",
+                               spreads() ? "pages on all nodes" : "local");
         return spreads() ? fmt::format("weighted: {}; {}", why_, weighted_->report())
                          : fmt::format("local: {}", why_);
     }

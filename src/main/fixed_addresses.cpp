@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "numa/interpose/signal_handlers.hpp"
+
 namespace nw {
 namespace {
 
@@ -78,6 +80,7 @@ Attempt begin_once_more(char** words) noexcept {
 
 // The C library calls this with main()'s arguments, before the constructors of a model's statics.
 [[gnu::constructor(101)]] void fix_addresses(int count, char** words, char**) {
+    ignore_signals_again();
     const bool once_more = std::getenv(mark) != nullptr;
     if (once_more) unsetenv(mark);
     if (!may_ask_for_saved_run(count, words) || has_fixed_addresses()) return;

@@ -217,7 +217,9 @@ void PlacementWatch::answer_requests() {
     const std::uint32_t requests = progress_.placement_requests.load(std::memory_order_relaxed);
     if (requests == requests_answered_) return;
     requests_answered_ = requests;
-    if (progress_.warn) progress_.warn(describe(look(pages_a_sample)));
+    if (!progress_.warn) return;
+    const std::string report = policy_->report();
+    progress_.warn(describe(look(pages_a_sample)) + (report.empty() ? "" : "; " + report));
 }
 
 void PlacementWatch::sample() {

@@ -5,6 +5,7 @@ had changes. Another project's commit is called a revision, so that it is not lo
 not in an unpacked archive or a shallow clone."""
 
 import re
+import shutil
 import subprocess
 import sys
 
@@ -23,6 +24,11 @@ programs = Programs()
 
 def git(*arguments):
     return subprocess.run(["git", "-C", CHECKOUT, *arguments], capture_output=True, text=True)
+
+
+if shutil.which("git") is None:
+    print("no git here")
+    sys.exit(SKIPPED)
 
 
 def commits_of(file):

@@ -150,6 +150,45 @@ TEST_CASE("a lookahead that is lost in rounding ends a conservative run with wor
     CHECK(error.find("lost in rounding") != std::string::npos);
 }
 
+// The time is one step below now + lookahead, but time - now is rounded up to the lookahead.
+constexpr VirtualTime early_lookahead = 1.5, early_now = 3 * 0x1p-53, early_time = 1.5 + 0x1p-52;
+static_assert(early_time < early_now + early_lookahead &&
+              early_time - early_now == early_lookahead);
+
+class EarlyProcess final : public LogicalProcess {
+  public:
+    explicit EarlyProcess(LpId) {}
+    void on_start(Context& context) override {
+        context.schedule(context.self(), context.self() == LpId{0} ? early_now : 1, 0);
+    }
+    void on_event(Context& context, const Event&) override {
+        if (context.now() == early_now) context.schedule_bytes_at(LpId{1}, early_time, 0, {});
+    }
+};
+
+class EarlyModel final : public Model {
+  public:
+    EarlyModel() : Model("early", "an event one rounding too early") {}
+    Setup setup() override {
+        Setup setup;
+        setup.lps = 2;
+        setup.until = 20;
+        setup.lookahead = early_lookahead;
+        setup.process = process<EarlyProcess>();
+        return setup;
+    }
+};
+
+TEST_CASE("a time below now + lookahead is refused, also where time - now is not below it") {
+    for (const EngineKind engine : all_engines) {
+        INFO(name_of(engine));
+        EarlyModel model;
+        const std::string error = model_error_of(model, wild_config(engine));
+        INFO(error);
+        CHECK(error.find("is below the declared lookahead of 1.5") != std::string::npos);
+    }
+}
+
 // --- What the model writer gets wrong about rolling back -------------------------------------------
 
 // What no model may have: nobody rolls it back.

@@ -92,9 +92,9 @@ class Batch:
                       json.loads(text("json") or "{}"))
 
 
-def interrupted(seconds, command="-"):
-    """What runs a program so, in the words of interrupt_after.py."""
-    return [sys.executable, CHECKOUT / "tests/guest/interrupt_after.py", seconds, command]
+def interrupted(seconds, command="-", until="-"):
+    """The command before a program that interrupts it (run_until.py has the arguments)."""
+    return [sys.executable, CHECKOUT / "tests/guest/run_until.py", seconds, command, until]
 
 
 def shares_of(result):

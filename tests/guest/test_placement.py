@@ -4,14 +4,14 @@
 
 What first touch can do must be right without the daemon: the LPs' state and the engine's own memory
 of a group. Mail is first touched by whoever sends, on whatever node; that is the daemon's to mend, and
-is waited for (until_local.py).
+is waited for (run_until.py).
 With --memory libc nothing is placed, and the same probe shows it (the figure is printed)."""
 
 import sys
 
 import guest
 import topology
-from programs import CHECKOUT, Programs
+from programs import Programs
 
 programs = Programs()
 
@@ -45,7 +45,7 @@ def check(name):
     batch.add("libc", *MODEL, "--until", 10, "--memory", "libc", "--pagemigd", "off")
     if len(nodes) > 1:
         batch.add("daemon", *MODEL, "--until", 1e9, "--pagemigd", "1@0.25",
-                  through=[sys.executable, CHECKOUT / "tests/guest/until_local.py"])
+                  through=guest.interrupted(0, until="local"))
     results = batch.run()
     touched, libc = results["touched"], results["libc"]
 

@@ -34,7 +34,8 @@ WORKERS = ["--workers", 4]
 DAEMON = ["--pagemigd", "1@0.25"]
 PERIODS = 3
 SECONDS = 8
-STAYING_SECONDS = 2
+# The answers of a run contain this when its pages have followed its workers (run_until.py).
+ARRIVED = "state 0.[0-9] % remote.*engine 0.[0-9] % remote.*from nodes 0 1 2 3 to"
 RANKS_SECONDS = 40  # to set up MPI takes a while
 SEARCH_SECONDS = 45
 GROWTH_SECONDS = 30
@@ -54,10 +55,10 @@ def expect_shares(name, result):
                     f"{[f'{share:.3f}' for share in shares]}; {result.numa.get('placed')}")
 
 
-def expect_moved(name, result, periods=PERIODS):
+def expect_moved(name, result):
     placed = result.numa.get("placed", "")
-    found = re.match(r"at ([\d.]+) s from nodes 0 1 2 3 to 0 5 6 7", placed)
-    programs.expect(found is not None and float(found[1]) < periods + 1, f"{name}: moves within {periods} periods: {placed}")
+    found = re.match(r"at [\d.]+ s, period (\d+), from nodes 0 1 2 3 to 0 5 6 7", placed)
+    programs.expect(found is not None and int(found[1]) <= PERIODS, f"{name}: moves within {PERIODS} periods: {placed}")
     nodes = sorted(worker["node"] for worker in result.stats.get("workers_detail", []))
     programs.expect(nodes == BEST, f"{name}: the workers are on nodes {nodes}")
     for kind in ("state", "engine"):
@@ -74,7 +75,7 @@ weighted = ["--place", "weighted", "--machine", machine]
 
 def counted_and_interrupted(name, seconds):
     """Mappings are counted when half of the time is over."""
-    return guest.interrupted(seconds / 2, f"wc -l </proc/$RUN/maps >{name}.maps")
+    return guest.interrupted(seconds / 2, f"wc -l </proc/$RUN/maps >{name}.maps", until="spread")
 
 
 # mpirun ends all ranks when the first of them has another exit code than 0.
@@ -83,11 +84,14 @@ interrupted_ranks = ["sh", "-c", f'timeout --signal=INT {RANKS_SECONDS} "$@"; [ 
 
 batch.add("sequential", *MODEL, "--until", 60, "--engine", "sequential")
 batch.add("whole", *MODEL, "--until", 60, *asymsched, *WORKERS, *DAEMON)
-batch.add("moved", *LONG, *asymsched, *WORKERS, *DAEMON, through=guest.interrupted(SECONDS))
-batch.add("fetched", *LONG, *asymsched, *WORKERS, "--pagemigd", "off", "--rebind", "off", through=guest.interrupted(SECONDS))
-batch.add("put-off", *HEAVY, "--lps", PUT_OFF_LPS, *asymsched, *WORKERS, *DAEMON, through=guest.interrupted(SECONDS))
+batch.add("moved", *LONG, *asymsched, *WORKERS, *DAEMON,
+          through=guest.interrupted(SECONDS, until=ARRIVED))
+batch.add("fetched", *LONG, *asymsched, *WORKERS, "--pagemigd", "off", "--rebind", "off",
+          through=guest.interrupted(SECONDS, until=f"{ARRIVED}.*pages fetched at a pause"))
+batch.add("put-off", *HEAVY, "--lps", PUT_OFF_LPS, *asymsched, *WORKERS, *DAEMON,
+          through=guest.interrupted(SECONDS, until="from nodes 0 1 2 3 to"))
 batch.add("staying", *HEAVY, "--lps", STAYING_LPS, *asymsched, *WORKERS, *DAEMON,
-          through=guest.interrupted(STAYING_SECONDS))
+          through=guest.interrupted(0, until="it stays: .* would take"))
 batch.add("ranks-whole", *MODEL, "--until", 60, *asymsched, "--workers", 2, through=RANKS)
 batch.add("ranks", *LONG, *asymsched, "--workers", 2, *DAEMON, through=[*RANKS, *interrupted_ranks])
 batch.add("bound", *LONG, *asymsched, "--workers", 1, *DAEMON,
@@ -96,7 +100,7 @@ batch.add("weighted", *LONG, *weighted, *WORKERS, *DAEMON, "--rebind", "off",
           through=counted_and_interrupted("weighted", SEARCH_SECONDS))
 batch.add("rebound", *LONG, *weighted, *WORKERS, *DAEMON, "--rebind", 3, "--check-rebind", 0.5,
           through=counted_and_interrupted("rebound", GROWTH_SECONDS))
-batch.add("grown", *TRAFFIC, *weighted, *WORKERS, *DAEMON, through=guest.interrupted(GROWTH_SECONDS))
+batch.add("grown", *TRAFFIC, *weighted, *WORKERS, *DAEMON, through=guest.interrupted(GROWTH_SECONDS, until="grown"))
 results = batch.run("--timeout", 900)
 
 sequential = results["sequential"]
@@ -114,12 +118,12 @@ expect_moved("without pagemigd", results["fetched"])
 programs.expect("pages fetched at a pause" in results["fetched"].numa.get("placed", ""),
                 f"without pagemigd: workers fetch their pages: {results['fetched'].numa.get('placed')}")
 placed = results["put-off"].numa.get("placed", "")
-found = re.match(r"at ([\d.]+) s from nodes 0 1 2 3 to 0 5 6 7, ([\d.]+) GB", placed)
+found = re.match(r"at ([\d.]+) s, period \d+, from nodes 0 1 2 3 to 0 5 6 7, ([\d.]+) GB", placed)
 programs.expect(found is not None and SHARE_SPENT * float(found[1]) > SECONDS_A_GB * (float(found[2]) - 0.01),
                 f"a budget too small at first: {placed}")
 staying = results["staying"]
 placed = staying.numa.get("placed", "")
-programs.expect(re.match(r"P \d+ of \d+; it stays: [12]\.\d+ GB would take 0\.\d+ s, and 5 % of \d\.\d s may be spent, "
+programs.expect(re.match(r"P \d+ of \d+; it stays: [12]\.\d+ GB would take [\d.]+ s, and 5 % of [\d.]+ s may be spent, "
                          r"0\.00 s of which are; on nodes 0 1 2 3;", placed) is not None, f"a budget too small: {placed}")
 nodes = sorted(worker["node"] for worker in staying.stats.get("workers_detail", []))
 moved = staying.numa.get("pages_moved", 0)
@@ -149,7 +153,7 @@ programs.expect(grown > 1.1, f"grown: {grown:.2f} times the memory")
 # and each step of the search then moves a tenth of all; at most one step is taken back.
 search = results["weighted"]
 placed = search.numa.get("placed", "")
-programs.expect("when the run ended" not in placed, f"weighted: the search has ended: {placed}")
+programs.expect("has not ended" not in placed, f"weighted: the search has ended: {placed}")
 if wanted_shares(search):
     bytes_of = {kind: (search.numa.get("placement") or {}).get(kind, {}).get("resident_bytes", 0)
                 for kind in ("state", "engine")}

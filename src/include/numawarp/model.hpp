@@ -153,7 +153,9 @@ class Model {
     std::uint64_t seed_ = 0;
 };
 
-inline void detail::set_seed(Model& model, std::uint64_t seed) noexcept { model.seed_ = seed; }
+namespace detail {
+inline void set_seed(Model& model, std::uint64_t seed) noexcept { model.seed_ = seed; }
+}  // namespace detail
 
 // The whole program: reads the command line, builds the model, runs it, reports. Returns the exit
 // code: 0 done, 1 internal error, 2 wrong option, 3 model broke a rule, 4 machine could not,

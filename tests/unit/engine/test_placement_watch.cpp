@@ -179,6 +179,8 @@ TEST_CASE("PlacementWatch: what the policy orders comes to the seats, and a refu
     groups.add_segment(0, 4, n0, 4);
     groups.add_segment(1, 4, n1, 4);
     LiveProgress progress;
+    std::promise<std::string> said;
+    progress.warn = [&](const std::string& line) { said.set_value(line); };
     WorkerSeats seats({n0, n1});
     std::vector<std::string> notices;
     HostSeats unshared;
@@ -197,6 +199,10 @@ TEST_CASE("PlacementWatch: what the policy orders comes to the seats, and a refu
     seats.note_binding(0, 0);
     CHECK(seats.refusal() == 0);
     seats.note_binding(1, EPERM);
+    progress.placement_requests += 1;
+    std::future<std::string> line = said.get_future();
+    REQUIRE(line.wait_for(std::chrono::seconds(30)) == std::future_status::ready);
+    CHECK(line.get().find(", from nodes 0 1 to 0 2") != std::string::npos);
     watch.last_look();
     NumaReport report;
     watch.finish(report, notices);

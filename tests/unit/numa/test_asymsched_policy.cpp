@@ -56,7 +56,8 @@ TEST_CASE("asymsched: workers on badly connected nodes move, one node's, to CPUs
     const std::vector<Place> places = run.policy->worker_places();
     CHECK(places == std::vector<Place>{{0, n0}, {1, n0}, {4, n2}, {5, n2}});
     CHECK(run.policy->report() ==
-          "at 101.0 s from nodes 0 1 to 0 2, 1.00 GB, P 120 of 120; on nodes 0 2; traffic by mail, "
+          "at 101.0 s, period 1, from nodes 0 1 to 0 2, 1.00 GB, P 120 of 120; on nodes 0 2; "
+          "traffic by mail, "
           "links by " +
               run.file);
     // Pages live where their worker is, whatever was said of links.

@@ -359,7 +359,8 @@ TEST_CASE("make_policy: the kernel's weights are used where they fit the machine
     CHECK(policy->post_for_new_pages(os, nullptr, 4096) == 0);
     CHECK(os.count(FakeOs::Call::interleave_new_pages) == 1);
     CHECK(policy->report() ==
-          "pages on nodes 0 60.0 %, 1 30.0 %, 2 10.0 %; proximity 0.00 when the run ended; by " +
+          "pages on nodes 0 60.0 %, 1 30.0 %, 2 10.0 %; proximity 0.00 (the search has not ended); "
+          "by " +
               file);
 }
 
@@ -421,7 +422,8 @@ TEST_CASE("make_policy: weights follow workers to other nodes, and proximity is 
     policy->on_cpus(topology, {{1, NodeId{1}}});
     CHECK(policy->changes() == 3);
     CHECK(policy->report() ==
-          "pages on nodes 0 30.0 %, 1 60.0 %, 2 10.0 %; proximity 0.00 when the run ended; by " +
+          "pages on nodes 0 30.0 %, 1 60.0 %, 2 10.0 %; proximity 0.00 (the search has not ended); "
+          "by " +
               file);
     std::map<NodeId, int> count;
     for (std::uint64_t number = 0; number < 10'000; ++number)

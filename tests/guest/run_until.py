@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Runs a program of ours inside the guest and interrupts it, as Ctrl-C does.
+
+The time is counted from the moment at which the program's placement is watched, which its answer to SIGUSR2 shows:
+a busy host needs long for the set-up. After the time the program goes on until three answers in a row fulfil the
+condition, or until there were so many answers that it will never be fulfilled. So a slow host changes how long the
+run takes, and not what the test finds.
+
+usage: run_until.py SECONDS COMMAND CONDITION PROGRAM...
+
+SECONDS    the run is at least so long
+COMMAND    of the shell, executed after SECONDS, where $RUN is the program's process; then SECONDS pass once more.
+           -: no command
+CONDITION  local   at most 1 % of the pages of each kind are remote
+           spread  the search for weights has ended, and state pages have the shares of the weights
+           grown   spread, and state pages have grown by a fifth since the first answer
+           other   a regular expression that the answer contains
+           -       no condition
+
+exit code: the program's"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from processes import PATIENCE_SECONDS, line_of, wait_until_computing  # noqa: E402
+
+PERCENT_REMOTE_MAX = 1
+# Less than the percentage point that the tests want at the end: an answer is about a sample of the pages.
+POINTS_OFF_MAX = 0.7
+GROWTH = 1.2
+IN_A_ROW = 3
+PERIOD_SECONDS = 0.25
+DEADLINE_SECONDS = PATIENCE_SECONDS - 60  # a batch ends a program after PATIENCE_SECONDS
+UNITS = {"B": 1, "KiB": 2 ** 10, "MiB": 2 ** 20, "GiB": 2 ** 30}
+
+
+def state_bytes(answer):
+    """Bytes of state, by node."""
+    state = next((part for part in answer.split("; ") if part.startswith("state ")), "")
+    return [float(number) * UNITS[unit] for number, unit in re.findall(r"([\d.]+) (\w+) on node", state)]
+
+
+def is_spread(answer):
+    weights = next((part for part in answer.split("; ") if part.startswith("pages on nodes")), "")
+    wanted = [float(share) for share in re.findall(r" \d+ ([\d.]+) %", weights)]
+    found = state_bytes(answer)
+    return ("has not ended" not in answer and len(wanted) == len(found) > 0
+            and all(abs(100 * share / sum(found) - want) <= POINTS_OFF_MAX for share, want in zip(found, wanted)))
+
+
+def is_fulfilled(condition, first, answer):
+    match condition:
+        case "-":
+            return True
+        case "local":
+            shares = [float(share) for share in re.findall(r"([\d.]+) % remote", answer)]
+            return max(shares, default=100) <= PERCENT_REMOTE_MAX
+        case "spread":
+            return is_spread(answer)
+        case "grown":
+            return is_spread(answer) and sum(state_bytes(answer)) > GROWTH * sum(state_bytes(first))
+        case _:
+            return re.search(condition, answer) is not None
+
+
+def ask(run):
+    run.send_signal(signal.SIGUSR2)
+    line = line_of(run.stderr, timeout=PERIOD_SECONDS * 40)
+    other = "" if "placement:" in line else line
+    sys.stderr.write(other)
+    return line
+
+
+seconds, command, condition, *program = sys.argv[1:]
+with subprocess.Popen(program, stderr=subprocess.PIPE) as run:
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    wait_until_computing(run)
+    first = ""
+    # Before there is an answer, the run prints that placement is not watched.
+    while run.poll() is None and not re.search("local;|placement: the kernel does not say", first):
+        if time.monotonic() > deadline:
+            run.kill()
+            sys.exit(f"placement is not watched: {first}")
+        first = ask(run)
+    if command != "-":
+        time.sleep(float(seconds))
+        subprocess.run(["sh", "-c", command], env={**os.environ, "RUN": str(run.pid)}, check=True)
+    time.sleep(float(seconds))
+    in_a_row = 0 if condition != "-" else IN_A_ROW
+    while run.poll() is None and in_a_row < IN_A_ROW and time.monotonic() < deadline:
+        answer = ask(run)
+        in_a_row = in_a_row + 1 if is_fulfilled(condition, first, answer) else 0
+        time.sleep(PERIOD_SECONDS)
+    if in_a_row < IN_A_ROW:
+        print(f"never fulfilled: {condition}", file=sys.stderr)
+    run.send_signal(signal.SIGINT)
+    rest = run.stderr.read().decode()
+sys.stderr.write("".join(line for line in rest.splitlines(keepends=True) if "placement:" not in line))
+sys.exit(run.returncode)
