@@ -16,34 +16,49 @@ constexpr std::size_t header_bytes = 32;
 constexpr std::size_t inline_bytes = 96;
 
 // The header, then `content_bytes` bytes. Where these are a constant, the compiler leaves of XXH3 what such a message needs.
-[[gnu::always_inline]] inline XXH128_hash_t hash_of(const std::uint64_t (&header)[4],
-                                                    const void* content,
-                                                    std::size_t content_bytes) noexcept {
+[[gnu::always_inline]] inline XXH128_hash_t hash_of_message(const std::uint64_t (&header)[4],
+                                                            const void* content,
+                                                            std::size_t content_bytes) noexcept {
     std::array<std::byte, header_bytes + inline_bytes> message;
     std::memcpy(message.data(), header, header_bytes);
     std::memcpy(message.data() + header_bytes, content, content_bytes);
     return XXH3_128bits(message.data(), header_bytes + content_bytes);
 }
 
+// One hash covers the header and a short payload. A long payload is hashed first, and its hash takes its place.
+XXH128_hash_t hash_of(const std::uint64_t (&header)[4], const std::byte* payload,
+                      std::size_t payload_bytes) noexcept {
+    switch (payload_bytes) {
+        case 8:
+            return hash_of_message(header, payload, 8);
+        case 16:
+            return hash_of_message(header, payload, 16);
+        case 24:
+            return hash_of_message(header, payload, 24);
+        case 32:
+            return hash_of_message(header, payload, 32);
+        case 40:
+            return hash_of_message(header, payload, 40);
+        case 48:
+            return hash_of_message(header, payload, 48);
+        case 56:
+            return hash_of_message(header, payload, 56);
+        default:
+            break;
+    }
+    if (payload_bytes <= inline_bytes) return hash_of_message(header, payload, payload_bytes);
+    const XXH128_hash_t inner = XXH3_128bits(payload, payload_bytes);
+    const std::uint64_t words[2] = {inner.high64, inner.low64};
+    return hash_of_message(header, words, sizeof words);
+}
+
 }  // namespace
 
-// One hash covers the header and a short payload. A long payload is hashed first, and its hash takes its place.
 void Digest::append_with_payload(VirtualTime time, EventType type, const std::byte* payload,
                                  std::size_t payload_bytes) noexcept {
     const std::uint64_t shape = (std::uint64_t{payload_bytes} << 16) | type;
     const std::uint64_t header[4] = {high, low, std::bit_cast<std::uint64_t>(time), shape};
-    XXH128_hash_t hash;
-    if (payload_bytes == 8) {
-        hash = hash_of(header, payload, 8);
-    } else if (payload_bytes == 16) {
-        hash = hash_of(header, payload, 16);
-    } else if (payload_bytes <= inline_bytes) {
-        hash = hash_of(header, payload, payload_bytes);
-    } else {
-        const XXH128_hash_t inner = XXH3_128bits(payload, payload_bytes);
-        const std::uint64_t words[2] = {inner.high64, inner.low64};
-        hash = hash_of(header, words, sizeof words);
-    }
+    const XXH128_hash_t hash = hash_of(header, payload, payload_bytes);
     high = hash.high64;
     low = hash.low64;
 }

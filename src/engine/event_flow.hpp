@@ -18,10 +18,10 @@
 #include "base/prefetch.hpp"
 #include "engine/running_call.hpp"
 #include "engine/watched_thread.hpp"
-#include "event/bare_events.hpp"
 #include "event/bottom_half.hpp"
 #include "event/look_ahead.hpp"
 #include "event/pending_set.hpp"
+#include "event/short_events.hpp"
 #include "event/wire_event.hpp"
 #include "lp/event_sink.hpp"
 #include "lp/group.hpp"
@@ -88,25 +88,34 @@ struct LpsAhead {
     static void prefetch_far(const LookAhead::Place& place, const PendingEntry& entry) noexcept {
         prefetch(place.lp);
         prefetch(&place.lp->history);  // its second line
-        if (!entry.is_bare()) prefetch(entry.event(), sizeof(EventRecord));
+        if (entry.has_record())
+            prefetch(entry.record(), sizeof(EventRecord));
+        else if (!entry.is_bare())
+            prefetch(entry.short_body());
     }
     void prefetch_near(const LookAhead::Place& place, const PendingEntry& entry) const {
         prefetch(place.lp->process, kinds.object_bytes(place.lp->kind));
-        if (!entry.is_bare() && entry.event()->payload_bytes > 0)
-            prefetch(entry.event()->payload(), entry.event()->payload_bytes);
+        if (entry.has_record() && entry.record()->payload_bytes > 0)
+            prefetch(entry.record()->payload(), entry.record()->payload_bytes);
         prefetch_past(*place.lp, entry);
     }
 };
 template <class PlaceOf, class PrefetchPast>
 LpsAhead(const LpKinds&, PlaceOf, PrefetchPast) -> LpsAhead<PlaceOf, PrefetchPast>;
 
-// Makes a record for each bare event. Checkpoints save records only.
+// The entry of a short event, once it has a record in its target's group.
+inline PendingEntry put_on_record(ShortEvents& events, const PendingEntry& entry, Group& group) {
+    const EventRecord& event = events.record_of(entry);
+    return new_event(group, event, event.payload()).entry();
+}
+
+// Gives all short events records. Checkpoints save records only.
 template <class GroupOf>
-void put_on_record(PendingSet& pending, GroupOf&& group_of) {
-    std::vector<PendingEntry> bare;
-    pending.take_if([](const PendingEntry& entry) { return entry.is_bare(); }, bare);
-    for (const PendingEntry& entry : bare)
-        pending.push(new_record(group_of(entry.target), header_of(entry)).entry());
+void put_all_on_record(ShortEvents& events, PendingSet& pending, GroupOf&& group_of) {
+    std::vector<PendingEntry> taken;
+    pending.take_if([](const PendingEntry& entry) { return !entry.has_record(); }, taken);
+    for (const PendingEntry& entry : taken)
+        pending.push(put_on_record(events, entry, group_of(entry.target)));
 }
 
 // beyond_end() is told of an event that lies beyond the end of the run, which is dropped unless the run is
@@ -130,10 +139,10 @@ inline void schedule_event(const RunPlan& plan, const RunningCall& call,
                                                    scheduled.time, scheduled.first_generation),
             .sender = lp.id,
             .sequence = lp.sequence,
-            .serial = lp.serial++,
             .target = index(scheduled.target),
+            .payload_bytes = static_cast<std::uint16_t>(scheduled.payload.size()),
             .type = scheduled.type,
-            .payload_bytes = static_cast<std::uint16_t>(scheduled.payload.size())};
+            .serial = lp.serial++};
         Group* const here = group_here(plan.partition.position(header.target).group);
         if (here != nullptr) [[likely]] {
             touch(scheduled.payload);
@@ -177,7 +186,7 @@ inline bool drain_mail(ReadyList& ready, GroupOf&& group_of, Receive&& receive) 
     PendingSet& pending, const Counters& counters) {
     const PendingEntry* const top = pending.top();
     if (top == nullptr) return std::nullopt;
-    const EventType type = top->is_bare() ? top->type() : top->event()->type;
+    const EventType type = top->has_record() ? top->record()->type : header_of(*top).type;
     return UpcomingEvent{top->time, top->target, top->sender, type,
                          counters[Counter::executed_events]};
 }

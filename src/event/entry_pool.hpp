@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -27,12 +28,14 @@ class EntryPool {
     EntryPool(const EntryPool&) = delete;
     EntryPool& operator=(const EntryPool&) = delete;
 
-    // Pushes onto the stack of this tail and moves the tail on.
-    void push(PendingEntry*& tail, const PendingEntry& entry) {
+    // Pushes an entry, or its words, onto the stack of this tail and moves the tail on.
+    template <class Words>
+    void push(PendingEntry*& tail, const Words& words) {
+        static_assert(sizeof words == sizeof *tail);
         PendingEntry* place = tail;
         if (reinterpret_cast<std::uintptr_t>(place) % chunk_bytes == 0) [[unlikely]]
             place = extend(place);
-        *place = entry;
+        std::memcpy(static_cast<void*>(place), &words, sizeof words);
         tail = place + 1;
     }
 

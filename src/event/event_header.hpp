@@ -2,6 +2,7 @@
 // between workers. One layout, so that one turns into the other by a copy.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -22,10 +23,11 @@ struct EventHeader {
     std::uint32_t generation;
     std::uint32_t sender;
     std::uint32_t sequence;
-    std::uint32_t serial;
     std::uint32_t target;
-    EventType type;
+    // These are the word of a short event (event_key.hpp).
     std::uint16_t payload_bytes;
+    EventType type;
+    std::uint32_t serial;
 
     EventKey key() const noexcept { return {time, generation, sender, sequence}; }
     EventBound bound() const noexcept { return {time, generation}; }
@@ -34,9 +36,13 @@ struct EventHeader {
 };
 
 static_assert(sizeof(EventHeader) == 32 && std::is_trivially_copyable_v<EventHeader>);
-static_assert(offsetof(EventHeader, generation) == 8 && offsetof(EventHeader, serial) == 20 &&
-              offsetof(EventHeader, type) == 28);
+static_assert(offsetof(EventHeader, generation) == 8 && offsetof(EventHeader, target) == 20 &&
+              offsetof(EventHeader, type) == 26 && offsetof(EventHeader, serial) == 28);
 static_assert(offsetof(EventHeader, sequence) == offsetof(EventKey, sequence) &&
               offsetof(EventHeader, sequence) + sizeof(std::uint32_t) == EventHeader::key_bytes);
+// The header of a short event is its entry with the word instead of the body.
+static_assert(offsetof(EventHeader, target) == offsetof(PendingEntry, target) &&
+              offsetof(EventHeader, payload_bytes) == offsetof(PendingEntry, body) &&
+              std::endian::native == std::endian::little);
 
 }  // namespace nw

@@ -20,6 +20,9 @@
 
 namespace nw {
 
+namespace detail {
+struct ShortBody;
+}
 struct EventRecord;
 
 // A lower bound of events; GVT is one. The generation belongs to it: a chain of zero delays stays at
@@ -67,26 +70,34 @@ struct PendingEntry {
     std::uint32_t sender;
     std::uint32_t sequence;
     std::uint32_t target;
-    // The address of the event's record; or, of a bare event, its type and serial number. A bare event has no payload, is
-    // never cancelled, and has no record until somebody keeps it.
+    // The address of the event's record. Or the event is short: it is never cancelled, and has no record until somebody
+    // keeps it. Without a payload it is bare, and `body` holds the rest of the event; else `body` is the address of the
+    // event's ShortBody.
     std::uint64_t body;
 
     EventKey key() const noexcept { return {time, generation, sender, sequence}; }
     EventBound bound() const noexcept { return {time, generation}; }
 
-    constexpr bool is_bare() const noexcept { return (body & bare_bit) != 0; }
-    // Requires: it is not bare.
-    EventRecord* event() const noexcept { return reinterpret_cast<EventRecord*>(body); }
-    // Requires, both: it is bare.
-    constexpr EventType type() const noexcept { return static_cast<EventType>(body >> 16); }
-    std::uint32_t serial() const noexcept { return static_cast<std::uint32_t>(body >> 32); }
+    constexpr bool has_record() const noexcept { return (body & (bare_bit | short_bit)) == 0; }
+    constexpr bool is_bare() const noexcept { return is_bare(body); }
+    static constexpr bool is_bare(std::uint64_t body) noexcept { return (body & bare_bit) != 0; }
+    // Requires: has_record().
+    EventRecord* record() const noexcept { return reinterpret_cast<EventRecord*>(body); }
+    // Requires: neither has_record() nor is_bare().
+    detail::ShortBody* short_body() const noexcept { return short_body(body); }
+    static detail::ShortBody* short_body(std::uint64_t body) noexcept {
+        return reinterpret_cast<detail::ShortBody*>(body & ~short_bit);
+    }
+    // Size of the payload (0), type and serial number, as the last eight bytes of EventHeader. Requires: is_bare().
+    std::uint64_t bare_word() const noexcept { return body & ~bare_bit; }
 
     static std::uint64_t body_of(const EventRecord* event) noexcept {
         return reinterpret_cast<std::uint64_t>(event);
     }
 
   private:
-    static constexpr std::uint64_t bare_bit = 1;  // never set in an address
+    // Never set in an address. SentEvent sets them.
+    static constexpr std::uint64_t bare_bit = 1, short_bit = 2;
 };
 static_assert(sizeof(EventKey) == 24);
 static_assert(sizeof(PendingEntry) == 32, "two entries a cache line");

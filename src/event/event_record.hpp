@@ -58,18 +58,6 @@ struct EventRecord : EventHeader {
     }
 };
 
-// The header of a bare event.
-inline EventHeader header_of(const PendingEntry& bare) noexcept {
-    return {.time = bare.time,
-            .generation = bare.generation,
-            .sender = bare.sender,
-            .sequence = bare.sequence,
-            .serial = bare.serial(),
-            .target = bare.target,
-            .type = bare.type(),
-            .payload_bytes = 0};
-}
-
 static_assert(sizeof(EventRecord) == 48, "header and 16 bytes of payload fill one cache line");
 
 }  // namespace nw

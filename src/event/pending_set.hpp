@@ -24,6 +24,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -43,13 +44,16 @@ class PendingSet {
     PendingSet& operator=(const PendingSet&) = delete;
 
     // Requires: the time is finite. It may be smaller than that of entries already popped.
-    void push(const PendingEntry& entry) {
+    void push(const PendingEntry& entry) { push(entry.time, entry); }
+    // `Words`: an entry, or the same in words of eight bytes. They are copied once, from where they are to the bucket.
+    template <class Words>
+    void push(VirtualTime time, const Words& words) {
         ++size_;
-        const double x = (entry.time - origin_) * scale_;
+        const double x = (time - origin_) * scale_;
         if (x >= late_below_ && x < ring_end_) [[likely]]
-            push_near(static_cast<std::uint64_t>(static_cast<std::int64_t>(x)) & ring_mask_, entry);
+            push_near(static_cast<std::uint64_t>(static_cast<std::int64_t>(x)) & ring_mask_, words);
         else
-            push_aside(entry, x);
+            push_aside(std::bit_cast<PendingEntry>(words), x);
     }
 
     // The smallest entry, or null. Valid until the next push or pop.
@@ -130,11 +134,12 @@ class PendingSet {
     bool run_is_first() const noexcept {
         return run_next_ != run_end_ && (late_.empty() || !before(late_.front(), *run_next_));
     }
-    void push_near(std::size_t bucket, const PendingEntry& entry) {
+    template <class Words>
+    void push_near(std::size_t bucket, const Words& words) {
         PendingEntry*& tail = tails_[bucket];
         if (tail == nullptr) [[unlikely]]
             ring_used_[bucket / 64] |= std::uint64_t{1} << bucket % 64;
-        pool_.push(tail, entry);
+        pool_.push(tail, words);
     }
     void push_aside(PendingEntry entry, double x);
     void push_late(const PendingEntry& entry);

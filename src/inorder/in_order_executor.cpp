@@ -48,7 +48,7 @@ InOrderExecutor::InOrderExecutor(InOrderWorld& world, std::uint32_t self)
       intervals_(world.plan.setup.measures, world.plan.measure_times),
       to_ranks_(world.plan.ranks),
       ahead_(world.plan.config.seed),
-      bare_(world.plan.until, world.plan.rules.lookahead),
+      short_(world.plan.until, world.plan.rules.lookahead, world.plan.rules.payload_bytes_max),
       run_batch_(choose_loop()),
       is_alone_(world.plan.is_alone()) {
     figures_.events.resize(world.plan.kinds.slots().size());
@@ -156,6 +156,7 @@ std::uint64_t InOrderExecutor::run_batch(VirtualTime horizon, std::uint64_t even
         handler_failed(leave_crashed_handler(guard_));
     }
     const auto lps = lps_ahead();
+    Context context = make_context(0, 0, 0, short_.buffer());
     if (is_asked()) [[unlikely]]
         answer(upcoming_event(pending_, counters_));
     begin_batch(extras.ends);
@@ -166,12 +167,12 @@ std::uint64_t InOrderExecutor::run_batch(VirtualTime horizon, std::uint64_t even
         const LookAhead::Guess guess = ahead_.find(pending_, top, lps);
         const LookAhead::Place place =
             guess != LookAhead::none ? ahead_.place(guess) : lps.place_of(top->target);
-        EventRecord& event = bare_.record_of(*top);
+        EventRecord& event = short_.record_of(*top);
         pending_.pop(top);
         if (extras.counts && --until_timed_ == 0) [[unlikely]]
-            execute_timed<extras>(place, event, guess);
+            execute_timed<extras>(place, event, guess, context);
         else
-            execute<extras>(place, event, guess);
+            execute<extras>(place, event, guess, context);
         ++executed;
     }
     counters_[Counter::executed_events] += executed;
@@ -182,18 +183,20 @@ std::uint64_t InOrderExecutor::run_batch(VirtualTime horizon, std::uint64_t even
 
 template <InOrderExecutor::Extras extras>
 [[gnu::noinline]] void InOrderExecutor::execute_timed(const LookAhead::Place& place,
-                                                      EventRecord& event, LookAhead::Guess guess) {
+                                                      EventRecord& event, LookAhead::Guess guess,
+                                                      Context& context) {
     until_timed_ = events_between_timed;
     EventFigures& figures = figures_.events[world_.plan.kinds.slot(place.lp->kind, event.type)];
     const auto start = std::chrono::steady_clock::now();
-    execute<extras>(place, event, guess);
+    execute<extras>(place, event, guess, context);
     figures.count_time(std::chrono::steady_clock::now() - start);
 }
 
 template <InOrderExecutor::Extras extras>
 [[gnu::always_inline]] inline void InOrderExecutor::execute(const LookAhead::Place& place,
                                                             EventRecord& event,
-                                                            LookAhead::Guess guess) {
+                                                            LookAhead::Guess guess,
+                                                            Context& context) {
     Group& group = *place.group;
     LpRecord& lp = *place.lp;
     const LpKinds& kinds = world_.plan.kinds;
@@ -201,8 +204,8 @@ template <InOrderExecutor::Extras extras>
     call_.lp = &lp;
     call_.event = &event;
     call_.key = event.key();
-    Context context =
-        make_context(event.time, lp.id, lp.random_counter, bare_.buffer_for(lp.sequence));
+    short_.send_for(lp.sequence);
+    renew(context, event.time, lp.id, lp.random_counter);
     ahead_.give_block(guess, lp.id, lp.random_counter, context.random());
     if constexpr (extras.looks)
         if (checked != nullptr) checked->before_call(call_, kinds);
@@ -215,12 +218,14 @@ template <InOrderExecutor::Extras extras>
         handler_failed(failure_);
     if (ends_interval) intervals_.add(intervals_.last_look());
     lp.random_counter = context.random().counter();
-    bare_.release(
+    short_.release(
         lp.serial, pending_,
         [this](std::uint32_t target) {
             return is_alone_ || owns(world_.plan.partition.position(target).group);
         },
-        [this](const EventHeader& header) { send_away(header, nullptr); });
+        [this](const EventHeader& header, const std::byte* payload) {
+            send_away(header, payload);
+        });
     if (sent_ != nullptr) release_sends();
     lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
     if constexpr (extras.looks)
@@ -240,7 +245,7 @@ template <InOrderExecutor::Extras extras>
         lp.ended = true;
         --lps_not_ended_;
     }
-    if (!bare_.is_record(event)) group.heap.free(&event, event.bytes());
+    if (!short_.is_record(event)) group.heap.free(&event, event.bytes());
 }
 
 void InOrderExecutor::look_at_intervals(Group& group, const LpRecord& lp, VirtualTime now) {
@@ -338,7 +343,8 @@ void InOrderExecutor::fetch_mail() {
         [&](const BottomHalf& mail) { return world_.groups[mail.group()].get(); },
         [&](const WireEvent& wire, Group& group) {
             NW_CHECK(wire.time >= last_time_);
-            pending_.push(new_event(group, wire, wire.payload()).entry());
+            if (!short_.push(wire, wire.payload(), pending_))
+                pending_.push(new_event(group, wire, wire.payload()).entry());
         });
 }
 

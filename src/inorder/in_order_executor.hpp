@@ -14,10 +14,10 @@
 #include "base/paranoid.hpp"
 #include "engine/running_call.hpp"
 #include "engine/watched_thread.hpp"
-#include "event/bare_events.hpp"
 #include "event/look_ahead.hpp"
 #include "event/mail_buffer.hpp"
 #include "event/pending_set.hpp"
+#include "event/short_events.hpp"
 #include "lp/event_sink.hpp"
 #include "lp/group.hpp"
 #include "measures/interval_sums.hpp"
@@ -150,9 +150,11 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     template <Extras extras>
     std::uint64_t run_batch(VirtualTime horizon, std::uint64_t events_max);
     template <Extras extras>
-    void execute(const LookAhead::Place& place, EventRecord& event, LookAhead::Guess guess);
+    void execute(const LookAhead::Place& place, EventRecord& event, LookAhead::Guess guess,
+                 Context& context);
     template <Extras extras>
-    void execute_timed(const LookAhead::Place& place, EventRecord& event, LookAhead::Guess guess);
+    void execute_timed(const LookAhead::Place& place, EventRecord& event, LookAhead::Guess guess,
+                       Context& context);
     void look_at_intervals(Group& group, const LpRecord& lp, VirtualTime now);
 
     void read_group_of(SavedGroups& saved, Group& group);
@@ -191,7 +193,7 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     MailBuffer outbox_;
     std::vector<ToRank> to_ranks_;
     LookAhead ahead_;
-    BareEvents bare_;
+    ShortEvents short_;
     std::uint64_t events_max_ = 0;  // of the call of run() under way
     const RunBatch run_batch_;
     const bool is_alone_;  // it executes all LPs of the run

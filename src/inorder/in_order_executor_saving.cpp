@@ -47,12 +47,12 @@ void InOrderExecutor::read_group_of(SavedGroups& saved, Group& group) {
 SavedPart InOrderExecutor::save(SectionWriter& file, std::uint32_t file_number,
                                 const AddressMap& map, VirtualTime gvt) {
     nw::look_at_intervals(groups_, world_.plan, gvt, call_, guard_, intervals_);
-    put_on_record(pending_, [&](std::uint32_t lp) -> Group& {
+    put_all_on_record(short_, pending_, [&](std::uint32_t lp) -> Group& {
         return *world_.groups[world_.plan.partition.position(lp).group];
     });
     PendingChains pending(world_.plan.partition.groups());
     pending_.for_each([&](const PendingEntry& entry) {
-        pending.add(world_.plan.partition.position(entry.target).group, *entry.event());
+        pending.add(world_.plan.partition.position(entry.target).group, *entry.record());
     });
     SavedPart part =
         write_groups(groups_, pending, map, world_.plan.config.save.modules, file, file_number);

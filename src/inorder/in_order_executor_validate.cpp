@@ -39,8 +39,9 @@ std::uint64_t InOrderExecutor::validate() const {
     NW_CHECK(lps_not_ended == lps_not_ended_);
     NW_CHECK(pending_.validate());
     pending_.for_each([&](const PendingEntry& entry) {
-        NW_CHECK(entry.is_bare() || entry.key() == entry.event()->key());
-        NW_CHECK(entry.is_bare() || entry.target == entry.event()->target);
+        NW_CHECK(!entry.has_record() || entry.key() == entry.record()->key());
+        NW_CHECK(!entry.has_record() || entry.target == entry.record()->target);
+        NW_CHECK(entry.has_record() || entry.is_bare() == (header_of(entry).payload_bytes == 0));
         NW_CHECK(entry.time >= last_time_);
         NW_CHECK(entry.time < world_.plan.until || world_.plan.may_have_events_beyond_end());
         NW_CHECK(owns(partition.position(entry.target).group));

@@ -19,6 +19,14 @@ const Kinds& Context::kinds() const noexcept { return sink_->kinds(); }
 
 void Context::schedule_bytes(LpId target, VirtualTime delay, EventType type,
                              std::span<const std::byte> payload) {
+    if (payload.empty())
+        schedule(target, delay, type);
+    else
+        schedule_copy(target, delay, type, payload);
+}
+
+void Context::schedule_by_call(LpId target, VirtualTime delay, EventType type,
+                               std::span<const std::byte> payload) {
     sink_->schedule(*this, target, {delay, now_ + delay}, type, payload);
 }
 

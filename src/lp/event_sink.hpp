@@ -56,6 +56,9 @@ class EventSink {
     // With a buffer for the handler's events.
     Context make_context(VirtualTime now, std::uint32_t self, std::uint64_t random_counter,
                          SendBuffer& buffer) noexcept;
+    // The context is now that of another handler of the same sink. Requires: no handler uses it any more.
+    static void renew(Context& context, VirtualTime now, std::uint32_t self,
+                      std::uint64_t random_counter) noexcept;
     // Of what schedule() is called for.
     static std::uint32_t first_generation(const Context& context) noexcept;
 

@@ -23,6 +23,14 @@ inline Context EventSink::make_context(VirtualTime now, std::uint32_t self,
     return Context(*this, buffer, now, LpId{self}, lps_, Random(seed_, self, random_counter));
 }
 
+inline void EventSink::renew(Context& context, VirtualTime now, std::uint32_t self,
+                             std::uint64_t random_counter) noexcept {
+    context.now_ = now;
+    context.control_ = 0;
+    context.random_.restart(self, random_counter);
+    context.self_ = LpId{self};
+}
+
 inline std::uint32_t EventSink::first_generation(const Context& context) noexcept {
     return context.first_generation_;
 }

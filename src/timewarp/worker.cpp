@@ -34,9 +34,10 @@ Worker::Worker(Rank& rank, WorkerId id)
     : EventSink(rank.plan().rules, rank.plan().config.seed),
       core_(rank, id),
       memory_relief_(std::make_unique<MemoryRelief>(core_)),
-      handovers_(std::make_unique<Handovers>(core_, pending_, committer_, ending_)),
+      short_(std::make_unique<ShortEvents>(core_.plan.until, core_.plan.rules.lookahead,
+                                           core_.plan.rules.payload_bytes_max)),
+      handovers_(std::make_unique<Handovers>(core_, pending_, *short_, committer_, ending_)),
       relocation_(std::make_unique<Relocation>(core_)),
-      bare_(std::make_unique<BareEvents>(core_.plan.until, core_.plan.rules.lookahead)),
       ahead_(std::make_unique<LookAhead>(core_.plan.config.seed)),
       guess_(LookAhead::none),
       may_interrupt_(!core_.plan.some_roll_back_by(Rollback::reverse) && !core_.plan.is_alone()),
@@ -352,7 +353,7 @@ bool Worker::execute_batch() {
 
 [[gnu::always_inline]] inline void Worker::execute_next(Group& group, LpRecord& lp,
                                                         const PendingEntry& entry) {
-    EventRecord& event = bare_->record_of(entry);
+    EventRecord& event = short_->record_of(entry);
     if (event.status == EventStatus::cancelled) {
         group.heap.free(&event, event.bytes());
         return;
@@ -387,10 +388,10 @@ bool Worker::execute_batch() {
         execute(group, lp, on_record(group, event));
 }
 
-// The record of an event that a history keeps. A bare event gets one in its group's memory.
+// The record of an event that a history keeps. A short event gets one in its group's memory.
 [[gnu::always_inline]] inline EventRecord& Worker::on_record(Group& group, EventRecord& event) {
-    if (!bare_->is_record(event)) return event;
-    EventRecord& kept = new_record(group, event);
+    if (!short_->is_record(event)) return event;
+    EventRecord& kept = new_event(group, event, event.payload());
     kept = event;
     return kept;
 }
@@ -411,7 +412,7 @@ bool Worker::execute_batch() {
     begin_execution(lp, event, entry);
     core_.running = {&group, &lp, &event, &entry, event.key()};
     call_handler(lp, event, entry);
-    // keep_running() has given a failed bare event a new record: `event` is not used here.
+    // keep_running() has given a failed short event a new record: `event` is not used here.
     if (core_.plan.kinds.has_commit() && !core_.running.event->failed) call_on_commit();
     if (core_.running.event->failed) [[unlikely]]
         return;
@@ -419,7 +420,7 @@ bool Worker::execute_batch() {
     committer_.commit_at_once(group, lp, entry);
     if (event.lets_end) [[unlikely]]
         ending_.note_end(lp, event.key());
-    if (!bare_->is_record(event)) group.heap.free(&event, event.bytes());
+    if (!short_->is_record(event)) group.heap.free(&event, event.bytes());
 }
 
 // Apart, so that execute_for_good stays small enough to be inlined.
@@ -482,11 +483,12 @@ void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
 
 [[gnu::always_inline]] inline void Worker::call_handler(LpRecord& lp, EventRecord& event,
                                                         HistoryEntry& entry) {
-    // Only events of a handler that will not be undone may be bare: others are cancelled by their records.
+    // Only events of a handler that will not be undone may be short: others are cancelled by their records.
     const bool is_for_good = is_running_for_good();
-    Context context = is_for_good ? make_context(event.time, lp.id, lp.random_counter,
-                                                 bare_->buffer_for(lp.sequence))
-                                  : make_context(event.time, lp.id, lp.random_counter);
+    short_->send_for(lp.sequence);
+    Context context = is_for_good
+                          ? make_context(event.time, lp.id, lp.random_counter, short_->buffer())
+                          : make_context(event.time, lp.id, lp.random_counter);
     ahead_->give_block(guess_, lp.id, lp.random_counter, context.random());
     const bool well = call_handler_of(lp, core_.guard, core_.failure, [&] {
         if (core_.intervals != nullptr) [[unlikely]]
@@ -502,20 +504,20 @@ void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
     lp.random_counter = context.random().counter();
     if (core_.keeper.method(lp) == Rollback::reverse)
         std::memcpy(entry.undo(), &context.control(), sizeof(std::uint64_t));
-    if (is_for_good) release_bare(lp);
+    if (is_for_good) release_short(lp);
     release_sent(entry.sent, pending_);
     if (!staged_.empty()) publish_staged();
 }
 
-[[gnu::always_inline]] inline void Worker::release_bare(LpRecord& lp) {
-    bare_->release(
+[[gnu::always_inline]] inline void Worker::release_short(LpRecord& lp) {
+    short_->release(
         lp.serial, pending_,
         [this](std::uint32_t target) {
             return core_.plan.is_alone() ||
                    core_.rank.owner(core_.plan.partition.position(target).group) == core_.self;
         },
-        [this](const EventHeader& header) {
-            publish(WireEvent{header, 0, WireKind::event, {}}, nullptr);
+        [this](const EventHeader& header, const std::byte* payload) {
+            publish(WireEvent{header, 0, WireKind::event, {}}, payload);
         });
 }
 
@@ -536,7 +538,7 @@ void Worker::drop_sends() {
     for_each_wire_event(staged_.data(), staged_.size(),
                         [&](const WireEvent& wire) { count(wire.time); });
     staged_.clear();
-    lp->sequence -= bare_->drop();
+    lp->sequence -= short_->drop();
     while (EventRecord* sent = entry->sent) {
         count(sent->time);
         entry->sent = sent->next_sent;

@@ -44,11 +44,11 @@ namespace nw {
 
 class IntervalSums;
 class MeasureSums;
-class BareEvents;
 class BottomHalf;
 class Handovers;
 class LookAhead;
 class Relocation;
+class ShortEvents;
 class MemoryBudget;
 class MemoryLook;
 class MemoryRelief;
@@ -172,7 +172,7 @@ class alignas(64) Worker final : private detail::EventSink,
     bool has_no_past(Group& group, LpRecord& lp);
     void execute(Group& group, LpRecord& lp, EventRecord& event);
     EventRecord& on_record(Group& group, EventRecord& event);
-    void release_bare(LpRecord& lp);
+    void release_short(LpRecord& lp);
     void execute_for_good(Group& group, LpRecord& lp, EventRecord& event);
     void begin_execution(LpRecord& lp, EventRecord& event, HistoryEntry& entry);
     bool is_running_for_good() const noexcept { return core_.running.entry == &safe_entry(); }
@@ -268,10 +268,10 @@ class alignas(64) Worker final : private detail::EventSink,
     Committer committer_{core_};
     Ending ending_{core_};
     Standstill standstill_{core_};
+    const std::unique_ptr<ShortEvents> short_;
     std::unique_ptr<Handovers> handovers_;
     std::unique_ptr<Relocation> relocation_;
 
-    const std::unique_ptr<BareEvents> bare_;
     const std::unique_ptr<LookAhead> ahead_;
     std::size_t guess_;                    // for the event that is being executed
     MailBuffer staged_;                    // what the running handler sends to other workers

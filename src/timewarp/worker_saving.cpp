@@ -73,12 +73,12 @@ void Worker::end_interrupted() noexcept {
 // The pending events, by group. Those that are cancelled, or whose anti-messages wait for them, go. Mostly there are
 // none, and then the pending set need not be written anew.
 PendingChains Worker::settle_pending() {
-    put_on_record(pending_,
-                  [&](std::uint32_t lp) -> Group& { return core_.group_of(core_.lp(lp)); });
+    put_all_on_record(*short_, pending_,
+                      [&](std::uint32_t lp) -> Group& { return core_.group_of(core_.lp(lp)); });
     PendingChains pending(core_.plan.partition.groups());
     bool some_go = false;
     pending_.for_each([&](const PendingEntry& entry) {
-        EventRecord& event = *entry.event();
+        EventRecord& event = *entry.record();
         const std::uint32_t g = core_.plan.partition.position(entry.target).group;
         LpRecord& record = core_.lp(entry.target);
         if (event.status != EventStatus::cancelled && event.from_other_worker &&
@@ -96,10 +96,10 @@ PendingChains Worker::settle_pending() {
 void Worker::drop_cancelled() {
     std::vector<PendingEntry> dropped;
     pending_.take_if(
-        [](const PendingEntry& entry) { return entry.event()->status == EventStatus::cancelled; },
+        [](const PendingEntry& entry) { return entry.record()->status == EventStatus::cancelled; },
         dropped);
     for (const PendingEntry& entry : dropped)
-        core_.group_of(core_.lp(entry.target)).heap.free(entry.event(), entry.event()->bytes());
+        core_.group_of(core_.lp(entry.target)).heap.free(entry.record(), entry.record()->bytes());
 }
 
 // Who goes on with a group knows of no LP for how many intervals it was looked at.

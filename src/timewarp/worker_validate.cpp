@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/check.hpp"
+#include "event/short_events.hpp"
 #include "lp/validate.hpp"
 #include "numa/handler/heap_scope.hpp"
 #include "timewarp/worker.hpp"
@@ -136,8 +137,8 @@ std::uint64_t Worker::validate_group(const Group& group) const {
 void Worker::validate_pending() const {
     NW_CHECK(pending_.validate());
     pending_.for_each([this](const PendingEntry& entry) {
-        if (!entry.is_bare()) {
-            const EventRecord& event = *entry.event();
+        if (entry.has_record()) {
+            const EventRecord& event = *entry.record();
             NW_CHECK(entry.key() == event.key());
             NW_CHECK(entry.target == event.target);
             NW_CHECK(event.status == EventStatus::pending ||
@@ -145,6 +146,9 @@ void Worker::validate_pending() const {
             NW_CHECK(!event.failed);
             NW_CHECK(!event.put_aside);
             NW_CHECK(event.payload_bytes <= core_.plan.rules.payload_bytes_max);
+        } else {
+            NW_CHECK(header_of(entry).payload_bytes <= core_.plan.rules.payload_bytes_max);
+            NW_CHECK(entry.is_bare() == (header_of(entry).payload_bytes == 0));
         }
         NW_CHECK(entry.time >= core_.gvt);
         NW_CHECK(entry.time < core_.plan.until || core_.plan.may_have_events_beyond_end());

@@ -4,6 +4,7 @@
 
 #include "base/handoff.hpp"
 #include "base/meter_marks.hpp"
+#include "engine/event_flow.hpp"
 #include "lp/side_effects.hpp"
 #include "stats/live_progress.hpp"
 #include "worker/worker_core_inline.hpp"
@@ -44,8 +45,14 @@ void Handovers::hand_over(const std::vector<std::uint32_t>& new_workers) {
     pending_.take_if(
         [&](const PendingEntry& entry) { return worker_of_lp(entry.target) != core_.self.worker; },
         pending);
-    for (const PendingEntry& entry : pending)
-        packed[worker_of_lp(entry.target)].pending.push_back(entry);
+    for (const PendingEntry& entry : pending) {
+        const Partition::Position position = core_.plan.partition.position(entry.target);
+        // The memory of a short event is the worker's, and stays.
+        packed[new_workers[position.group]].pending.push_back(
+            entry.has_record() || entry.is_bare()
+                ? entry
+                : put_on_record(short_, entry, *core_.rank.group(position.group)));
+    }
     for (LpRecord* lp : committer_.take_uncommitted_if(
              [&](const LpRecord& lp) { return worker_of_lp(lp.id) != core_.self.worker; })) {
         uncommitted_taken_over_ -= lp->history.tail() - lp->committed;

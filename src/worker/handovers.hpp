@@ -17,10 +17,17 @@
 
 namespace nw {
 
+class ShortEvents;
+
 class Handovers {
   public:
-    Handovers(WorkerCore& core, PendingSet& pending, Committer& committer, Ending& ending)
-        : core_(core), pending_(pending), committer_(committer), ending_(ending) {}
+    Handovers(WorkerCore& core, PendingSet& pending, ShortEvents& short_events,
+              Committer& committer, Ending& ending)
+        : core_(core),
+          pending_(pending),
+          short_(short_events),
+          committer_(committer),
+          ending_(ending) {}
 
     // A round was learnt: the plan that belongs to it, if there is one.
     void on_gvt();
@@ -47,6 +54,7 @@ class Handovers {
 
     WorkerCore& core_;
     PendingSet& pending_;
+    ShortEvents& short_;
     Committer& committer_;
     Ending& ending_;
     std::vector<GroupMove> leaving_;

@@ -78,7 +78,7 @@ class BusyWorker {
     // The record of a pending event that is not bare.
     EventRecord* pending_record() {
         for (const PendingEntry& entry : pending_entries())
-            if (!entry.is_bare()) return entry.event();
+            if (entry.has_record()) return entry.record();
         return nullptr;
     }
     std::vector<PendingEntry> pending_entries() {

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -13,6 +14,7 @@
 #include <numawarp/ids.hpp>
 #include <numawarp/payload_bytes.hpp>
 #include <numawarp/random.hpp>
+#include <numawarp/send_buffer.hpp>
 #include <numawarp/time.hpp>
 
 namespace nw {
@@ -60,28 +62,6 @@ namespace detail {
 [[gnu::used]] inline void (*const same_headers)() noexcept = NUMAWARP_SAME_HEADERS;
 
 class EventSink;  // what an engine puts behind a Context
-
-// An event without a payload that the running handler has scheduled, as the engine's PendingEntry has it.
-struct SentEvent {
-    std::uint64_t time;
-    std::uint64_t generation_and_sender;
-    std::uint64_t sequence_and_target;
-    std::uint64_t body;
-
-    static constexpr std::uint64_t body_of(EventType type) noexcept {
-        return 1 | std::uint64_t{type} << 16;
-    }
-};
-
-// Where a handler's events without a payload wait until the handler has returned. The engine takes other events, and those that
-// do not keep to the rules, by a call.
-struct SendBuffer {
-    SentEvent* next = nullptr;
-    SentEvent* end = nullptr;
-    VirtualTime before = 0;             // times from there on go by a call
-    VirtualTime lookahead = 0;          // the model's
-    std::uint32_t* sequence = nullptr;  // the LP's count of what it has scheduled
-};
 }  // namespace detail
 
 // An LP's access to the run, given to each hook and valid during that hook only.
@@ -109,17 +89,10 @@ class Context {
     // ModelError: the run stops with exit code 3 if, and only if, this event is committed.
     void schedule(LpId target, VirtualTime delay, EventType type) {
         const VirtualTime time = now_ + delay;
-        detail::SendBuffer& buffer = *buffer_;
-        const bool is_short = time > now_ && time < buffer.before && index(target) < lps_ &&
-                              (delay >= buffer.lookahead || target == self_) &&
-                              buffer.next != buffer.end;
-        if (is_short) [[likely]]
-            *buffer.next++ = {std::bit_cast<std::uint64_t>(time),
-                              first_generation_ | std::uint64_t{index(self_)} << 32,
-                              (*buffer.sequence)++ | std::uint64_t{index(target)} << 32,
-                              detail::SentEvent::body_of(type)};
+        if (is_short(target, delay, time)) [[likely]]
+            send(target, time, detail::SentEvent::bare_body(type));
         else
-            schedule_bytes(target, delay, type, {});
+            schedule_by_call(target, delay, type, {});
     }
     // Before what is scheduled for the same time with a larger priority, but never before its own cause.
     void schedule(LpId target, VirtualTime delay, EventType type, Priority priority) {
@@ -134,7 +107,7 @@ class Context {
     void schedule(LpId target, VirtualTime delay, EventType type, const Payload& payload) {
         static_assert(!std::is_array_v<Payload>, "put the array into a struct");
         const auto bytes = detail::payload_bytes(payload);
-        schedule_bytes(target, delay, type, std::as_bytes(std::span(bytes)));
+        schedule_copy(target, delay, type, std::as_bytes(std::span(bytes)));
     }
     // With a payload and a priority.
     template <class Payload>
@@ -176,6 +149,37 @@ class Context {
 
   private:
     friend class detail::EventSink;
+
+    bool is_short(LpId target, VirtualTime delay, VirtualTime time) const noexcept {
+        const detail::SendBuffer& buffer = *buffer_;
+        return time > now_ && time < buffer.before && index(target) < lps_ &&
+               (delay >= buffer.lookahead || target == self_) && buffer.next != buffer.end;
+    }
+    void send(LpId target, VirtualTime time, std::uint64_t body) noexcept {
+        detail::SendBuffer& buffer = *buffer_;
+        *buffer.next++ = {std::bit_cast<std::uint64_t>(time),
+                          first_generation_ | std::uint64_t{index(self_)} << 32,
+                          (*buffer.sequence)++ | std::uint64_t{index(target)} << 32, body};
+    }
+    // `Bytes`: a span. Where its size is a constant, the copy is a few moves between registers and memory.
+    template <class Bytes>
+    void schedule_copy(LpId target, VirtualTime delay, EventType type, Bytes payload) {
+        detail::SendBuffer& buffer = *buffer_;
+        detail::ShortBody* const body = buffer.free_bodies;
+        const VirtualTime time = now_ + delay;
+        if (payload.size() <= buffer.payload_bytes_max && body != nullptr &&
+            is_short(target, delay, time)) [[likely]] {
+            // The body is taken from the list after the copy: the payload may be a bad pointer of the model.
+            std::memcpy(body->payload, payload.data(), payload.size());
+            buffer.free_bodies = body->next;
+            body->word = detail::SentEvent::word_of(type, payload.size());
+            send(target, time, detail::SentEvent::body_at(body));
+        } else {
+            schedule_by_call(target, delay, type, payload);
+        }
+    }
+    void schedule_by_call(LpId target, VirtualTime delay, EventType type,
+                          std::span<const std::byte> payload);
 
     // What is scheduled meanwhile has that priority. Throws ModelError if there is none such.
     class InOrder {

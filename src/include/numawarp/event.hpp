@@ -34,7 +34,11 @@ class Event {
         requires std::is_trivially_copyable_v<T> T payload()
     const noexcept {
         T value{};
-        std::memcpy(&value, payload_.data(), std::min(sizeof(T), payload_.size()));
+        // A copy of constant size goes through registers.
+        if (payload_.size() == sizeof(T)) [[likely]]
+            std::memcpy(&value, payload_.data(), sizeof(T));
+        else
+            std::memcpy(&value, payload_.data(), std::min(sizeof(T), payload_.size()));
         return value;
     }
 

@@ -56,6 +56,14 @@ class Random {
     // Blocks used so far by this LP; what the engine stores and rolls back.
     std::uint64_t counter() const noexcept { return counter_; }
 
+    // For engines: from now on another LP's stream of the same run.
+    void restart(std::uint32_t stream, std::uint64_t counter) noexcept {
+        counter_ = counter;
+        stream_ = stream;
+        left_ = 0;
+        is_block_made_ = false;
+    }
+
     // For engines: the two draws of block counter(), made ahead. Requires: nothing was drawn yet.
     void give_block(std::uint64_t first, std::uint64_t second) noexcept {
         block_ = {second, first};

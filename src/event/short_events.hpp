@@ -1,0 +1,134 @@
+// Short events have no record. The entry of a bare event in the pending set holds the whole event; any other has its
+// payload in a body of one cache line.
+//
+// Thread: the worker's.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include <numawarp/send_buffer.hpp>
+
+#include "event/event_record.hpp"
+#include "event/pending_set.hpp"
+
+namespace nw {
+
+static_assert(sizeof(detail::SentEvent) == sizeof(PendingEntry));
+static_assert(PendingEntry{0, 0, 0, 0, 0, detail::SentEvent::bare_body(7)}.is_bare());
+
+// Writes the header of a short event. (By memcpy: compilers make many moves of a field after another.)
+inline void write_header(EventHeader& header, const PendingEntry& entry) noexcept {
+    constexpr std::size_t before_word = offsetof(PendingEntry, body);
+    const std::uint64_t word = entry.is_bare() ? entry.bare_word() : entry.short_body()->word;
+    auto* const bytes = reinterpret_cast<std::byte*>(&header);
+    std::memcpy(bytes, &entry, before_word);
+    std::memcpy(bytes + before_word, &word, sizeof word);
+}
+inline EventHeader header_of(const PendingEntry& entry) noexcept {
+    EventHeader header;
+    write_header(header, entry);
+    return header;
+}
+
+// Short events that the running handler has scheduled, the bodies of all that are pending, and a record for the one that
+// is executed.
+class ShortEvents {
+  public:
+    // Times from `until` on go another way, and so do payloads above the model's bound.
+    ShortEvents(VirtualTime until, VirtualTime lookahead, std::size_t payload_bytes_max);
+    ShortEvents(const ShortEvents&) = delete;
+    ShortEvents& operator=(const ShortEvents&) = delete;
+
+    // The next handler is that of the LP that has this count of sends.
+    void send_for(std::uint32_t& sequence) noexcept { buffer_.sequence = &sequence; }
+    // For the handler.
+    detail::SendBuffer& buffer() noexcept { return buffer_; }
+    // The handler of the LP with this serial number has returned. is_here(number of an LP): events for the LP are this
+    // worker's; others: send_away(header, payload).
+    template <class IsHere, class SendAway>
+    void release(std::uint32_t& serial, PendingSet& pending, IsHere&& is_here,
+                 SendAway&& send_away) {
+        for (detail::SentEvent* sent = sent_.data(); sent != buffer_.next; ++sent) {
+            const std::uint64_t serial_in_word = std::uint64_t{serial++} << 32;
+            if (PendingEntry::is_bare(sent->body))
+                sent->body |= serial_in_word;
+            else
+                PendingEntry::short_body(sent->body)->word |= serial_in_word;
+            if (is_here(static_cast<std::uint32_t>(sent->sequence_and_target >> 32))) [[likely]]
+                pending.push(std::bit_cast<VirtualTime>(sent->time), *sent);
+            else
+                send(std::bit_cast<PendingEntry>(*sent), send_away);
+        }
+        buffer_.next = sent_.data();
+        if (buffer_.free_bodies == nullptr && buffer_.payload_bytes_max != 0) [[unlikely]]
+            make_bodies();
+    }
+    // Pushes an event that comes from another worker and will not be taken back. False: its payload is too large.
+    bool push(const EventHeader& header, const std::byte* payload, PendingSet& pending) {
+        if (header.payload_bytes > buffer_.payload_bytes_max) return false;
+        auto entry = std::bit_cast<PendingEntry>(header);
+        if (header.payload_bytes == 0) {
+            entry.body = detail::SentEvent::bare_body(0) | entry.body;
+        } else {
+            if (buffer_.free_bodies == nullptr) make_bodies();
+            detail::ShortBody* const body = buffer_.free_bodies;
+            buffer_.free_bodies = body->next;
+            body->word = entry.body;
+            std::memcpy(body->payload, payload, header.payload_bytes);
+            entry.body = detail::SentEvent::body_at(body);
+        }
+        pending.push(entry);
+        return true;
+    }
+    // The handler has failed: what it has sent never leaves. Returns how many events these are.
+    std::uint32_t drop() noexcept;
+
+    // The record of an event at the front of the pending set. The record of a short event is valid until the next call, and
+    // the entry no longer.
+    EventRecord& record_of(const PendingEntry& entry) noexcept {
+        if (entry.has_record()) return *entry.record();
+        EventRecord& record = record_.header;
+        write_header(record, entry);
+        record.begin();
+        if (!entry.is_bare()) {
+            detail::ShortBody* const body = entry.short_body();
+            std::memcpy(record_.payload, body->payload, sizeof record_.payload);
+            free(body);
+        }
+        return record;
+    }
+    bool is_record(const EventRecord& event) const noexcept { return &event == &record_.header; }
+
+  private:
+    void free(detail::ShortBody* body) noexcept {
+        body->next = buffer_.free_bodies;
+        buffer_.free_bodies = body;
+    }
+    template <class SendAway>
+    void send(const PendingEntry& entry, SendAway&& send_away) {
+        if (entry.is_bare()) {
+            send_away(header_of(entry), nullptr);
+        } else {
+            send_away(header_of(entry), entry.short_body()->payload);
+            free(entry.short_body());
+        }
+    }
+    void make_bodies();
+
+    std::array<detail::SentEvent, 64> sent_;
+    detail::SendBuffer buffer_;
+    struct {
+        alignas(16) EventRecord header;
+        std::byte payload[detail::ShortBody::payload_bytes_max];
+    } record_;
+    std::vector<std::unique_ptr<detail::ShortBody[]>> bodies_;
+    std::size_t bodies_made_ = 0;
+};
+
+}  // namespace nw
