@@ -52,8 +52,8 @@ class ShortEvents {
     // The handler of the LP with this serial number has returned. is_here(number of an LP): events for the LP are this
     // worker's; others: send_away(header, payload).
     template <class IsHere, class SendAway>
-    void release(std::uint32_t& serial, PendingSet& pending, IsHere&& is_here,
-                 SendAway&& send_away) {
+    [[gnu::always_inline]] void release(std::uint32_t& serial, PendingSet& pending,
+                                        IsHere&& is_here, SendAway&& send_away) {
         for (detail::SentEvent* sent = sent_.data(); sent != buffer_.next; ++sent) {
             const std::uint64_t serial_in_word = std::uint64_t{serial++} << 32;
             if (PendingEntry::is_bare(sent->body))

@@ -43,6 +43,10 @@ Worker::Worker(Rank& rank, WorkerId id)
       may_interrupt_(!core_.plan.some_roll_back_by(Rollback::reverse) && !core_.plan.is_alone()),
       draws_interruptions_(may_interrupt_ && core_.plan.config.check_interrupt > 0),
       draws_rollbacks_(core_.plan.config.check_rollback > 0),
+      is_alone_(core_.plan.is_alone()),
+      is_plain_(!draws_interruptions_ && !draws_rollbacks_ &&
+                core_.plan.config.checked == nullptr && core_.intervals == nullptr &&
+                !core_.plan.kinds.has_commit() && !core_.plan.kinds.has_end_condition()),
       safe_entry_bytes_(std::make_unique<std::byte[]>(core_.stride)),
       until_timed_(rank.rebinding().on() || core_.plan.kinds.counts_events() ? events_between_timed
                                                                              : 0),
@@ -332,12 +336,20 @@ bool Worker::execute_batch() {
                        }};
     const std::uint32_t allowed = throttle_.allowed(batch_events);
     std::uint32_t left = allowed;
+    Context context = make_context(0, 0, 0, short_->buffer());
     for (; left > 0 && !leaves_batch([this] { return ending_.is_known(); }); --left) {
         const PendingEntry* top = pending_.top();
         if (top == nullptr || throttle_.holds_back(*top)) break;
         const LookAhead::Guess guess = ahead_->find(pending_, top, lps);
         const LookAhead::Place place =
             guess != LookAhead::none ? ahead_->place(guess) : place_of(top->target);
+        if (is_plain_ && until_timed_ != 1 && is_irrevocable(*place.lp, *top)) [[likely]] {
+            --until_timed_;
+            EventRecord& event = short_->record_of(*top);
+            pending_.pop(top);
+            execute_short(*place.group, *place.lp, event, guess, context);
+            continue;
+        }
         const PendingEntry entry = *top;
         pending_.pop(top);
         guess_ = guess;
@@ -349,6 +361,44 @@ bool Worker::execute_batch() {
         core_.rank.gvt().suggest_round();
     trace_turn_.mark(TraceKind::execute, core_.counters[Counter::executed_events] - executed);
     return left < allowed;
+}
+
+// Whether the event is short, nothing can come before it any more, and nothing is kept of its LP's past.
+[[gnu::always_inline]] inline bool Worker::is_irrevocable(
+    const LpRecord& lp, const PendingEntry& entry) const noexcept {
+    return !entry.has_record() && entry.bound() < core_.safe_before && lp.history.empty() &&
+           core_.keeper.is_at_start(lp);
+}
+
+// execute_for_good() of a short event, for a run without the features that is_plain_ excludes.
+[[gnu::always_inline]] inline void Worker::execute_short(Group& group, LpRecord& lp,
+                                                         EventRecord& event, std::size_t guess,
+                                                         Context& context) {
+    NW_CHECK(event.time >= core_.gvt);
+    HistoryEntry& entry = safe_entry();
+    begin_execution(lp, event, entry);
+    core_.running = {&group, &lp, &event, &entry, event.key()};
+    short_->send_for(lp.sequence);
+    renew(context, event.time, lp.id, lp.random_counter);
+    ahead_->give_block(guess, lp.id, lp.random_counter, context.random());
+    if (!call_handler_of(lp, core_.guard, core_.failure,
+                         [&] { run_on_event(lp, event, context, false); })) [[unlikely]] {
+        fail_running(core_.failure);
+        return;
+    }
+    lp.random_counter = context.random().counter();
+    release_short(lp);
+    release_sent(entry.sent, pending_);
+    if (!staged_.empty()) [[unlikely]]
+        publish_staged();
+    lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
+    committer_.note_committed(event.time);
+    ++core_.counters[Counter::safe_events];
+    ++core_.counters[Counter::committed_events];
+    if (core_.counts_events()) ++core_.figures_of(lp, event.type).committed;
+    if (entry.side_effects != nullptr) [[unlikely]]
+        committer_.release_side_effects_at_once(group, entry);
+    if constexpr (paranoid) check_change(lp);
 }
 
 [[gnu::always_inline]] inline void Worker::execute_next(Group& group, LpRecord& lp,
@@ -371,6 +421,8 @@ bool Worker::execute_batch() {
         run_event(group, lp, event);
         const auto end = GvtRounds::Clock::now();
         group.load.sample(std::chrono::duration<double, std::nano>(end - start).count());
+        // execute_short() does not touch the group: this event stands for those that were not timed.
+        if (is_plain_) group.load.commit(events_between_timed - 1);
         core_.count_time(lp, type, start, end);
     } else {
         run_event(group, lp, event);
@@ -504,7 +556,7 @@ void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
     lp.random_counter = context.random().counter();
     if (core_.keeper.method(lp) == Rollback::reverse)
         std::memcpy(entry.undo(), &context.control(), sizeof(std::uint64_t));
-    if (is_for_good) release_short(lp);
+    if (is_for_good) release_short_by_call(lp);
     release_sent(entry.sent, pending_);
     if (!staged_.empty()) publish_staged();
 }
@@ -513,13 +565,16 @@ void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
     short_->release(
         lp.serial, pending_,
         [this](std::uint32_t target) {
-            return core_.plan.is_alone() ||
+            return is_alone_ ||
                    core_.rank.owner(core_.plan.partition.position(target).group) == core_.self;
         },
         [this](const EventHeader& header, const std::byte* payload) {
             publish(WireEvent{header, 0, WireKind::event, {}}, payload);
         });
 }
+
+// Only execute_short() has it inlined.
+[[gnu::noinline]] void Worker::release_short_by_call(LpRecord& lp) { release_short(lp); }
 
 void Worker::leave_crashed() {
     const std::string what = leave_crashed_handler(core_.guard);

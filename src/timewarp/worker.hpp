@@ -167,12 +167,16 @@ class alignas(64) Worker final : private detail::EventSink,
     Group* group_of(BottomHalf& mail);
     void receive(const WireEvent& wire, Group& group);
     bool execute_batch();
+    bool is_irrevocable(const LpRecord& lp, const PendingEntry& entry) const noexcept;
+    void execute_short(Group& group, LpRecord& lp, EventRecord& event, std::size_t guess,
+                       Context& context);
     void execute_next(Group& group, LpRecord& lp, const PendingEntry& entry);
     void run_event(Group& group, LpRecord& lp, EventRecord& event);
     bool has_no_past(Group& group, LpRecord& lp);
     void execute(Group& group, LpRecord& lp, EventRecord& event);
     EventRecord& on_record(Group& group, EventRecord& event);
     void release_short(LpRecord& lp);
+    void release_short_by_call(LpRecord& lp);
     void execute_for_good(Group& group, LpRecord& lp, EventRecord& event);
     void begin_execution(LpRecord& lp, EventRecord& event, HistoryEntry& entry);
     bool is_running_for_good() const noexcept { return core_.running.entry == &safe_entry(); }
@@ -280,6 +284,8 @@ class alignas(64) Worker final : private detail::EventSink,
     bool may_interrupt_;                   // others may wait, and states come back whole
     bool draws_interruptions_;             // --check-interrupt
     bool draws_rollbacks_;                 // --check-rollback
+    const bool is_alone_;                  // it executes all LPs of the run
+    const bool is_plain_;                  // execute_short() does all that the run needs
     std::unique_ptr<std::byte[]> safe_entry_bytes_;  // of what runs for good; in no history
     std::uint32_t until_timed_;  // events until one is timed for its group's load
     std::uint64_t suggests_round_at_ = UINT64_MAX;  // executed events

@@ -95,7 +95,7 @@ inline void Committer::append_to_digest(LpRecord& lp, const EventRecord& event) 
         checked->note_committed(event);
     ++core_.counters[Counter::committed_events];
     if (core_.counts_events()) ++core_.figures_of(lp, event.type).committed;
-    last_committed_time_ = std::max(last_committed_time_, event.time);
+    note_committed(event.time);
 }
 
 inline void Committer::release_side_effects(Group& group, HistoryEntry& entry) {
@@ -122,6 +122,10 @@ void Committer::commit_at_once(Group& group, LpRecord& lp, HistoryEntry& entry) 
     append_to_digest(lp, *entry.event);
     release_side_effects(group, entry);
     group.load.commit(1);
+}
+
+void Committer::release_side_effects_at_once(Group& group, HistoryEntry& entry) {
+    release_side_effects(group, entry);
 }
 
 // Only step() can handle a crash of on_commit().

@@ -41,6 +41,11 @@ class Committer {
     void commit_now(Group& group, LpRecord& lp);
     // The event of an entry that is in no history has been executed, and is final.
     void commit_at_once(Group& group, LpRecord& lp, HistoryEntry& entry);
+    // For a worker that does most of this itself.
+    void note_committed(VirtualTime time) noexcept {
+        last_committed_time_ = std::max(last_committed_time_, time);
+    }
+    void release_side_effects_at_once(Group& group, HistoryEntry& entry);
 
     // --- LPs whose history has entries that are not final ---
 
