@@ -2,6 +2,7 @@
 figure of it is taken."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,6 +11,8 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Callable, NamedTuple
+
+from lib.cachegrind import read_summary
 
 LAUNCHER = Path(__file__).resolve().parent.parent / "lib/launch.py"
 
@@ -49,6 +52,10 @@ class Run(NamedTuple):
     figure: Callable = ns_an_event
     ranks: int = 1
     foreign: int = 0  # busy processes beside it, wherever the kernel puts them
+    # Two lengths of the run, each in place of {} in the command: the figure is how many instructions per committed event
+    # the longer run executes beyond the shorter one. A length is a virtual time, or a number of events where the program
+    # prints its figure.
+    lengths: tuple = ()
 
 
 @contextmanager
@@ -74,8 +81,34 @@ def wait(process):
         return *said, 0 if process.returncode == 128 + signal.SIGINT else process.returncode
 
 
+def executed(command, programs):
+    """(instructions, committed events or None) of a run under cachegrind, which counts the same each time."""
+    program, *options = command.split()
+    with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
+        counts, stats = Path(folder) / "counts", Path(folder) / "stats.json"
+        if program != "limit_bench":
+            options += ["--watchdog", "off", "--quiet", "--stats", stats]
+        done = subprocess.run(["valgrind", "-q", "--tool=cachegrind", "--cache-sim=no",
+                               f"--cachegrind-out-file={counts}", programs / program, *options],
+                              capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"numawarp: bench: {command}: exit code {done.returncode}\n{done.stderr}")
+        events = json.loads(stats.read_text())["committed_events"] if stats.exists() else None
+        return read_summary(counts)["Ir"], events
+
+
+def instructions_an_event(run, programs):
+    if not shutil.which("valgrind"):
+        sys.exit("numawarp: bench: no valgrind to count instructions with (Debian: valgrind)")
+    shorter, longer = (executed(run.command.format(length), programs) for length in run.lengths)
+    events = longer[1] - shorter[1] if longer[1] is not None else run.lengths[1] - run.lengths[0]
+    return (longer[0] - shorter[0]) / events
+
+
 def take(run, programs):
     """The run's figure; ends the bench if the run fails."""
+    if run.lengths:
+        return instructions_an_event(run, programs)
     program, *options = run.command.split()
     with tempfile.TemporaryDirectory(prefix="numawarp-") as folder, busy_processes(run.foreign):
         stats = Path(folder) / "stats.json"

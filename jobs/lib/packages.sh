@@ -35,7 +35,7 @@ reference python3             command python3                     reads comments
 report   python3              command python3                     the page of jobs/run report
 plots    python3-matplotlib   python matplotlib                   figures of jobs/run paper-numa
 intervals python3-scipy     python scipy                        quantiles of jobs/run replicate
-counts   valgrind             command valgrind                    cache misses, for paper-state-saving
+counts   valgrind             command valgrind                    instructions and cache misses, for bench and paper-state-saving
 guest    qemu-system-x86      command qemu-system-x86_64          a machine with several NUMA nodes
 guest    python3              command python3                     starts it
 guest    numactl              command numactl                     shows nodes, binds memory

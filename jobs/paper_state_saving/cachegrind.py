@@ -10,23 +10,12 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from lib.cachegrind import read_summary
 from lib.series.machine import ProgramFailed
 from lib.series.runner import run_programs
 
 OPTIONS = ["--gvt-interval", 300, "--watchdog", "off", "--pin", "off", "--rebind", "off",
            "--pagemigd", "off"]
-
-
-def read_summary(file):
-    """cachegrind's own counters by their names."""
-    names = values = None
-    for line in file.read_text().splitlines():
-        kind, _, rest = line.partition(":")
-        if kind == "events":
-            names = rest.split()
-        elif kind == "summary":
-            values = [int(value) for value in rest.split()]
-    return dict(zip(names, values))
 
 
 def demand_valgrind():

@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "jobs"))
-from paper_state_saving.cachegrind import read_summary  # noqa: E402
+from lib.cachegrind import read_summary  # noqa: E402
 
 LPS, EVENTS_PER_LP, REMOTE = 1024, 16, 0.1
 ENGINES = {

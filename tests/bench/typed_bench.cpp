@@ -1,5 +1,5 @@
 // PHOLD with events as structs, beside the same with numbers and bytes: what the dispatch of nw::Handles and the
-// counts by type cost. Each variant comes to as many events of as many bytes; instructions.py counts.
+// counts by type cost. Each variant comes to as many events of as many bytes; `./jobs/run bench` counts.
 //
 //     typed_bench --events untyped|one|four
 #include <algorithm>

@@ -12,7 +12,7 @@ from programs import CHECKOUT, Programs
 
 sys.path.insert(0, str(CHECKOUT / "jobs"))
 from meter.call import UNAVAILABLE, metered  # noqa: E402
-from paper_state_saving.cachegrind import read_summary  # noqa: E402
+from lib.cachegrind import read_summary  # noqa: E402
 
 # cachegrind's accesses are 3 and 4 % fewer: an instruction that adds to memory has one for it, and two for lackey
 # and the meter. On QEMU 7.2 and 10.0.2 the meter has 1 % more than lackey (sequential), and 2 % (timewarp, where it
