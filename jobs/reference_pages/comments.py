@@ -25,7 +25,7 @@ GROUPS = {
     "options": ["options"],
     "random": ["random"],
     "mathematics": ["math"],
-    None: ["payload_bytes"],
+    None: ["payload_bytes", "send_buffer"],
 }
 # Classes that are in a group of their own, whatever their header is.
 OUTPUT = r"struct (OutputValue|OutputTable) "

@@ -14,6 +14,10 @@ std::optional<std::size_t> module_at(const std::vector<LoadedModule>& modules,
 }
 
 void check_modules(const SavedRun& saved, const std::vector<LoadedModule>& own) {
+    // A word that only looks like a pointer is rare: of the libraries that have moved, the message names the one that most
+    // words point into.
+    std::uint64_t most = 0;
+    const LoadedModule *moved = nullptr, *moved_from = nullptr;
     for (std::size_t i = 0; i < saved.modules.size(); ++i) {
         const LoadedModule& was = saved.modules[i];
         const auto same_name = [&](const LoadedModule& module) { return module.name == was.name; };
@@ -30,15 +34,20 @@ void check_modules(const SavedRun& saved, const std::vector<LoadedModule>& own) 
                             was.name, is->identity, was.identity));
         const std::uint64_t pointers =
             i < saved.stray.to_module.size() ? saved.stray.to_module[i] : 0;
-        if (is->begin != was.begin && pointers > 0)
-            throw SetupError(fmt::format(
-                "--restart: {} words in LPs point into the library {}, which lies at {:#x} here "
-                "and "
-                "{} when the checkpoint was written; legal: the same kernel, libraries and `ulimit "
-                "-s`, where addresses need not be random (docs/how-to/checkpoints.md)",
-                pointers, was.name, is->begin,
-                was.begin == 0 ? "at several addresses" : fmt::format("at {:#x}", was.begin)));
+        if (is->begin == was.begin || pointers <= most) continue;
+        most = pointers;
+        moved = &*is;
+        moved_from = &was;
     }
+    if (moved == nullptr) return;
+    throw SetupError(
+        fmt::format("--restart: {} words in LPs point into the library {}, which lies at {:#x} "
+                    "here and {} when the checkpoint was written; legal: the same kernel, "
+                    "libraries and `ulimit -s`, where addresses need not be random "
+                    "(docs/how-to/checkpoints.md)",
+                    most, moved->name, moved->begin,
+                    moved_from->begin == 0 ? "at several addresses"
+                                           : fmt::format("at {:#x}", moved_from->begin)));
 }
 
 }  // namespace nw

@@ -57,23 +57,6 @@ struct ScheduledEvent {
     std::uint32_t first_generation;
 };
 
-inline constexpr std::size_t smallest_page = 4096;
-
-[[gnu::noinline, gnu::cold]] inline void touch_pages(std::span<const std::byte> payload) noexcept {
-    for (std::size_t at = 0; at < payload.size(); at += smallest_page)
-        static_cast<void>(*const_cast<const volatile std::byte*>(&payload[at]));
-}
-
-// Reads each page of the payload. Where the payload is a bad pointer, the handler fails here, before anything is allocated
-// or counted for the event.
-[[gnu::always_inline]] inline void touch(std::span<const std::byte> payload) noexcept {
-    if (payload.empty()) return;
-    static_cast<void>(*const_cast<const volatile std::byte*>(&payload.front()));
-    static_cast<void>(*const_cast<const volatile std::byte*>(&payload.back()));
-    if (payload.size() > smallest_page) [[unlikely]]
-        touch_pages(payload);
-}
-
 // The functions by which LookAhead finds and fetches LPs. place_of(number of an LP) returns the LP's place.
 // prefetch_past(lp, entry) fetches what the engine keeps of the LP's past, for an event that comes soon.
 template <class PlaceOf, class PrefetchPast>
@@ -129,7 +112,7 @@ inline void schedule_event(const RunPlan& plan, const RunningCall& call,
     LpRecord& lp = *call.lp;
     const bool is_beyond = scheduled.time >= plan.until;
     if (is_beyond) {
-        touch(scheduled.payload);
+        detail::touch(scheduled.payload);
         beyond_end();
     }
     if (!is_beyond || plan.keeps_events_beyond_end()) {
@@ -145,7 +128,7 @@ inline void schedule_event(const RunPlan& plan, const RunningCall& call,
             .serial = lp.serial++};
         Group* const here = group_here(plan.partition.position(header.target).group);
         if (here != nullptr) [[likely]] {
-            touch(scheduled.payload);
+            detail::touch(scheduled.payload);
             EventRecord& event = new_event(*here, header, scheduled.payload.data());
             event.next_sent = sent;
             sent = &event;

@@ -19,10 +19,11 @@ const Kinds& Context::kinds() const noexcept { return sink_->kinds(); }
 
 void Context::schedule_bytes(LpId target, VirtualTime delay, EventType type,
                              std::span<const std::byte> payload) {
-    if (payload.empty())
-        schedule(target, delay, type);
-    else
-        schedule_copy(target, delay, type, payload);
+    if (payload.empty()) return schedule(target, delay, type);
+    if (payload.size() > detail::ShortBody::payload_bytes_max)
+        return schedule_by_call(target, delay, type, payload);
+    detail::touch(payload);
+    schedule_copy(target, delay, type, payload);
 }
 
 void Context::schedule_by_call(LpId target, VirtualTime delay, EventType type,

@@ -97,6 +97,23 @@ inline std::uint32_t generation_after(std::uint32_t parent, VirtualTime now, Vir
     return std::max(first, parent + 1);
 }
 
+inline constexpr std::size_t smallest_page = 4096;
+
+[[gnu::noinline, gnu::cold]] inline void touch_pages(std::span<const std::byte> payload) noexcept {
+    for (std::size_t at = 0; at < payload.size(); at += smallest_page)
+        static_cast<void>(*const_cast<const volatile std::byte*>(&payload[at]));
+}
+
+// Reads each page of the payload. Where the payload is a bad pointer, the handler fails here, before anything is allocated
+// or counted for the event.
+[[gnu::always_inline]] inline void touch(std::span<const std::byte> payload) noexcept {
+    if (payload.empty()) return;
+    static_cast<void>(*const_cast<const volatile std::byte*>(&payload.front()));
+    static_cast<void>(*const_cast<const volatile std::byte*>(&payload.back()));
+    if (payload.size() > smallest_page) [[unlikely]]
+        touch_pages(payload);
+}
+
 // How far a handler has moved its LP's random numbers on, in blocks. Throws ModelError if that is
 // further than a history entry can say: then they could not be taken back.
 [[noreturn, gnu::cold]] void drawn_too_much();

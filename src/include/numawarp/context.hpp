@@ -169,7 +169,7 @@ class Context {
         const VirtualTime time = now_ + delay;
         if (payload.size() <= buffer.payload_bytes_max && body != nullptr &&
             is_short(target, delay, time)) [[likely]] {
-            // The body is taken from the list after the copy: the payload may be a bad pointer of the model.
+            // The copy comes first: where the payload is a bad pointer of the model, nothing has been taken.
             std::memcpy(body->payload, payload.data(), payload.size());
             buffer.free_bodies = body->next;
             body->word = detail::SentEvent::word_of(type, payload.size());

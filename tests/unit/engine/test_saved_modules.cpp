@@ -49,6 +49,15 @@ TEST_CASE("saved modules: the one that is missing or another build is named") {
     CHECK(contains(said_of(saved, own), "libone.so is not loaded here"));
 }
 
+TEST_CASE(
+    "saved modules: of several that lie elsewhere, the one that most words point into is named") {
+    SavedRun saved = saved_run();
+    saved.stray.to_module = {1, 7};
+    auto own = saved.modules;
+    for (LoadedModule& module : own) module.begin += 0x1000;
+    CHECK(contains(said_of(saved, own), "7 words in LPs point into the library libtwo.so"));
+}
+
 TEST_CASE("saved modules: one that lies elsewhere matters if LPs point into it") {
     const SavedRun saved = saved_run();
     auto own = saved.modules;
