@@ -23,7 +23,7 @@ LESS = [(r"--until \S+", "--until 1.5"), (r"--lps \d{5,}", "--lps 4096"), (r" \d
 def shorter(row):
     def less(run):
         if run.lengths:
-            return run._replace(lengths=tuple(length // 4 for length in run.lengths))
+            return run._replace(lengths=tuple(max(1, length // 4) for length in run.lengths))
         command = run.command
         for pattern, replacement in LESS:
             command = re.sub(pattern, replacement, command)
