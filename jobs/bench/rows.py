@@ -187,7 +187,7 @@ def rank_rows():
 
 
 def instruction_rows():
-    """The same work on each machine; compilers and libraries change it."""
+    """The counts depend on compiler and libraries, and not on the machine."""
     unit = "instructions an event"
 
     def counted(command, *lengths):

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy
 
-EVENTS_A_TURN = 128  # batch_events in src/timewarp/worker.cpp
+EVENTS_A_TURN = 128  # batch_events in src/timewarp/worker_execution.cpp
 BATCH_AGE = 50.0     # this and the next two: src/worker/outboxes.cpp
 EVENTS_WORTH_SENDING = 16
 PEERS_FEW = 4

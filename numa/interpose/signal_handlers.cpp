@@ -39,7 +39,7 @@ constinit auto original_sigset = original_of(&::sigset, "sigset");
 constinit std::array<std::atomic<sighandler_t>, NSIG> handlers{};
 
 // Signals that a handler was installed for while they were ignored.
-constinit std::array<bool, NSIG> was_ignored{};
+constinit std::array<std::atomic<bool>, NSIG> was_ignored{};
 
 void enter(int signal) {
     const nw::SignalScope scope;
@@ -76,7 +76,8 @@ sighandler_t replace(int signal, sighandler_t wanted, sighandler_t ours, Install
     if (replaces) handler.store(wanted, std::memory_order_relaxed);
     const sighandler_t installed = install(replaces ? ours : wanted);
     if (installed == SIG_ERR) handler.store(before, std::memory_order_relaxed);
-    if (installed == SIG_IGN && replaces) was_ignored[static_cast<std::size_t>(signal)] = true;
+    if (installed == SIG_IGN && replaces)
+        was_ignored[static_cast<std::size_t>(signal)].store(true, std::memory_order_relaxed);
     return is_ours(installed) ? before : installed;
 }
 
@@ -90,7 +91,8 @@ sighandler_t replace_by(Original& original, int signal, sighandler_t wanted) {
 
 void nw::ignore_signals_again() noexcept {
     for (int signal = 1; signal < NSIG; ++signal)
-        if (was_ignored[static_cast<std::size_t>(signal)]) original_signal(signal, SIG_IGN);
+        if (was_ignored[static_cast<std::size_t>(signal)].load(std::memory_order_relaxed))
+            original_signal(signal, SIG_IGN);
 }
 
 // NW_INSTALLING(signal): signal() and its like. Weak: programs in C may define functions of these names.

@@ -1,10 +1,10 @@
-// What the start of a program does about signal handlers that are there before main().
+// Signal handlers that libraries install before main().
 #pragma once
 
 namespace nw {
 
-// Signals that the process was started with as ignored are ignored again: nohup(1) starts a program with SIGHUP ignored,
-// and UCX, which Open MPI 5 loads, handles SIGHUP from its constructor on. Thread: before main().
+// Ignores again all signals that were ignored when the process was started. nohup(1) starts a program with SIGHUP ignored,
+// but UCX, which Open MPI 5 loads, installs a handler for SIGHUP in its constructor. Thread: before main().
 void ignore_signals_again() noexcept;
 
 }  // namespace nw

@@ -32,7 +32,8 @@ std::uint32_t ShortEvents::drop() noexcept {
 
 void ShortEvents::make_bodies() {
     const std::size_t count = std::clamp(bodies_made_, bodies_min, bodies_max);
-    detail::ShortBody* const bodies = bodies_.emplace_back(new detail::ShortBody[count]).get();
+    detail::ShortBody* const bodies =
+        bodies_.emplace_back(std::make_unique_for_overwrite<detail::ShortBody[]>(count)).get();
     meter_memory<MeterKind::events>(bodies, count * sizeof(detail::ShortBody));
     bodies_made_ += count;
     // The lowest address is to be used first.

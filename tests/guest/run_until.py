@@ -56,8 +56,6 @@ def is_spread(answer):
 
 def is_fulfilled(condition, first, answer):
     match condition:
-        case "-":
-            return True
         case "local":
             shares = [float(share) for share in re.findall(r"([\d.]+) % remote", answer)]
             return max(shares, default=100) <= PERCENT_REMOTE_MAX

@@ -1,0 +1,379 @@
+// How a worker takes in its mail, and how it executes events: irrevocably, or so that they can be undone.
+
+#include <cstring>
+
+#include "base/check.hpp"
+#include "engine/event_flow.hpp"
+#include "engine/handler_call.hpp"
+#include "lp/make_context.hpp"
+#include "lp/side_effects.hpp"
+#include "timewarp/worker.hpp"
+#include "worker/handovers.hpp"
+#include "worker/worker_core_inline.hpp"
+
+namespace nw {
+namespace {
+
+// Events between two looks at the mail and the GVT. What a turn costs beside them, some 50 ns, is 0.4 % of
+// the time with 128 events of 98 ns (docs/results/cost-model-2026-11-21.md), and a straggler waits for 13 µs at
+// most, an eightieth of the interval between GVT rounds. In stepped PHOLD a batch of 512 costs up to 69 % more
+// where all events go to others without lookahead; one of 32 costs at most 1 % more, and 18 % less with 64 LPs
+// (docs/results/constants-2026-11-23.csv).
+constexpr std::uint32_t batch_events = 128;
+
+}  // namespace
+
+bool Worker::drain_mail() {
+    const bool has_come = nw::drain_mail(
+        core_.rank.ready_list(core_.self.worker),
+        [this](BottomHalf& mail) { return group_of(mail); },
+        [this](const WireEvent& wire, Group& group) { receive(wire, group); });
+    trace_turn_.mark(TraceKind::mail, has_come ? 1 : 0);
+    return has_come;
+}
+
+// Null: the group is another worker's by now, which learns that there is mail for it.
+Group* Worker::group_of(BottomHalf& mail) {
+    const std::uint32_t g = mail.group();
+    if (!(core_.rank.owner(g) == core_.self)) [[unlikely]] {
+        handovers_->take_over();
+        if (!(core_.rank.owner(g) == core_.self)) {
+            core_.rank.pass_on(mail);
+            return nullptr;
+        }
+    }
+    return core_.rank.group(g);
+}
+
+void Worker::receive(const WireEvent& wire, Group& group) {
+    NW_CHECK(wire.time >= core_.gvt);
+    NW_PARANOID(core_.plan.partition.position(wire.target).group == group.mail.group());
+    core_.epochs.receive(wire.epoch);
+    // The end stands: this is beyond it. Taking it back would send further anti-messages, and the
+    // messages in flight would never end.
+    if (standstill_.phase() == Standstill::Phase::draining) return;
+    if (wire.kind == WireKind::anti_message) {
+        receive_anti_message(wire, group,
+                             group.lps[core_.plan.partition.position(wire.target).index]);
+        return;
+    }
+    EventRecord& event = new_event(group, wire, wire.payload());
+    event.from_other_worker = true;
+    pending_.push(event.entry());
+}
+
+// A straggler is noticed here, when it comes up as the smallest, and not when it arrives: several of
+// them cost one rollback.
+bool Worker::execute_batch() {
+    if (standstill_.phase() != Standstill::Phase::running) return false;
+    const std::uint64_t executed = core_.counters[Counter::executed_events];
+    if (is_asked()) [[unlikely]]
+        answer(upcoming_event(pending_, core_.counters));
+    begin_batch(ending_.knows_end());
+    const auto place_of = [this](std::uint32_t id) -> LookAhead::Place {
+        const Partition::Position position = core_.plan.partition.position(id);
+        Group& group = *core_.rank.group(position.group);
+        return {&group, &group.lps[position.index]};
+    };
+    const LpsAhead lps{core_.plan.kinds, place_of,
+                       [this](const LpRecord& lp, const PendingEntry& soon) {
+                           if (!(soon.bound() < core_.safe_before))
+                               lp.history.prefetch_next(core_.stride);
+                       }};
+    const std::uint32_t allowed = throttle_.allowed(batch_events);
+    std::uint32_t left = allowed;
+    Context context = make_context(0, 0, 0, short_->buffer());
+    for (; left > 0 && !leaves_batch([this] { return ending_.is_known(); }); --left) {
+        const PendingEntry* top = pending_.top();
+        if (top == nullptr || throttle_.holds_back(*top)) break;
+        const LookAhead::Guess guess = ahead_->find(pending_, top, lps);
+        const LookAhead::Place place =
+            guess != LookAhead::none ? ahead_->place(guess) : place_of(top->target);
+        if (is_plain_ && until_timed_ != 1 && is_irrevocable(*place.lp, *top)) [[likely]] {
+            --until_timed_;
+            EventRecord& event = short_->record_of(*top);
+            pending_.pop(top);
+            execute_short(*place.group, *place.lp, event, guess, context);
+            continue;
+        }
+        const PendingEntry entry = *top;
+        pending_.pop(top);
+        guess_ = guess;
+        execute_next(*place.group, *place.lp, entry);
+    }
+    guess_ = LookAhead::none;
+    throttle_.spend(allowed - left);
+    if (core_.counters[Counter::executed_events] >= suggests_round_at_)
+        core_.rank.gvt().suggest_round();
+    trace_turn_.mark(TraceKind::execute, core_.counters[Counter::executed_events] - executed);
+    return left < allowed;
+}
+
+// Whether the event is short, nothing can come before it any more, and nothing is kept of its LP's past.
+[[gnu::always_inline]] inline bool Worker::is_irrevocable(
+    const LpRecord& lp, const PendingEntry& entry) const noexcept {
+    return !entry.has_record() && entry.bound() < core_.safe_before && lp.history.empty() &&
+           core_.keeper.is_at_start(lp);
+}
+
+// execute_for_good() of a short event, for a run without the features that is_plain_ excludes.
+[[gnu::always_inline]] inline void Worker::execute_short(Group& group, LpRecord& lp,
+                                                         EventRecord& event, std::size_t guess,
+                                                         Context& context) {
+    NW_CHECK(event.time >= core_.gvt);
+    HistoryEntry& entry = safe_entry();
+    begin_execution(lp, event, entry);
+    core_.running = {&group, &lp, &event, &entry, event.key()};
+    short_->send_for(lp.sequence);
+    renew(context, event.time, lp.id, lp.random_counter);
+    ahead_->give_block(guess, lp.id, lp.random_counter, context.random());
+    if (!call_handler_of(lp, core_.guard, core_.failure,
+                         [&] { run_on_event(lp, event, context, false); })) [[unlikely]] {
+        fail_running(core_.failure);
+        return;
+    }
+    lp.random_counter = context.random().counter();
+    release_short(lp);
+    release_sent(entry.sent, pending_);
+    if (!staged_.empty()) [[unlikely]]
+        publish_staged();
+    lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
+    committer_.note_committed(event.time);
+    ++core_.counters[Counter::safe_events];
+    ++core_.counters[Counter::committed_events];
+    if (core_.counts_events()) ++core_.figures_of(lp, event.type).committed;
+    if (entry.side_effects != nullptr) [[unlikely]]
+        committer_.release_side_effects_at_once(group, entry);
+    if constexpr (paranoid) check_change(lp);
+}
+
+[[gnu::always_inline]] inline void Worker::execute_next(Group& group, LpRecord& lp,
+                                                        const PendingEntry& entry) {
+    EventRecord& event = short_->record_of(entry);
+    if (event.status == EventStatus::cancelled) {
+        group.heap.free(&event, event.bytes());
+        return;
+    }
+    if (event.from_other_worker && lp.unmatched_anti_messages > 0 && meets_anti(group, lp, event))
+        return;
+    NW_CHECK(event.time >= core_.gvt);
+    if (before(entry, lp.last_key)) roll_back_before(group, lp, entry.key());
+    if (draws_rollbacks_ && is_chosen_for_check(event) && !lp.failed) [[unlikely]] {
+        check_rollback(group, lp, on_record(group, event));
+    } else if (--until_timed_ == 0) {
+        until_timed_ = events_between_timed;
+        const EventType type = event.type;  // what runs for good is freed
+        const bool stands_for_others = is_plain_ && is_irrevocable(lp, entry);
+        const auto start = GvtRounds::Clock::now();
+        run_event(group, lp, event);
+        const auto end = GvtRounds::Clock::now();
+        group.load.sample(std::chrono::duration<double, std::nano>(end - start).count());
+        // execute_short() counts nothing for the group. One in so many of its events comes here instead, and counts for all.
+        if (stands_for_others) group.load.commit(events_between_timed - 1);
+        core_.count_time(lp, type, start, end);
+    } else {
+        run_event(group, lp, event);
+    }
+    if constexpr (paranoid) check_change(lp);
+}
+
+[[gnu::always_inline]] inline void Worker::run_event(Group& group, LpRecord& lp,
+                                                     EventRecord& event) {
+    if (event.bound() < core_.safe_before && has_no_past(group, lp) &&
+        core_.keeper.is_at_start(lp) &&
+        !(draws_interruptions_ && is_chosen_for_interruption(event)))
+        execute_for_good(group, lp, event);
+    else
+        execute(group, lp, on_record(group, event));
+}
+
+// The record of an event that a history keeps. A short event gets one in its group's memory.
+[[gnu::always_inline]] inline EventRecord& Worker::on_record(Group& group, EventRecord& event) {
+    if (!short_->is_record(event)) return event;
+    EventRecord& kept = new_event(group, event, event.payload());
+    kept = event;
+    return kept;
+}
+
+// Whether every event that the LP has executed is committed. The worker executes before it commits. So an LP that has
+// events in each lookahead, and has speculated once, would keep a past for ever if its past were not committed here.
+[[gnu::always_inline]] inline bool Worker::has_no_past(Group& group, LpRecord& lp) {
+    if (lp.committed == lp.history.tail()) [[likely]]
+        return true;
+    committer_.commit_now(group, lp);
+    return lp.committed == lp.history.tail();
+}
+
+[[gnu::always_inline]] inline void Worker::execute_for_good(Group& group, LpRecord& lp,
+                                                            EventRecord& event) {
+    core_.drop_past(group, lp);
+    HistoryEntry& entry = safe_entry();
+    begin_execution(lp, event, entry);
+    core_.running = {&group, &lp, &event, &entry, event.key()};
+    call_handler(lp, event, entry);
+    // keep_running() has given a failed short event a new record: `event` is not used here.
+    if (core_.plan.kinds.has_commit() && !core_.running.event->failed) call_on_commit();
+    if (core_.running.event->failed) [[unlikely]]
+        return;
+    ++core_.counters[Counter::safe_events];
+    committer_.commit_at_once(group, lp, entry);
+    if (event.lets_end) [[unlikely]]
+        ending_.note_end(lp, event.key());
+    if (!short_->is_record(event)) group.heap.free(&event, event.bytes());
+}
+
+// Apart, so that execute_for_good stays small enough to be inlined.
+[[gnu::noinline]] void Worker::call_on_commit() {
+    core_.running.hook = "on_commit()";
+    if (!call_guarded(core_.guard, nullptr, core_.failure,
+                      [&] { core_.running.lp->process->on_commit(core_.running.event->view()); }))
+        fail_running(core_.failure);
+}
+
+// What a handler did that was to be executed for good becomes an entry like others, which is reported
+// when GVT has passed it: an earlier event may fail, too.
+void Worker::keep_running() {
+    auto& [group, lp, event, entry, key, silent, hook] = core_.running;
+    HistoryEntry& kept = lp->history.append(core_.stride, group->heap);
+    std::memcpy(&kept, entry, core_.stride);
+    entry = &kept;
+    event = kept.event = &on_record(*group, *event);
+    committer_.note_uncommitted(*lp);
+    core_.keeper.save(*lp, kept, group->heap);
+}
+
+inline void Worker::begin_execution(LpRecord& lp, EventRecord& event, HistoryEntry& entry) {
+    entry.event = &event;
+    entry.sent = nullptr;
+    entry.side_effects = nullptr;
+    entry.random_used = 0;
+    entry.sent_count = 0;
+    event.status = EventStatus::processed;
+    event.lets_end = false;
+    lp.set_last_key(event);
+    core_.lead = event.bound();
+    ++core_.counters[Counter::executed_events];
+}
+
+void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
+    HistoryEntry& entry = lp.history.append(core_.stride, group.heap);
+    begin_execution(lp, event, entry);
+    committer_.note_uncommitted(lp);
+    core_.keeper.save(lp, entry, group.heap);
+    if (lp.failed) [[unlikely]] {
+        // An earlier handler failed. Either that is undone, and this with it, or it ends the run.
+        event.failed = true;
+        return;
+    }
+    core_.running = {&group, &lp, &event, &entry, event.key()};
+    if (draws_interruptions_ && is_chosen_for_interruption(event)) [[unlikely]] {
+        put_aside_running();
+        return;
+    }
+    if (core_.keeper.wants_event_cost(lp)) [[unlikely]] {
+        const auto start = GvtRounds::Clock::now();
+        call_handler(lp, event, entry);
+        core_.keeper.event_cost(
+            lp, std::chrono::duration<float, std::nano>(GvtRounds::Clock::now() - start).count());
+    } else {
+        call_handler(lp, event, entry);
+    }
+}
+
+[[gnu::always_inline]] inline void Worker::call_handler(LpRecord& lp, EventRecord& event,
+                                                        HistoryEntry& entry) {
+    // Only events of a handler that will not be undone may be short: others are cancelled by their records.
+    const bool is_for_good = is_running_for_good();
+    short_->send_for(lp.sequence);
+    Context context = is_for_good
+                          ? make_context(event.time, lp.id, lp.random_counter, short_->buffer())
+                          : make_context(event.time, lp.id, lp.random_counter);
+    ahead_->give_block(guess_, lp.id, lp.random_counter, context.random());
+    const bool well = call_handler_of(lp, core_.guard, core_.failure, [&] {
+        if (core_.intervals != nullptr) [[unlikely]]
+            look_at_intervals(*core_.running.group, lp, event.time);
+        entry.random_used = run_on_event(lp, event, context, core_.plan.kinds.has_end_condition());
+    });
+    if (!well) [[unlikely]] {
+        fail_running(core_.failure);
+        return;
+    }
+    if (event.lets_end) [[unlikely]]
+        lp.may_have_ended = true;
+    lp.random_counter = context.random().counter();
+    if (core_.keeper.method(lp) == Rollback::reverse)
+        std::memcpy(entry.undo(), &context.control(), sizeof(std::uint64_t));
+    if (is_for_good) release_short_by_call(lp);
+    release_sent(entry.sent, pending_);
+    if (!staged_.empty()) publish_staged();
+}
+
+[[gnu::always_inline]] inline void Worker::release_short(LpRecord& lp) {
+    short_->release(
+        lp.serial, pending_,
+        [this](std::uint32_t target) {
+            return is_alone_ ||
+                   core_.rank.owner(core_.plan.partition.position(target).group) == core_.self;
+        },
+        [this](const EventHeader& header, const std::byte* payload) {
+            publish(WireEvent{header, 0, WireKind::event, {}}, payload);
+        });
+}
+
+// Only execute_short() has it inlined.
+[[gnu::noinline]] void Worker::release_short_by_call(LpRecord& lp) { release_short(lp); }
+
+void Worker::leave_crashed() {
+    const std::string what = leave_crashed_handler(core_.guard);
+    drop_tried_image(*core_.running.group);
+    if (core_.guard.was_interrupted())
+        put_aside_running();
+    else
+        fail_running(what);
+}
+
+// What the running handler sent never leaves.
+void Worker::drop_sends() {
+    auto& [group, lp, event, entry, key, silent, hook] = core_.running;
+    std::uint32_t beyond_end = entry->sent_count;
+    const auto count = [&](VirtualTime time) { beyond_end -= time < core_.plan.until ? 1 : 0; };
+    for_each_wire_event(staged_.data(), staged_.size(),
+                        [&](const WireEvent& wire) { count(wire.time); });
+    staged_.clear();
+    lp->sequence -= short_->drop();
+    while (EventRecord* sent = entry->sent) {
+        count(sent->time);
+        entry->sent = sent->next_sent;
+        const Partition::Position position = core_.plan.partition.position(sent->target);
+        core_.rank.group(position.group)->heap.free(sent, sent->bytes());
+    }
+    ending_.take_back_beyond_end(beyond_end);
+    take_back_looks(*group, *lp, *entry);
+    free_side_effects(*entry, group->heap);
+    lp->sequence -= entry->sent_count;
+    entry->sent_count = 0;
+    entry->random_used = 0;
+}
+
+// The event stays in the history as failed: undone with its LP's next rollback past it, reported if
+// it is committed. Where on_commit() has failed what the event sent is on its way, and nothing will undo it.
+void Worker::fail_running(std::string what) {
+    if (*core_.running.hook == '\0') {
+        drop_sends();
+    } else {
+        what.insert(0, ": ").insert(0, core_.running.hook);
+        HistoryEntry& entry = *core_.running.entry;
+        free_side_effects(entry, core_.running.group->heap);
+        entry = {entry.event, nullptr, nullptr, 0, 0};
+    }
+    if (is_running_for_good()) keep_running();
+    core_.running.event->failed = true;
+    core_.running.lp->failed = true;
+    ++core_.counters[Counter::failed_speculations];
+    SideEffect& message = add_side_effect(*core_.running.entry, SideEffect::Kind::failure,
+                                          what.size(), core_.running.group->heap);
+    std::memcpy(message.content(), what.data(), what.size());
+    if constexpr (paranoid) check_change(*core_.running.lp);
+}
+
+}  // namespace nw
