@@ -17,7 +17,8 @@ enum class WireKind : std::uint8_t { event, anti_message };
 struct WireEvent : EventHeader {
     std::uint32_t epoch;  // the sender's GVT epoch, or its window, when it was sent
     WireKind kind;
-    std::uint8_t reserved[3];
+    bool is_irrevocable;  // no anti-message will follow: the sender will not be rolled back
+    std::uint8_t reserved[2];
 
     const std::byte* payload() const noexcept {
         return reinterpret_cast<const std::byte*>(this + 1);

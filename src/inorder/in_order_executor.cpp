@@ -284,7 +284,7 @@ void InOrderExecutor::release_sends() {
 [[gnu::noinline]] void InOrderExecutor::send_away(const EventHeader& header,
                                                   const std::byte* payload) {
     sent_from_ = std::min(sent_from_, header.time);
-    outbox_.append(WireEvent{header, window_, WireKind::event, {}}, payload);
+    outbox_.append(WireEvent{header, window_, WireKind::event, true, {}}, payload);
 }
 
 void InOrderExecutor::send_mail() {

@@ -24,7 +24,7 @@ inline SideEffect& add_side_effect(HistoryEntry& entry, SideEffect::Kind kind, s
 
 // The anti-message of what the execution sent to another worker, ready to go.
 inline void add_anti_message(HistoryEntry& entry, const EventHeader& event, PlatformHeap& heap) {
-    WireEvent anti{event, 0, WireKind::anti_message, {}};
+    WireEvent anti{event, 0, WireKind::anti_message, false, {}};
     anti.payload_bytes = 0;
     SideEffect& effect = add_side_effect(entry, SideEffect::Kind::remote_send, sizeof anti, heap);
     std::memcpy(effect.content(), &anti, sizeof anti);

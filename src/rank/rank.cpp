@@ -6,6 +6,7 @@
 #include "base/handoff.hpp"
 #include "checkpoint/saved_run.hpp"
 #include "event/mail_buffer.hpp"
+#include "event/mail_ring.hpp"
 #include "lp/group.hpp"
 #include "net/transport.hpp"
 #include "plan/run_plan.hpp"
@@ -41,6 +42,9 @@ WindowControl window_of(const RunPlan& plan) {
 // without its workers.
 constexpr std::size_t unsent_batches_max = 4096;
 
+// With more workers, the rings of a rank would take more than 4 MiB, and each turn would read more than 16 lines.
+constexpr std::uint32_t workers_with_rings_max = 16;
+
 }  // namespace
 
 Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, OutputWriter& output,
@@ -61,6 +65,8 @@ Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, Outp
       groups_(plan.partition.groups()),
       owners_(plan.partition.groups()),
       ready_lists_(plan.workers),
+      ring_count_(plan.workers > 1 && plan.workers <= workers_with_rings_max ? plan.workers : 0),
+      rings_(plan.workers),
       sleepers_(plan.workers,
                 transport.ranks() > 1 && !plan.config.net_thread ? &transport : nullptr),
       seats_(worker_nodes.empty() ? std::vector<NodeId>(plan.workers) : worker_nodes,
@@ -89,6 +95,18 @@ std::size_t Rank::trace_spans_max() const noexcept {
 Group& Rank::make_group(std::uint32_t g) {
     groups_[g] = std::make_unique<Group>(memory_, g);
     return *groups_[g];
+}
+
+void Rank::make_rings_to(std::uint32_t w) {
+    if (ring_count_ > 0) rings_[w] = std::make_unique<MailRing[]>(ring_count_);
+}
+
+std::span<MailRing> Rank::rings_to(std::uint32_t w) noexcept {
+    return {rings_[w].get(), ring_count_};
+}
+
+MailRing* Rank::ring(std::uint32_t from, std::uint32_t to) noexcept {
+    return ring_count_ > 0 ? &rings_[to][from] : nullptr;
 }
 
 void Rank::drop_group(std::uint32_t g) { groups_[g].reset(); }
@@ -164,8 +182,13 @@ void Rank::sleep(std::uint32_t w, std::uint32_t seen, VirtualTime horizon, Trace
     sleepers_.sleep(w, horizon, [&] {
         const bool is_expecting =
             sleepers_.keeps_network(w) && net_step(GvtRounds::Clock::now(), trace);
-        return is_expecting || failed_.load() || !ready_lists_[w].empty() || gvt_.calls_for(seen);
+        return is_expecting || failed_.load() || has_mail(w) || gvt_.calls_for(seen);
     });
+}
+
+bool Rank::has_mail(std::uint32_t w) noexcept {
+    return !ready_lists_[w].empty() ||
+           std::ranges::any_of(rings_to(w), [](const MailRing& ring) { return !ring.empty(); });
 }
 
 void Rank::bind(const Group& group, std::uint32_t worker) noexcept {

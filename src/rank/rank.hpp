@@ -2,6 +2,7 @@
 // workers then own disjoint groups and meet only in the places named here.
 //
 //     mail of a group, ready list of a worker   any worker → owner
+//     mail rings                                one worker → another
 //     GVT rounds                                slots: their worker → net role; result: net role → all
 //     net role                                  a try-lock; transport, outgoing batches, rebinding
 //     owners of groups                          the old and the new owner in turn → all
@@ -17,6 +18,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +39,7 @@ namespace nw {
 
 class BottomHalf;
 class MailBuffer;
+class MailRing;
 class MemorySource;
 class Os;
 class OutputWriter;
@@ -114,8 +117,16 @@ class Rank {
 
     // Puts wire events into the bottom halves of their groups. Requires: this rank owns them.
     void deliver(const std::byte* events, std::size_t size);
+    // Wakes worker w if it sleeps and may execute an event at that time. Thread: any, after it has published the event.
+    void wake_for(std::uint32_t w, VirtualTime time) { sleepers_.wake_for(w, time); }
 
     ReadyList& ready_list(std::uint32_t w) noexcept { return ready_lists_[w]; }
+    // Thread: worker w, before any worker sends. Ranks with many workers have no rings, because each pair needs one.
+    void make_rings_to(std::uint32_t w);
+    // Thread: worker w. One ring from each worker of the rank, by its number; none at all where mail takes the bottom halves.
+    std::span<MailRing> rings_to(std::uint32_t w) noexcept;
+    // Null: there is none.
+    MailRing* ring(std::uint32_t from, std::uint32_t to) noexcept;
     // To the worker that gets the mail of its group now. Requires: it is on nobody's ready list, as its
     // flag says that it is on one.
     void pass_on(BottomHalf& mail);
@@ -172,6 +183,8 @@ class Rank {
     Os& os() noexcept;
 
   private:
+    // Thread: worker w.
+    bool has_mail(std::uint32_t w) noexcept;
     void bind(const Group& group, std::uint32_t worker) noexcept;
 
     const RunPlan& plan_;
@@ -189,7 +202,9 @@ class Rank {
     std::vector<std::unique_ptr<Group>> groups_;         // by global number; null where not ours
     static constexpr std::uint16_t in_transit = 0x8000;  // in Owner::worker, on top of the receiver
     std::vector<std::atomic<Partition::Owner>> owners_;
-    std::vector<ReadyList> ready_lists_;  // by worker
+    std::vector<ReadyList> ready_lists_;              // by worker
+    const std::size_t ring_count_;                    // to each worker
+    std::vector<std::unique_ptr<MailRing[]>> rings_;  // by reader
     Sleepers sleepers_;
     WorkerSeats seats_;
     std::vector<AddressRange> stacks_;  // by worker

@@ -164,6 +164,9 @@ class alignas(64) Worker final : private detail::EventSink,
     void plan_quota(const GvtResult& result);
     std::uint64_t events_uncommitted() const noexcept;
     bool drain_mail();
+    bool owns(std::uint32_t g);
+    // Of an event that came through a ring.
+    void receive_or_pass_on(const WireEvent& wire);
     Group* group_of(BottomHalf& mail);
     void receive(const WireEvent& wire, Group& group);
     bool execute_batch();

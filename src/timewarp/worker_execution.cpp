@@ -5,6 +5,7 @@
 #include "base/check.hpp"
 #include "engine/event_flow.hpp"
 #include "engine/handler_call.hpp"
+#include "event/mail_ring.hpp"
 #include "lp/make_context.hpp"
 #include "lp/side_effects.hpp"
 #include "timewarp/worker.hpp"
@@ -24,7 +25,10 @@ constexpr std::uint32_t batch_events = 128;
 }  // namespace
 
 bool Worker::drain_mail() {
-    const bool has_come = nw::drain_mail(
+    bool has_come = false;
+    for (MailRing& ring : core_.rank.rings_to(core_.self.worker))
+        has_come |= ring.drain([this](const WireEvent& wire) { receive_or_pass_on(wire); });
+    has_come |= nw::drain_mail(
         core_.rank.ready_list(core_.self.worker),
         [this](BottomHalf& mail) { return group_of(mail); },
         [this](const WireEvent& wire, Group& group) { receive(wire, group); });
@@ -35,14 +39,26 @@ bool Worker::drain_mail() {
 // Null: the group is another worker's by now, which learns that there is mail for it.
 Group* Worker::group_of(BottomHalf& mail) {
     const std::uint32_t g = mail.group();
-    if (!(core_.rank.owner(g) == core_.self)) [[unlikely]] {
-        handovers_->take_over();
-        if (!(core_.rank.owner(g) == core_.self)) {
-            core_.rank.pass_on(mail);
-            return nullptr;
-        }
-    }
-    return core_.rank.group(g);
+    if (owns(g)) [[likely]]
+        return core_.rank.group(g);
+    core_.rank.pass_on(mail);
+    return nullptr;
+}
+
+// Takes the group over first if it waits for this worker.
+bool Worker::owns(std::uint32_t g) {
+    if (core_.rank.owner(g) == core_.self) [[likely]]
+        return true;
+    handovers_->take_over();
+    return core_.rank.owner(g) == core_.self;
+}
+
+void Worker::receive_or_pass_on(const WireEvent& wire) {
+    const std::uint32_t g = core_.plan.partition.position(wire.target).group;
+    if (owns(g)) [[likely]]
+        receive(wire, *core_.rank.group(g));
+    else
+        core_.rank.deliver(reinterpret_cast<const std::byte*>(&wire), wire.bytes());
 }
 
 void Worker::receive(const WireEvent& wire, Group& group) {
@@ -57,6 +73,7 @@ void Worker::receive(const WireEvent& wire, Group& group) {
                              group.lps[core_.plan.partition.position(wire.target).index]);
         return;
     }
+    if (wire.is_irrevocable && short_->push(wire, wire.payload(), pending_)) return;
     EventRecord& event = new_event(group, wire, wire.payload());
     event.from_other_worker = true;
     pending_.push(event.entry());
@@ -316,7 +333,7 @@ void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
                    core_.rank.owner(core_.plan.partition.position(target).group) == core_.self;
         },
         [this](const EventHeader& header, const std::byte* payload) {
-            publish(WireEvent{header, 0, WireKind::event, {}}, payload);
+            publish(WireEvent{header, 0, WireKind::event, true, {}}, payload);
         });
 }
 

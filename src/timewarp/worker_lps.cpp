@@ -20,6 +20,7 @@ namespace nw {
 void Worker::adopt_thread() {
     warm_up();
     core_.rank.stacks()[core_.self.worker] = own_stack();
+    core_.rank.make_rings_to(core_.self.worker);
     core_.guard.adopt_thread();
     undo_guard_.adopt_thread();
     WatchedThread::adopt_thread();

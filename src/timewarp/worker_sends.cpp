@@ -31,8 +31,10 @@ void Worker::schedule(Context& context, LpId target, detail::ScheduledTime when,
             return core_.rank.owner(g) == core_.self ? core_.rank.group(g) : nullptr;
         },
         [&](const EventHeader& header) {
-            staged_.append(WireEvent{header, 0, WireKind::event, {}}, payload.data());
-            if (!is_running_for_good()) add_anti_message(entry, header, core_.running.group->heap);
+            const bool is_irrevocable = is_running_for_good();
+            staged_.append(WireEvent{header, 0, WireKind::event, is_irrevocable, {}},
+                           payload.data());
+            if (!is_irrevocable) add_anti_message(entry, header, core_.running.group->heap);
         },
         [&] { ending_.note_beyond_end(); });
     ++entry.sent_count;

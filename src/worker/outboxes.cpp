@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "event/mail_ring.hpp"
 #include "worker/worker_core_inline.hpp"
 
 namespace nw {
@@ -40,8 +41,20 @@ bool Outboxes::send(WireEvent wire, const std::byte* payload) {
         return send_to_rank(owner.rank, wire, payload);
     }
     ++core_.counters[Counter::events_crossed];
-    to_workers_[owner.worker].append(wire, payload);
+    send_to_worker(owner.worker, wire, payload);
     return false;
+}
+
+void Outboxes::send_to_worker(std::uint32_t worker, const WireEvent& wire,
+                              const std::byte* payload) {
+    ToWorker& outbox = to_workers_[worker];
+    MailRing* const ring = core_.rank.ring(core_.self.worker, worker);
+    if (ring == nullptr || !ring->append(wire, payload)) {
+        outbox.mail.append(wire, payload);
+        return;
+    }
+    outbox.bytes += wire.bytes();
+    outbox.earliest = std::min(outbox.earliest, wire.time);
 }
 
 bool Outboxes::send_to_rank(std::uint32_t rank, const WireEvent& wire, const std::byte* payload) {
@@ -95,12 +108,19 @@ void Outboxes::close_batch(std::uint32_t rank) {
 
 void Outboxes::flush(bool everything) {
     for (std::uint32_t w = 0; w < to_workers_.size(); ++w) {
-        MailBuffer& outbox = to_workers_[w];
-        if (outbox.empty()) continue;
+        ToWorker& outbox = to_workers_[w];
+        const std::size_t bytes = outbox.bytes + outbox.mail.size();
+        if (bytes == 0) continue;
         const auto to = static_cast<std::uint16_t>(w);
-        core_.rank.seats().count_mail(core_.self.worker, {core_.self.rank, to}, outbox.size());
-        core_.rank.deliver(outbox.data(), outbox.size());
-        outbox.clear();
+        core_.rank.seats().count_mail(core_.self.worker, {core_.self.rank, to}, bytes);
+        if (outbox.bytes > 0) {
+            core_.rank.ring(core_.self.worker, w)->publish();
+            core_.rank.wake_for(w, outbox.earliest);
+            outbox.bytes = 0;
+            outbox.earliest = time_infinity;
+        }
+        core_.rank.deliver(outbox.mail.data(), outbox.mail.size());
+        outbox.mail.clear();
     }
     std::erase_if(open_, [&](std::uint32_t rank) {
         if (!everything && !is_due(to_ranks_[rank])) return false;
@@ -130,7 +150,7 @@ void Outboxes::validate() const {
         });
         NW_CHECK(bytes == mail.size());
     };
-    for (const MailBuffer& mail : to_workers_) check(mail);
+    for (const ToWorker& outbox : to_workers_) check(outbox.mail);
     for (const ToRank& outbox : to_ranks_) check(outbox.mail);
     std::vector<std::uint32_t> waiting;
     for (std::uint32_t r = 0; r < to_ranks_.size(); ++r)

@@ -36,6 +36,11 @@ class Outboxes {
     void validate() const;
 
   private:
+    struct ToWorker {
+        std::size_t bytes = 0;                 // appended to the ring and not published
+        VirtualTime earliest = time_infinity;  // of these
+        MailBuffer mail;                       // for which the ring has no room
+    };
     struct ToRank {
         MailBuffer mail;
         WorkerCore::Clock::time_point opened;  // when the first event went in
@@ -45,13 +50,14 @@ class Outboxes {
         std::uint32_t spoken_to_at = 0;     // rounds_
     };
 
+    void send_to_worker(std::uint32_t worker, const WireEvent& wire, const std::byte* payload);
     bool send_to_rank(std::uint32_t rank, const WireEvent& wire, const std::byte* payload);
     bool has_credit() const noexcept;
     bool is_due(const ToRank& outbox) const noexcept;
     void close_batch(std::uint32_t rank);
 
     WorkerCore& core_;
-    std::vector<MailBuffer> to_workers_;    // by worker of this rank
+    std::vector<ToWorker> to_workers_;      // by worker of this rank
     std::vector<ToRank> to_ranks_;          // by rank; grows to the highest spoken to
     std::vector<std::uint32_t> open_;       // ranks for which something waits
     std::uint32_t messages_since_gvt_ = 0;  // to other ranks

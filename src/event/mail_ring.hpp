@@ -1,0 +1,85 @@
+// Mail from one worker to another worker of the same rank: a ring of wire events with one writer and one reader. For each
+// event, a bottom half costs both workers several cache lines; a ring costs them the lines of the event, and one more for
+// all events that the writer publishes together.
+//
+// The ring does not grow. When it is full, the writer uses the bottom half of the event's group (bottom_half.hpp).
+//
+// Positions count bytes and never wrap. An event may begin before the end of the buffer and extend beyond it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "base/handoff.hpp"
+#include "event/wire_event.hpp"
+
+namespace nw {
+
+class MailRing {
+  public:
+    // More than a worker usually sends to another one between two turns of that one: 128 events without payload take 5 KiB.
+    static constexpr std::size_t capacity = std::size_t{16} << 10;
+    static constexpr std::size_t event_bytes_max = 256;
+
+    // Thread: the reader, so that the ring's pages are on the reader's NUMA node.
+    MailRing() = default;
+    MailRing(const MailRing&) = delete;
+    MailRing& operator=(const MailRing&) = delete;
+
+    // Thread: the writer. Returns false if the event is too large or the ring is full. `payload`: null if there is none.
+    bool append(const WireEvent& header, const std::byte* payload) noexcept {
+        const std::size_t bytes = header.bytes();
+        if (bytes > event_bytes_max || !has_room(bytes)) [[unlikely]]
+            return false;
+        std::byte* const at = bytes_ + written_ % capacity;
+        std::memcpy(at, &header, sizeof header);
+        if (payload != nullptr) std::memcpy(at + sizeof header, payload, header.payload_bytes);
+        written_ += bytes;
+        return true;
+    }
+    // Thread: the writer. The reader finds what was appended.
+    void publish() noexcept {
+        note_handoff(Handoff::mail_pushed);
+        published_.store(
+            written_);  // in one order with empty(), and with who sleeps (numa/os/bell.hpp)
+    }
+
+    // Thread: the reader. Calls visit(const WireEvent&) for each event that was published. Returns whether there were any.
+    template <class Visit>
+    bool drain(Visit&& visit) {
+        const std::uint64_t end =
+            published_.load(std::memory_order_acquire);  // pairs with publish()
+        if (read_ == end) [[likely]]
+            return false;
+        note_handoff(Handoff::mail_taken);
+        while (read_ != end) {
+            const auto& wire = *reinterpret_cast<const WireEvent*>(bytes_ + read_ % capacity);
+            read_ += wire.bytes();
+            visit(wire);
+        }
+        released_.store(read_, std::memory_order_release);  // pairs with has_room()
+        return true;
+    }
+    // Thread: the reader, before it sleeps.
+    bool empty() const noexcept { return published_.load() == read_; }
+
+  private:
+    bool has_room(std::size_t bytes) noexcept {
+        if (written_ + bytes - released_seen_ <= capacity) [[likely]]
+            return true;
+        released_seen_ = released_.load(std::memory_order_acquire);  // pairs with drain()
+        return written_ + bytes - released_seen_ <= capacity;
+    }
+
+    // The writer's.
+    alignas(64) std::uint64_t written_ = 0;
+    std::uint64_t released_seen_ = 0;
+    alignas(64) std::atomic<std::uint64_t> published_{0};  // writer → reader
+    alignas(64) std::atomic<std::uint64_t> released_{0};   // reader → writer
+    std::uint64_t read_ = 0;                               // the reader's
+    alignas(64) std::byte bytes_[capacity + event_bytes_max]{};
+};
+
+}  // namespace nw
