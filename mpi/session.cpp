@@ -89,7 +89,7 @@ class MpiRanks final : public RankGroup {
     void check() const override {
         if (thread_level_ < MPI_THREAD_SERIALIZED)
             throw MachineError(
-                "this MPI was built without MPI_THREAD_SERIALIZED; legal: one that has this "
+                "this MPI was built without MPI_THREAD_SERIALIZED; allowed: an MPI with this "
                 "thread level, or a run without a launcher");
     }
 

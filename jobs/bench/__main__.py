@@ -28,13 +28,13 @@ def sections(text):
     names = text.split(",")
     for name in names:
         if name not in rows.SECTIONS:
-            raise argparse.ArgumentTypeError(f"'{name}': legal are {', '.join(rows.SECTIONS)}")
+            raise argparse.ArgumentTypeError(f"'{name}'; allowed: {', '.join(rows.SECTIONS)}")
     return names
 
 
 def rounds(text):
     if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"'{text}': legal is a number from 1")
+        raise argparse.ArgumentTypeError(f"'{text}'; allowed: a number from 1")
     return int(text)
 
 
@@ -42,16 +42,16 @@ def arguments():
     parser = Parser("bench", description=__doc__,
                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=rounds, default=5, metavar="N",
-                        help="measurements of everything (5)")
+                        help="number of measurements of each figure (5)")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--sections", type=sections, default=list(rows.SECTIONS), metavar="NAME,...",
                        help=f"what to measure, of {', '.join(rows.SECTIONS)} (all)")
     which.add_argument("--crowded", action="store_const", dest="sections", const=["crowded"],
-                       help="the section of that name alone: workers and foreign processes against "
+                       help="only the section crowded: workers and foreign processes compared with "
                             "their fair share of the cores")
     parser.add_argument("--programs", type=Path, default=Path("build/bin"), metavar="DIR",
-                        help="where the programs are (build/bin)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="where to write the figures")
+                        help="folder of the programs (build/bin)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="file for the figures")
     return parser.parse_args()
 
 
@@ -79,7 +79,7 @@ def main():
                 # Instructions are the same in each round.
                 found.append(found[0] if run.lengths and found else measure.take(run, given.programs))
     print(f"\r{'':100}\r", end="", file=sys.stderr)
-    print(f"medians of {given.rounds}; ratios of medians, and their least and largest of a round")
+    print(f"medians of {given.rounds} rounds; ratios of medians, with the smallest and the largest ratio of a round")
     print("\n".join(results.lines(samples)))
     if given.json:
         found = {**about, "rounds": given.rounds, "rows": samples.json()}

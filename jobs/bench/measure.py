@@ -99,7 +99,7 @@ def executed(command, programs):
 
 def instructions_an_event(run, programs):
     if not shutil.which("valgrind"):
-        sys.exit("numawarp: bench: no valgrind to count instructions with (Debian: valgrind)")
+        sys.exit("numawarp: bench: valgrind, which counts the instructions, is missing (Debian: valgrind)")
     shorter, longer = (executed(run.command.format(length), programs) for length in run.lengths)
     events = longer[1] - shorter[1] if longer[1] is not None else run.lengths[1] - run.lengths[0]
     return (longer[0] - shorter[0]) / events

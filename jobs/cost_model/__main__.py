@@ -1,8 +1,8 @@
-"""What GVT and the exchange of events would cost on up to 1,024 ranks: a model, fitted to
-measurements with 2 to 8 ranks on this machine, or to those of a file.
+"""Predicts the cost of GVT and of the exchange of events on up to 1,024 ranks, by a model that is fitted to
+measurements with 2 to 8 ranks on this machine, or to the measurements in a file.
 
-It writes cost-model.json (what was measured), cost-model.svg and cost-model.md into a folder. What a
-run really does depends on its rollbacks, too, and no model of a transport knows those."""
+Writes cost-model.json (the measurements), cost-model.svg and cost-model.md into a folder. The behavior of a
+real run also depends on its rollbacks, which a model of the transport cannot predict."""
 
 import argparse
 import json
@@ -18,7 +18,7 @@ def network(text):
         name, latency, overhead, speed = text.rsplit(":", 3)
         return name, float(latency), float(overhead), 1e-3 / float(speed)
     except (ValueError, ZeroDivisionError):
-        raise argparse.ArgumentTypeError(f"'{text}': legal is NAME:LATENCY_US:OVERHEAD_US:GB/S") \
+        raise argparse.ArgumentTypeError(f"'{text}'; allowed: NAME:LATENCY_US:OVERHEAD_US:GB/S") \
             from None
 
 
@@ -26,14 +26,14 @@ def arguments():
     parser = Parser("cost-model", description=__doc__,
                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--from", dest="file", type=Path, metavar="FILE",
-                        help="a cost-model.json; without it this machine is measured")
+                        help="a cost-model.json with measurements; default: measure this machine")
     parser.add_argument("--network", type=network, action="append", metavar="NAME:L:o:GB/S",
-                        help="another network, by LogGP's latency and overhead in µs (an assumed "
+                        help="another network, by the latency and overhead of LogGP in µs (an assumed "
                              "InfiniBand, 'InfiniBand:1.0:0.3:12')")
     parser.add_argument("--programs", type=Path, default=Path("build/bin"), metavar="DIR",
-                        help="where phold and transport_bench are (build/bin)")
+                        help="folder of phold and transport_bench (build/bin)")
     parser.add_argument("--output", type=Path, default=Path("results"), metavar="DIR",
-                        help="where to write to (results)")
+                        help="folder for the results (results)")
     return parser.parse_args()
 
 

@@ -53,7 +53,7 @@ def checks(measured, fitted):
     shared = fitted.networks[0]
     for run in measured["phold_two_ranks"]:
         predicted = model.exchange(1, run["events_sent_share"], shared, fitted.engine)
-        yield (f"events a batch, 2 ranks, {100 * run['remote']:.0f} % remote",
+        yield (f"events per batch, 2 ranks, {100 * run['remote']:.0f} % remote",
                run["events_a_batch"], predicted.events_a_batch)
     for run in measured["phold_rounds"]:
         if run["ranks"] > fitted.cores:
@@ -67,7 +67,7 @@ def checks(measured, fitted):
 
 def table(measured, fitted):
     lines = [f"Fitted on {fitted.cpu}, {fitted.cores} cores, numawarp {fitted.commit}; beyond 8 ranks "
-             "this is a model and not a measurement.", "",
+             "this is a model, not a measurement.", "",
              "| network | hop, µs | send, µs | receive, µs | GB/s | |",
              "| --- | --- | --- | --- | --- | --- |"]
     for net in fitted.networks:
@@ -75,16 +75,16 @@ def table(measured, fitted):
         lines.append(f"| {net.name} | {net.hop:.2f} | {net.send:.2f} | {net.receive:.2f} | {speed} | "
                      f"{net.origin} |")
     engine = fitted.engine
-    lines += ["", f"A local event takes {1000 * engine.event:.0f} ns of a worker, so a turn "
-              f"{engine.turn:.1f} µs; one that leaves the rank {1000 * engine.remote_event:.0f} ns "
-              f"more. A message of a reduction waits {engine.waits:.2f} turns. The fit of the "
-              f"reductions is {100 * fitted.reduce.error:.0f} % off, root mean square.", "",
+    lines += ["", f"A local event takes {1000 * engine.event:.0f} ns of a worker, so a turn takes "
+              f"{engine.turn:.1f} µs; an event for another rank takes {1000 * engine.remote_event:.0f} ns "
+              f"more. A message of a reduction waits {engine.waits:.2f} turns. The error of the fit of the "
+              f"reductions is {100 * fitted.reduce.error:.0f} % (root mean square).", "",
               "| not fitted | measured | model |", "| --- | --- | --- |"]
     lines += [f"| {what} | {found:.1f} | {said:.1f} |" for what, found, said in
               checks(measured, fitted)]
     lines += ["", f"With {100 * REMOTE:.0f} % of the events sent to other ranks, to {NEIGHBOURS} "
-              "neighbours / to everybody:", "",
-              "| ranks | network | reduction, µs | GVT rounds a second | events a batch | share of "
+              "neighbors / to all other ranks:", "",
+              "| ranks | network | reduction, µs | GVT rounds per second | events per batch | share of "
               "the speed |", "| --- | --- | --- | --- | --- | --- |"]
     for ranks in RANKS:
         for net in fitted.networks:

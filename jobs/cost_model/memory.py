@@ -59,10 +59,10 @@ def by_layout(measured):
 def lines(measured):
     """The table. `measured`: by (ranks, workers) what tests/bench/rank_size_bench.cpp printed, as far as it was
     asked. It executes no event, so that outboxes and buffers are only on paper."""
-    yield f"Memory of one rank, {LPS:,} LPs of PHOLD with an event each, in MB:"
+    yield f"Memory of one rank, with {LPS:,} LPs of PHOLD in total and one event for each LP, in MB:"
     yield ""
-    yield ("| ranks × workers | groups | LPs of a rank, on paper | measured | tables of all groups, on paper | "
-           "measured, with the plan | of peers, if it speaks to all, on paper | in all, on paper |")
+    yield ("| ranks × workers | groups | LPs of a rank, calculated | measured | tables of all groups, calculated | "
+           "measured, with the plan | tables of peers, if the rank sends to all, calculated | total, calculated |")
     yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
     for ranks, workers in LAYOUTS:
         paper = {name: value / 1e6 for name, value in on_paper(LPS, ranks, workers).items()}

@@ -17,25 +17,25 @@ def draw_reductions(axes, fitted):
     for pause, marker in (("0", "o"), ("15", "s")):
         points = [(ranks, time) for ranks, at, time in fitted.reductions if at == pause]
         axes.plot(*zip(*points), marker, color="black", markersize=4, fillstyle="none",
-                  label=f"measured, {fitted.cores} cores, {pause} µs between looks")
+                  label=f"measured, {fitted.cores} cores, {pause} µs between polls")
         crowd = range(2, 9)
         axes.plot(crowd, [fitted.reduce.time(ranks, float(pause), fitted.cores) for ranks in crowd],
                   color="black", linewidth=0.6)
     axes.set(xscale="log", yscale="log", xlabel="ranks", ylabel="µs",
-             title="A reduction, looked at once a turn (dotted: without pause)")
+             title="A reduction, polled once per turn (dotted: without pause)")
     axes.legend(fontsize=7, frameon=False)
 
 
 def draw_speed(axes, fitted, remote, neighbours):
     for network, colour in zip(fitted.networks, COLOURS):
         for style, peers_of, label in (
-                ("-", lambda ranks: min(neighbours, ranks - 1), f"{neighbours} neighbours"),
-                ("--", lambda ranks: ranks - 1, "everybody")):
+                ("-", lambda ranks: min(neighbours, ranks - 1), f"{neighbours} neighbors"),
+                ("--", lambda ranks: ranks - 1, "all ranks")):
             shares = [model.exchange(peers_of(ranks), remote, network, fitted.engine).share
                       for ranks in RANKS]
             axes.plot(RANKS, shares, style, color=colour, label=f"{network.name}, {label}")
     axes.set(xscale="log", ylim=(0, 1), xlabel="ranks", ylabel="share of the speed",
-             title=f"A worker with {100 * remote:.0f} % of its events sent away, to …")
+             title=f"A worker with {100 * remote:.0f} % of its events sent to …")
     axes.legend(fontsize=7, frameon=False, loc="lower left")
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Draws a picture of each model for docs/models/README.md from short runs, the same each time. jobs/pictures calls
-it; that of traffic it draws itself."""
+"""Draws a picture of each model for docs/models/README.md from short, reproducible runs. jobs/pictures calls this
+program, and draws the picture of traffic itself."""
 
 import argparse
 import sys
@@ -12,8 +12,8 @@ from pictures import MODELS, Runs, draw  # noqa: E402
 
 def main():
     parser = argparse.ArgumentParser(prog="jobs/gallery", description=__doc__)
-    parser.add_argument("programs", type=Path, help="the folder of programs, build/bin")
-    parser.add_argument("pictures", type=Path, help="where the pictures go, docs/images")
+    parser.add_argument("programs", type=Path, help="folder of the programs, build/bin")
+    parser.add_argument("pictures", type=Path, help="folder for the pictures, docs/images")
     parser.add_argument("models", nargs="*", help="only these")
     arguments = parser.parse_args()
     for model in MODELS:

@@ -3,25 +3,25 @@
 
 usage: launch.py [--print] [--retries N] [--hostfile FILE] RANKS PROGRAM [ARGUMENT...]
 
-RANKS   numa: one rank a NUMA node; socket: one a socket; a number of ranks; or alone: without MPI.
-        Ranks are bound to cores where there are enough of them, and take turns where not.
+RANKS   numa: one rank per NUMA node; socket: one rank per socket; a number of ranks; or alone: without MPI.
+        Ranks are bound to cores if there are enough cores; otherwise they share the cores, unbound.
 --hostfile FILE
-        on the machines in FILE, a line `NAME slots=CORES` each, which are taken to be like this one.
+        run on the machines in FILE (a line `NAME slots=CORES` each), which are assumed to be like this one.
 --retries N
-        starts a run with --checkpoint again, up to N times, when a rank or a machine has died: from its
-        last checkpoint, or anew if there is none yet. Machines that do not answer are left out, inside a
-        SLURM allocation those that SLURM has lost (it keeps the others with --no-kill).
---print says the command line and does not run it.
+        start a run with --checkpoint again, up to N times, when a rank or a machine has failed: from its
+        last checkpoint, or from the beginning if there is none yet. Machines that do not answer are left
+        out; inside a SLURM allocation, the machines that SLURM has lost (it keeps the others with --no-kill).
+--print prints the command line and does not run it.
 
-It is Open MPI's mpirun that starts them; inside a SLURM allocation srun, if it speaks PMIx (what
-`srun --mpi=list` says), and there RANKS counts nodes and sockets on all hosts of the allocation,
-which are taken to be like this one. The line that is printed is all there is: it can be copied into
-a script. As root it has --allow-run-as-root, without which mpirun refuses.
+Open MPI's mpirun starts the ranks. Inside a SLURM allocation srun starts them if it supports PMIx (see
+`srun --mpi=list`); then RANKS counts nodes and sockets on all hosts of the allocation, which are assumed to be
+like this one. The printed line is complete: it can be copied into a script. For root it has
+--allow-run-as-root, which mpirun requires.
 
-SIGINT, SIGTERM, SIGUSR1 and SIGHUP go on to the ranks, which make their last report or checkpoint.
+SIGINT, SIGTERM, SIGUSR1 and SIGHUP are forwarded to the ranks, which write their last report or checkpoint.
 
-Exit codes: the program's (with --retries, the last one's), so 0 after a checkpoint; 2 wrong RANKS, N or FILE;
-4 no mpirun; 130, 143 and 138 interrupted."""
+Exit codes: that of the program (with --retries, of the last try), so 0 after a checkpoint; 2 wrong RANKS, N or
+FILE; 4 no mpirun; 130, 143 and 138 interrupted."""
 
 import os
 import re
@@ -39,9 +39,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import retries  # noqa: E402
 from cores import list_text, this_machine  # noqa: E402
 
-LEGAL = "legal: numa, socket, or a number of ranks from 1"
-LEGAL_RETRIES = "legal: a number from 1 to 9999"
-LEGAL_HOSTS = "legal: a file with a line `NAME slots=CORES` for each machine"
+LEGAL = "allowed: numa, socket, or a number of ranks from 1"
+LEGAL_RETRIES = "allowed: a number from 1 to 9999"
+LEGAL_HOSTS = "allowed: a file with a line `NAME slots=CORES` for each machine"
 SAME_SIGNAL_SECONDS = 1
 # mpirun notices a machine that is gone after minutes, or says so and waits for ever for its own ranks, which wait
 # for those of that machine. A look starts a program on each machine, for some tenths of a second.
@@ -71,12 +71,12 @@ def find_launcher(environment):
         if re.search(r"^\s*pmix", listed.stdout + listed.stderr, re.MULTILINE):
             return Launcher(srun=True, hosts=hosts, slurm=True)
     if not shutil.which("mpirun"):
-        raise Unable("no mpirun here; please install Open MPI (Debian: openmpi-bin)")
+        raise Unable("mpirun is missing; please install Open MPI (Debian: openmpi-bin)")
     said = subprocess.run(["mpirun", "--version"], capture_output=True, text=True, check=False).stdout
     version = re.search(r"\(Open MPI\) (\d+)", said)
     if not version:
-        raise Unable("this mpirun is not Open MPI's, and other options than its are not known here; "
-                     "start the program with your own line, such as mpiexec -n 4")
+        raise Unable("this mpirun does not belong to Open MPI, and its options are not supported; "
+                     "start the program with your own command line, such as mpiexec -n 4")
     return Launcher(hosts=hosts, slurm=slurm, major=int(version[1]), root=os.geteuid() == 0)
 
 
@@ -95,9 +95,9 @@ def command_line(ranks, machine, launcher, program):
         parts = None if crowded else machine.shares(each)
         notice = ""
         if crowded:
-            notice = f"{each} ranks on {cores} cores take turns, unbound"
+            notice = f"{each} ranks share {cores} cores, unbound"
         elif each >= len(machine.parts("node")) and spans(machine, parts):
-            notice = "a rank spans two NUMA nodes; --ranks numa does not"
+            notice = "a rank spans two NUMA nodes; --ranks numa avoids this"
     make = srun_words if launcher.srun else mpirun_words
     return make(ranks, wanted, each, parts, machine, launcher, program), notice
 
@@ -262,9 +262,9 @@ def read_command_line(words):
     if not re.fullmatch("alone|numa|socket|[1-9][0-9]{0,5}", wanted.ranks):
         raise Refused(f"--ranks: '{wanted.ranks}'; {LEGAL}")
     if wanted.hostfile and wanted.ranks == "alone":
-        raise Refused("--hostfile: without MPI; legal: with numa, socket, or a number of ranks")
+        raise Refused("--hostfile: not allowed without MPI; allowed: with numa, socket, or a number of ranks")
     if wanted.retries and not retries.value_of("--checkpoint", wanted.program):
-        raise Refused("--retries: without --checkpoint; legal: with --checkpoint DIR behind the model")
+        raise Refused("--retries: not allowed without --checkpoint; allowed: with --checkpoint DIR after the model")
     return wanted
 
 
@@ -343,8 +343,8 @@ def run_with_retries(start, tries):
             start.program = (first_program if at is None
                              else retries.going_on(first_program, checkpoints))
             print(f"numawarp: --retries: {cause}; try {number + 1} of {tries} "
-                  + ("begins anew: there is no checkpoint yet" if at is None
-                     else f"goes on from virtual time {at:g}")
+                  + ("starts from the beginning, because there is no checkpoint yet" if at is None
+                     else f"continues from virtual time {at:g}")
                   + (f", on {' '.join(start.hosts)}" if start.hosts else ""), file=sys.stderr, flush=True)
     return code
 

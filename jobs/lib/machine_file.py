@@ -15,11 +15,11 @@ def read(text):
     try:
         content = json.loads(Path(file).read_text())
     except OSError as error:
-        raise BadMachine(f"{error.strerror}; legal: a file that can be read") from error
+        raise BadMachine(f"{error.strerror}; allowed: a readable file") from error
     except ValueError as error:
-        raise BadMachine(f"no JSON: {error}; legal: as ./jobs/run machine writes it") from error
+        raise BadMachine(f"not valid JSON: {error}; allowed: a file as written by ./jobs/run machine") from error
     if name:
         if not isinstance(content, dict) or name not in content:
-            raise BadMachine(f"no machine '{name}' in it; legal: FILE#NAME of one that is")
+            raise BadMachine(f"the file has no machine '{name}'; allowed: FILE#NAME with a machine of the file")
         content = content[name]
     return name, content

@@ -10,9 +10,9 @@ packages='
 build    g++                  command g++                         compiler, C++20 (11 or newer)
 build    cmake                command cmake                       build system (3.22 or newer)
 build    ninja-build          command ninja                       runs the compilers
-build    libnuma-dev          header numa.h                       memory policies and page moves
+build    libnuma-dev          header numa.h                       memory policies and page migration
 build    libhwloc-dev         header hwloc.h                      cores and NUMA nodes
-build    libmetis-dev         header metis.h                      deals LPs out to workers
+build    libmetis-dev         header metis.h                      distributes LPs over workers
 build    libfmt-dev           header fmt/format.h                 text
 build    libcli11-dev         header CLI/CLI.hpp                  command lines
 build    libhdf5-dev          header hdf5.h|hdf5/serial/hdf5.h    output in typed columns
@@ -29,9 +29,9 @@ test     clang-format         command clang-format                layout of the 
 test     doxygen              command doxygen                     reference of the public headers
 test     libsqlite3-dev       header sqlite3.h                    a library to be used in handlers
 ranks    openmpi-bin          command mpirun                      starts ranks
-ranks    python3              command python3                     works out where they run
+ranks    python3              command python3                     determines where they run
 reference doxygen             command doxygen                     pages of jobs/run reference
-reference python3             command python3                     reads comments for it
+reference python3             command python3                     reads the comments of the headers
 report   python3              command python3                     the page of jobs/run report
 plots    python3-matplotlib   python matplotlib                   figures of jobs/run paper-numa
 intervals python3-scipy     python scipy                        quantiles of jobs/run replicate
@@ -43,13 +43,13 @@ guest    zstd                 command zstd                        unpacks kernel
 beside   python3-simpy3       python simpy                        the same models in SimPy
 pictures librsvg2-bin         command rsvg-convert                pictures of a network
 pictures chromium             command chromium                    pictures of a report
-pictures python3-pil          python PIL                          counts their colours
-hosts    iproute2             command ip                          gives hosts on this machine addresses
+pictures python3-pil          python PIL                          counts the colors of pictures
+hosts    iproute2             command ip                          gives addresses to hosts on this machine
 slurm    slurm-wlm            command srun                        schedules jobs over hosts
-slurm    munge                command munge                       lets its daemons trust each other
+slurm    munge                command munge                       authenticates the daemons of SLURM
 nightly  clang                command clang++                     another compiler, and libFuzzer
 nightly  libclang-rt-dev      sanitizer clang++                   the sanitizers of clang
-nightly  debootstrap          command debootstrap                 makes a bare Debian
+nightly  debootstrap          command debootstrap                 creates a bare Debian system
 '
 
 # header_exists HEADER[|HEADER]: one of them can be included.

@@ -1,8 +1,8 @@
 """When a run is worth starting again, and how: what --retries of launch.py goes by.
 
 A rank that dies, dies by a signal that nobody sends to stop a run; all else that the programs end with is in
-their contract (README), and would come again. mpirun has no exit code of its own for a machine that is gone,
-so that is asked for."""
+their contract (docs/reference/exit-codes.md), and would come again. mpirun has no exit code of its own for a
+machine that is gone, so that is asked for."""
 
 import json
 import signal
@@ -27,10 +27,10 @@ def read_hosts(path):
     try:
         lines = [line.partition("#")[0].strip() for line in Path(path).read_text().splitlines()]
     except (OSError, ValueError) as error:
-        raise BadHosts(getattr(error, "strerror", None) or "no text") from error
+        raise BadHosts(getattr(error, "strerror", None) or "not a text file") from error
     hosts = {line.split()[0]: line for line in lines if line}
     if not hosts:
-        raise BadHosts("names no machine")
+        raise BadHosts("has no machine")
     return hosts
 
 

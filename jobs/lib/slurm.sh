@@ -5,17 +5,17 @@ slurm_usage() {
     cat <<END
 usage: ./jobs/run slurm SCRIPT [--print] [--OPTION=VALUE...] [MODEL OPTION...]
 
-Builds MODEL and submits SCRIPT to SLURM with it, from the checkout.
+Builds MODEL and submits SCRIPT with it to SLURM, from the checkout.
 
   SCRIPT          $(slurm_scripts);
-                  or the path of one of your own, such as a changed copy
-  --OPTION=VALUE  for sbatch, as --nodes=4 or --time=02:00:00; goes before what the script says
-  MODEL           one of: $(models); or the path of a program of your own.
-                  Without it, what the script says.
-  --print         shows the script, and in its last line what would be submitted, and does nothing
+                  or the path of your own script, such as a changed copy
+  --OPTION=VALUE  for sbatch, as in --nodes=4 or --time=02:00:00; overrides the options in SCRIPT
+  MODEL           one of: $(models); or the path of your own program;
+                  default: the model in SCRIPT
+  --print         show the script and, in the last line, the command that would submit it; submit nothing
 
-docs/how-to/slurm.md says which script is for what.
-Exit codes: 0 submitted; 2 wrong SCRIPT, MODEL or option; 4 no sbatch here; else sbatch's own.
+docs/how-to/slurm.md describes the purpose of each script.
+Exit codes: 0 submitted; 2 wrong SCRIPT, MODEL or option; 4 no sbatch here; else the exit code of sbatch.
 END
 }
 
@@ -61,7 +61,7 @@ run_slurm() {
         */* | *.sbatch) script=$(realpath --canonicalize-missing "$1") ;;
         *) [[ -f $script || ! -f ${1-} ]] || script=$(realpath "$1") ;;
     esac
-    [[ -f $script ]] || fail_usage "slurm: unknown script '${1-}'; one of: $(slurm_scripts)," \
+    [[ -f $script ]] || fail_usage "slurm: unknown script '${1-}'; allowed: $(slurm_scripts)," \
         "or the path of a file"
     take_slurm_words "${@:2}"
     model=$(slurm_model "$script" "${words[@]}")
@@ -69,8 +69,8 @@ run_slurm() {
         [[ -x $model ]] || fail_usage "slurm: no program '$model'"
         [[ ${#words[@]} -eq 0 ]] || words[0]=$(realpath "$model")
     elif [[ " $(models) " != *" $model "* ]]; then
-        fail_usage "slurm: unknown model '$model'; one of: $(models), or the path of a program;" \
-            "options of sbatch stand before it, as --nodes=4"
+        fail_usage "slurm: unknown model '$model'; allowed: $(models), or the path of a program;" \
+            "options of sbatch must precede it, as in --nodes=4"
     fi
 
     cd "$root" || exit
@@ -81,12 +81,12 @@ run_slurm() {
         exit 0
     fi
     if ! command -v sbatch >/dev/null; then
-        echo "numawarp: slurm: no sbatch on this machine; --print shows what it would be given" >&2
+        echo "numawarp: slurm: no sbatch on this machine; --print shows the command that would be run" >&2
         exit 4
     fi
     [[ $model == */* ]] || build_program "$model" build ranks
     job=$("${command[@]}") || exit
     job=${job%%;*} # the cluster's name may follow
-    echo "job      $job, to be seen by: squeue --job $job"
+    echo "job      $job; show it with: squeue --job $job"
     echo "log      $(scontrol show job "$job" | sed -n 's/^ *StdOut=//p' | head -n 1)"
 }

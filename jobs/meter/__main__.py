@@ -1,4 +1,4 @@
-"""./jobs/run meter: boots the guest with the plug-in, and says what it has counted."""
+"""./jobs/run meter: boots the guest with the plug-in, and prints the counts of the plug-in."""
 
 import json
 import sys
@@ -43,7 +43,7 @@ def main():
         job.plugin = plugin(given, f"{work}/counts")
         code = boot.run(images.provide(), given.topology, job)
         if not Path(work, "counts").exists():
-            print("numawarp meter: no counts, since QEMU ended before it had written them", file=sys.stderr)
+            print("numawarp meter: no counts, because QEMU ended before it had written them", file=sys.stderr)
             return code or boot.CRASHED
         machine = MACHINES[given.caches]
         periods = counts.read(f"{work}/counts", node_of_cpus(given.topology), len(machine.caches))

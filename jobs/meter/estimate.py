@@ -24,12 +24,12 @@ def _matrix(rows, name, nodes, zero_on_diagonal):
     if not isinstance(rows, list) or len(rows) != nodes or any(
             not isinstance(row, list) or len(row) != nodes for row in rows):
         shape = f"{len(rows)} rows" if isinstance(rows, list) else "no rows"
-        raise BadMachine(f"{name} has {shape}; legal: {nodes} rows of {nodes} numbers, as the topology")
+        raise BadMachine(f"{name} has {shape}; allowed: {nodes} rows of {nodes} numbers, like the topology")
     for c, row in enumerate(rows):
         for m, value in enumerate(row):
             number = isinstance(value, (int, float)) and not isinstance(value, bool)
             if not number or not (0 < value < float("inf") or (value == 0 and c == m and zero_on_diagonal)):
-                raise BadMachine(f"{name}[{c}][{m}] is {value!r}; legal: above 0"
+                raise BadMachine(f"{name}[{c}][{m}] is {value!r}; allowed: above 0"
                                  + (" (0 on the diagonal: unknown)" if zero_on_diagonal else ""))
     return rows
 
@@ -38,7 +38,7 @@ def read_memory(text, nodes):
     """Of FILE or FILE#NAME, the one of several machines in it. Raises BadMachine."""
     _, machine = machine_file.read(text)
     if not isinstance(machine, dict) or "bw" not in machine:
-        raise BadMachine("no `bw` there; legal: JSON with rows `bw`, or FILE#NAME of a machine that has them")
+        raise BadMachine("`bw` is missing; allowed: JSON with rows `bw`, or FILE#NAME of a machine with such rows")
     latency = machine.get("latency_ns")
     return Memory(_matrix(machine["bw"], "bw", nodes, True),
                   latency and _matrix(latency, "latency_ns", nodes, False))
@@ -126,7 +126,7 @@ class Estimate:
     def lines(self):
         parts = ", ".join(f"{what} {plain(round(ns / (self._committed or 1), 1))}"
                           for what, ns in self._parts.items())
-        unit = "CPU time an event" if self._committed else "CPU time"
+        unit = "CPU time per event" if self._committed else "CPU time"
         yield f"estimate, not measured: {plain(round(self.ns, 1))} ns of {unit} ({parts}" \
             + (f"; stretched {self._stretch:.2f} times by the bandwidth from {self._where}"
                if self._where else "") + ")"

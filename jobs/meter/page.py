@@ -9,13 +9,13 @@ from report_page.sections import grid, section, tiles
 
 from .counts import KINDS, PHASES
 
-LEGEND = [("s0", "own node"), ("s1", "other node"), ("s3", "passed: another node wrote it last")]
+LEGEND = [("s0", "own node"), ("s1", "other node"), ("s3", "passed: last written by another node")]
 
 
 def page_of(counts, estimate, command, topology, caches):
     loop = counts.of_loop()
     scale = 1 / counts.committed if counts.committed else 1
-    each = "per committed event" if counts.committed else "in all"
+    each = "per committed event" if counts.committed else "in total"
 
     def value(number):
         return plain(round(number, 3)) if counts.committed else count(number)
@@ -49,9 +49,9 @@ def page_of(counts, estimate, command, topology, caches):
         grid(figure(f"accesses to memory, {each}", matrix(cells("memory"), "accesses to memory", "CPU on node",
                                                           "page on node")),
              figure(f"passed, {each}", matrix(cells("passed"), "passed", "CPU on node", "page on node"),
-                    note="No cache of the node had the line, and one of the node that wrote it last has it: it comes "
-                         "from there, wherever the page is."))) + section(
-        "kinds", "For what, and when",
+                    note="No cache of the node has the line, but a cache of the node that wrote it last has it. The line "
+                         "comes from this cache, independently of the node of the page."))) + section(
+        "kinds", "By purpose and phase",
         grid(of_bars(f"by kind of memory, {each} of the event loop", loop, "kind", KINDS),
              of_bars(f"by phase, {each}", counts, "phase", PHASES,
                      "“none”: before and after the run, and other programs.")))

@@ -17,8 +17,8 @@ from meter.presets import MACHINES
 
 COLUMNS = ["local_share", "memory_an_event", "passed_an_event", "estimate_ns", "qemu_api"]
 TOPOLOGY = "n8"
-EMULATED = ("Counted in an emulated machine, with a model of its caches; what stands in nanoseconds, and ratios of "
-            "these, are estimates and not measured.")
+EMULATED = ("Counted in an emulated machine, with a model of its caches; values in nanoseconds, and ratios of these "
+            "values, are estimates and not measured.")
 
 
 def topology_name(text):
@@ -32,8 +32,8 @@ def topology_name(text):
 def add_option(parser):
     """--meter: False without it, None with it and no name."""
     parser.add_argument("--meter", nargs="?", default=False, const=None, type=topology_name, metavar="TOPOLOGY",
-                        help="in an emulated machine, counting which accesses to memory are local, instead of on "
-                             f"this one [{TOPOLOGY}]")
+                        help="run in an emulated machine that counts local and remote accesses to memory, not on this "
+                             f"machine [{TOPOLOGY}]")
 
 
 def demand_guest(name, programs):

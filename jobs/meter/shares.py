@@ -68,7 +68,7 @@ def share(programs, topology, model, memory):
     found = measured(programs, topology, (*MODELS[model], "--memory", memory, "--rebind", "off"))
     loop = Counts(found).of_loop()
     if loop.committed is None:
-        raise NoGuest("QEMU before 9.0 does not tell a plug-in how many events there were")
+        raise NoGuest("QEMU before 9.0 does not give the number of events to a plug-in")
     remote = {kind: loop.sum("memory", kind=kind) - loop.sum_local("memory", kind=kind) for kind in KINDS}
     return Share(topology, model, memory, loop.local_share(), loop.sum("memory") / loop.committed,
                  {kind: number / loop.committed for kind, number in remote.items()},
@@ -111,18 +111,19 @@ def page(shares, runs, machine):
              f"(n8), with a model of the caches of an Opteron 6128: {one_line(machine, datetime.date.today())}. "
              "One run of each; made by `jobs/meter/shares.py`.", "",
              "## Placement", "",
-             "Accesses that no cache of the node has, in the event loop, on 8 workers, without rebinding. *Passed* is "
-             "what another node has written last and has in its caches: no placement of pages changes it.", "",
-             *table(["", "memory", "local", "to memory, an event", "remote, an event, by kind",
-                     "passed, an event, by kind"],
+             "Accesses to lines that no cache of the node has, in the event loop, on 8 workers, without rebinding. "
+             "*Passed* accesses are to lines that another node wrote last and has in its caches; the placement of pages "
+             "does not change them.", "",
+             *table(["", "memory", "local", "to memory, per event", "remote, per event, by kind",
+                     "passed, per event, by kind"],
                     [[f"{one.model}, {one.topology}", one.memory, f"{100 * one.local:.1f} %",
                       plain(round(one.accesses, 2)), parts(one.remote_by_kind, 1, lambda n: plain(round(n, 3))),
                       parts(one.passed_by_kind, 1, lambda n: plain(round(n, 3)))] for one in shares]),
              "## After half of the groups have changed their worker", "",
-             f"PHOLD, 25 % remote; after {REBIND_SECONDS} s of the event loop half of the groups, drawn at random, go "
-             "to another worker. Local share of accesses to memory in each stretch of "
-             f"{PERIOD_SECONDS} s, with the daemon that moves pages, once a second, and without it; in "
-             "brackets the groups that moved.", ""]
+             f"PHOLD, 25 % remote; after {REBIND_SECONDS} s of the event loop half of the groups, chosen at random, "
+             "change to another worker. Local share of accesses to memory in each interval of "
+             f"{PERIOD_SECONDS} s, with the page-migration daemon (once per second) and without it; in "
+             "brackets the number of groups that moved.", ""]
     head = [f"{topology}, {'pagemigd ' + daemon if daemon != 'off' else 'no pagemigd'}" for topology, daemon in runs]
     length = min(len(run) for run in runs.values())
     lines += table(["seconds", *head],

@@ -15,14 +15,14 @@ def lines_of(counts):
         return plain(round(number * scale, 2)) if counts.committed else count(number)
 
     if counts.api == 1:
-        yield "QEMU before 9.0 reads no registers: kinds of memory and the number of events are unknown"
-    unit = "per committed event" if counts.committed else "in all"
+        yield "QEMU before 9.0 cannot read registers; kinds of memory and the number of events are unknown"
+    unit = "per committed event" if counts.committed else "in total"
     nodes = range(loop.nodes())
-    yield f"accesses to memory, {unit}, by node of the CPU (down) and of the page (across)"
+    yield f"accesses to memory, {unit}, by node of the CPU (rows) and of the page (columns)"
     yield from columns([["", *(f"node {m}" for m in nodes)],
                         *([f"node {c}", *map(figure, row)] for c, row in enumerate(loop.matrix()))])
-    yield f"local: {percent(loop.local_share())}; passed: {figure(loop.sum('passed'))} more, from the " \
-          "caches of other nodes, which wrote last"
+    yield f"local: {percent(loop.local_share())}; passed: {figure(loop.sum('passed'))} more, from " \
+          "caches of other nodes that wrote the line last"
     yield ""
     head = ["loads", "stores", "L1 misses", "L2 misses", "memory", "local", "passed", "TLB misses", "walks"]
     for run, field, names in ((loop, "kind", KINDS), (counts, "phase", PHASES)):
@@ -52,7 +52,7 @@ def lines_of_periods(periods, seconds):
         return count(number)
 
     yield from columns([
-        ["period, " + ("per committed event" if per_event else "in all"), "events", "groups moved", "memory",
+        ["period, " + ("per committed event" if per_event else "in total"), "events", "groups moved", "memory",
          "local", "passed"],
         *([f"{i * seconds:g} to {(i + 1) * seconds:g} s", count(one.committed or 0), count(one.groups_moved),
            figure(one, one.sum("memory")), percent(one.local_share()), figure(one, one.sum("passed"))]

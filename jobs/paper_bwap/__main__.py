@@ -1,11 +1,11 @@
 """./jobs/run paper-bwap: the tables of "Bandwidth-Aware Page Placement in NUMA Systems" (Gureya et al.,
-IPDPS 2020) in our terms: how fast memory is read with each placement of pages, for 1 to 8 worker nodes, on two
-published machines or on yours. By the paper's model (model.py), which nobody has to run anything for.
+IPDPS 2020) for numawarp's placements: the speed of memory reads with each placement of pages, for 1 to 8 worker
+nodes, on two published machines or on yours. The tables come from the paper's model (model.py); nothing is run.
 
-It writes paper-bwap.json, paper-bwap.svg, paper-bwap.png and paper-bwap.md into a folder.
+Writes paper-bwap.json, paper-bwap.svg, paper-bwap.png and paper-bwap.md into a folder.
 
-With --meter [TOPOLOGY] the placements are run, in an emulated machine that counts accesses to memory (metered.py); that
-takes an hour and has options of its own, which --meter --help says."""
+With --meter [TOPOLOGY], the placements are run in an emulated machine that counts accesses to memory (metered.py).
+This takes an hour and has its own options; see --meter --help."""
 
 import argparse
 import json
@@ -19,9 +19,9 @@ from lib.arguments import Parser  # noqa: E402
 
 MACHINES = str(HERE / "machines.json")
 NODES_MAX = 16
-MODEL = ("The model: a worker reads from all nodes at once, from each the share of the pages that lies there; speed is "
-         "the least of bandwidth over share over all workers and nodes, in MB/s a worker. A node reads its own memory no "
-         "slower than its fastest link, where that is unknown.")
+MODEL = ("The model: a worker reads from all nodes at the same time, from each node the share of the pages that are "
+         "there. The speed is the minimum of bandwidth / share over all workers and nodes, in MB/s per worker. If the "
+         "bandwidth of a node to its own memory is unknown, it equals the bandwidth of the fastest link of the node.")
 
 
 def is_machine(machine):
@@ -36,8 +36,8 @@ def is_machine(machine):
 
 def machines_of(text):
     """{name: machine} of FILE or FILE#NAME."""
-    legal = ("legal: a machine as of ./jobs/run machine, 2 to 16 nodes, every bandwidth above 0 but those on "
-             "the diagonal, or FILE#NAME")
+    legal = ("allowed: a machine file as written by ./jobs/run machine, with 2 to 16 nodes and every bandwidth above 0 "
+             "except on the diagonal, or FILE#NAME")
     try:
         name, found = machine_file.read(text)
     except machine_file.BadMachine as error:
@@ -56,9 +56,9 @@ def arguments():
                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--machine", type=machines_of, metavar="FILE[#NAME]",
                         default=MACHINES,
-                        help="machines to predict for; without it two published ones")
+                        help="file of the machines; default: two published machines")
     parser.add_argument("--output", type=Path, default=Path("results"), metavar="DIR",
-                        help="where to write to (results)")
+                        help="folder for the results (results)")
     return parser.parse_args()
 
 
@@ -70,7 +70,7 @@ def predict():
     from page import page
 
     result = {"schema": "numawarp.paper-bwap/1", "model": MODEL,
-              "machines": {name: {"source": machine.get("source") or "a machine of yours",
+              "machines": {name: {"source": machine.get("source") or "your machine",
                                   "rows": table(machine["bw"])}
                            for name, machine in given.machine.items()}}
     given.output.mkdir(parents=True, exist_ok=True)
@@ -91,9 +91,9 @@ def read_metered(words):
 
     parser = parser_of("paper-bwap --meter", "The placements of 'Bandwidth-Aware Page Placement in NUMA Systems' "
                        "(IPDPS 2020) in an emulated machine", "phold", runs="1",
-                       codes="77 there can be no guest; ")
+                       codes="77 the guest cannot run here; ")
     parser.add_argument("--machine", type=machines_of, metavar="FILE[#NAME]",
-                        help="machines to reckon with, of which the topology has the first nodes [two published ones]")
+                        help="machines for the calculation; the topology has their first nodes [two published machines]")
     series.add_option(parser)
     options = parsed(parser, words)
     options.meter = options.meter or series.TOPOLOGY

@@ -138,9 +138,9 @@ def cut(machines, nodes):
     """Machines with more nodes than the topology are the first of these."""
     found = {}
     for name, machine in machines.items():
-        bw, source = machine["bw"], machine.get("source") or "a machine of yours"
+        bw, source = machine["bw"], machine.get("source") or "your machine"
         if len(bw) < nodes:
-            raise Refused(f"--machine: {name} has {len(bw)} nodes; legal with this --meter: {nodes} or more")
+            raise Refused(f"--machine: {name} has {len(bw)} nodes; allowed with this --meter: {nodes} or more")
         if len(bw) > nodes:
             source += f"; of its {len(bw)} nodes the first {nodes}"
         found[name] = {"source": source, "bw": [row[:nodes] for row in bw[:nodes]]}
@@ -150,7 +150,7 @@ def cut(machines, nodes):
 def new_plan(options, machine):
     nodes = topology.parse(options.meter).nodes
     if len(nodes) < 2 or any(node.cpus == 0 for node in nodes):
-        raise Refused(f"--meter {options.meter}: legal: two nodes or more, each with cores")
+        raise Refused(f"--meter {options.meter}; allowed: two nodes or more, each with cores")
     machines = cut(options.machine, len(nodes))
     quick = QUICK if options.quick else {}
     if options.quick:
@@ -272,6 +272,6 @@ def warnings(plan, records):
     off = {variant.key[1]: max(records.of(variant, "shares_off").values(), default=0) for variant in plan.variants()}
     late = [name for name, by in off.items() if by > SHARES_OFF_MAX]
     if late:
-        found.append("Pages were not yet where they belong (accesses to a node's states more than "
+        found.append("Pages were not yet placed as intended (the share of accesses to the states on a node is more than "
                      f"{100 * SHARES_OFF_MAX:g} percentage points off): {'; '.join(late)}.")
     return found

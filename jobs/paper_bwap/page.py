@@ -20,16 +20,17 @@ def spread_text(spread, digits):
 
 def machine_page(name, source, rows):
     text = f"## {name}\n\nFrom: {source}.\n\n"
-    text += "MB/s a worker, the median over all sets of so many worker nodes:\n\n"
+    text += "MB/s per worker, the median over all sets with this number of worker nodes:\n\n"
     text += head("worker nodes", *PLACEMENTS)
     for found in rows:
         text += row(found["worker_nodes"], *(f"{found['mb_s'][of]['median']:,.0f}" for of in PLACEMENTS))
-    text += "\nHow many times as fast BWAP is (in brackets the least and the most over these sets):\n\n"
-    text += head("worker nodes", *(f"as {of}" for of in BESIDE))
+    text += "\nSpeed of BWAP relative to the other placements (in brackets the minimum and the maximum over these " \
+            "sets):\n\n"
+    text += head("worker nodes", *(f"over {of}" for of in BESIDE))
     for found in rows:
         text += row(found["worker_nodes"], *(spread_text(found["gain_of_bwap"][of], 2) for of in BESIDE))
-    text += "\nOn the nodes with the best links between them, MB/s a worker, and the proximity that the " \
-            "search ends at:\n\n"
+    text += "\nOn the nodes with the best links between them, MB/s per worker, and the proximity at which the " \
+            "search ends:\n\n"
     text += head("nodes", *PLACEMENTS, "proximity without canonical tuner", "proximity of BWAP")
     for found in rows:
         best = found["best_connected"]
@@ -39,7 +40,7 @@ def machine_page(name, source, rows):
 
 
 def page(result):
-    text = f"# Predicted speed of page placements\n\n{result['model']} Not a measurement.\n"
+    text = f"# Predicted speed of page placements\n\n{result['model']} These are no measurements.\n"
     for name, machine in result["machines"].items():
         text += "\n" + machine_page(name, machine["source"], machine["rows"])
     return text

@@ -26,11 +26,11 @@ def draw(file, result):
                                   color=COLOURS[placement], alpha=0.15, linewidth=0)
         axes.set(title=name, xlabel="worker nodes", xticks=counts)
     panels[0][0].set_ylim(bottom=0)
-    panels[0][0].set_ylabel("GB/s a worker, by the model")
+    panels[0][0].set_ylabel("GB/s per worker, by the model")
     panels[0][0].legend(fontsize=7, frameon=False)
     figure.tight_layout(rect=(0, 0.05, 1, 1))
-    figure.text(0.01, 0.015, "A model, not a measurement: the worst of bandwidth over share. Medians over all sets "
-                "of nodes; shaded: all of them.", fontsize=7, color="#444444")
+    figure.text(0.01, 0.015, "A model, not a measurement: the minimum of bandwidth / share. Medians over all sets "
+                "of nodes; shaded: the range over all sets.", fontsize=7, color="#444444")
     for suffix in ("svg", "png"):
         figure.savefig(file.with_suffix("." + suffix), dpi=120,
                        metadata={"Date": None} if suffix == "svg" else None)
@@ -39,8 +39,8 @@ def draw(file, result):
 
 # --- With --meter ------------------------------------------------------------------------------------
 
-BOUNDS = {"wait_ns": "each access waits, ns", "pair_ns": "busiest pair, ns an access",
-          "memory_ns": "busiest memory, ns an access"}
+BOUNDS = {"wait_ns": "each access waits, ns", "pair_ns": "busiest pair, ns per access",
+          "memory_ns": "busiest memory, ns per access"}
 METERED_COLOURS = {**COLOURS, "first touch (local)": COLOURS["local"]}
 
 

@@ -24,21 +24,22 @@ from runs import COLUMNS, run_once  # noqa: E402
 
 
 def rebind_period(text):
-    return 0 if text == "off" else number_in(1e-3, "seconds from 0.001 up, or off")(text)
+    return 0 if text == "off" else number_in(1e-3, "at least 0.001 seconds, or off")(text)
 
 
 def read(arguments):
     """(the series, its options)."""
     parser = parser_of("paper-numa", "The experiments of figures 6 to 9 of 'NUMA Time Warp' (PADS "
                        "2015), scaled to this machine", "traffic", runs="5; --quick 2; --meter 1",
-                       codes="77 --meter: there can be no guest; ")
+                       codes="77 --meter: the guest cannot run here; ")
     parser.add_argument("--only", choices=["balanced", "unbalanced"],
                         help="figure 6, or figures 7 to 9 [both]")
     parser.add_argument("--until", type=number_in(1e-9, "above 0"), metavar="T",
-                        help="end of each run, virtual seconds [balanced 20 days, unbalanced 12 "
-                             "hours, times cores; --meter {balanced}, {unbalanced}]".format(**metered.UNTIL))
+                        help="end of each run in virtual seconds [balanced 20 days, unbalanced 12 "
+                             "hours, multiplied by the number of cores; "
+                             "--meter {balanced}, {unbalanced}]".format(**metered.UNTIL))
     parser.add_argument("--rebind", type=rebind_period, metavar="SECONDS|off",
-                        help=f"how often groups are rebalanced in the unbalanced runs [2; --meter {metered.REBIND}]")
+                        help=f"period of rebalancing in the unbalanced runs [2; --meter {metered.REBIND}]")
     series.add_option(parser)
     options = parsed(parser, arguments)
     if options.meter is False:

@@ -111,6 +111,6 @@ def warnings(plan, records):
     unmoved = {" ".join(variant.key) for variant in plan.variants()
                if variant.rebind and records.of(variant) and not records.of(variant, "local_share")}
     if unmoved:
-        found.append(f"Over before groups had changed their worker: {', '.join(sorted(unmoved))}. A larger "
-                     "--until helps, or a smaller --rebind.")
+        found.append(f"These runs ended before groups had changed their worker: {', '.join(sorted(unmoved))}. "
+                     "Use a larger --until or a smaller --rebind.")
     return found

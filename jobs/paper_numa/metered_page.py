@@ -5,7 +5,7 @@ from lib.series.page import shown, table
 from metered import CACHES, SHARE_MOVED
 
 SURFACES = {7: ("Figure 7: local share of accesses to memory", "{:.3f}",
-                "The paper's figure is a speed-up over the sequential run; emulated time has none to show."),
+                "The paper's figure shows a speed-up over the sequential run; emulated time cannot show a speed-up."),
             8: ("Figure 8: NUMA without daemons over NUMA with daemons, by the estimates", "{:.3f}",
                 "The paper, in time: up to 5.5."),
             9: ("Figure 9: libc over NUMA with daemons, by the estimates", "{:.3f}",
@@ -13,7 +13,7 @@ SURFACES = {7: ("Figure 7: local share of accesses to memory", "{:.3f}",
 
 
 def runs(rows):
-    return table(["run", "local share", "to memory, an event", "passed, an event", "estimate, ns an event",
+    return table(["run", "local share", "to memory, per event", "passed, per event", "estimate, ns per event",
                   "groups moved", "pages moved"],
                  [[f"{row['workload']}, {row['variant']}", shown(row["local_share"], "{:.3f}"),
                    shown(row["memory_an_event"]), shown(row["passed_an_event"]),
@@ -30,11 +30,11 @@ def page(summary):
         lines += [f"**{warning}**", ""]
     lines += ["Made by `./jobs/run paper-numa --meter`; [runs.csv](runs.csv) has every run. Counts are those of the "
               "event loop. An access goes to memory if no cache of its node has the line, and is passed if "
-              "another node wrote the line last and has it in its caches. An estimate is of the CPU time of an "
-              "event: instructions of executing, rolling back and committing, and each of their misses by its latency; "
-              "mail and GVT are left out, since how long workers wait there depends on how busy the host was. "
+              "another node wrote the line last and has it in its caches. The estimate is the CPU time of an "
+              "event: the instructions of execution, rollback and commit, and each of their misses with its latency; "
+              "mail and GVT are left out, because the waiting times there depend on the load of the host. "
               f"{settings['runs']} runs of each kind, seed {settings['seed']}; shown are the median and, in "
-              "brackets, the least and the most.", "",
+              "brackets, the minimum and the maximum.", "",
               "Every run of a workload had the same digest: "
               + ", ".join(f"{name} `{digest}`" for name, digest in summary["digests"].items()) + ".", ""]
     if "balanced" in settings["experiments"]:
@@ -45,8 +45,8 @@ def page(summary):
     if "unbalanced" in settings["experiments"]:
         lines += ["## Figures 7 to 9: unbalanced traffic, 1024 objects", "",
                   f"End time {settings['until']['unbalanced']:g} s of virtual time. "
-                  + (f"Every {settings['rebind']:g} s a share of {SHARE_MOVED:g} of the groups, drawn at random, "
-                     "changes its worker, in the libc runs, too; counted is what came after the first time."
+                  + (f"Every {settings['rebind']:g} s a share of {SHARE_MOVED:g} of the groups, chosen at random, "
+                     "changes its worker, also in the libc runs; the counts begin after the first change."
                      if settings["rebind"] else "No rebinding."), ""]
         for number, (title, form, paper) in SURFACES.items():
             surface = summary[f"figure_{number}"]

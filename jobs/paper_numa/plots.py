@@ -39,7 +39,7 @@ def plot_figure_6(folder, summary):
                           textcoords="offset points", ha="center", fontsize=7)
     axes.set_xticks(range(len(groups)), [f"{group['inter_arrival']} s" for group in groups])
     axes.set_xlabel("mean time between cars that enter at a junction")
-    axes.set_ylabel("execution time, s: median, least and most")
+    axes.set_ylabel("execution time, s: median, minimum and maximum")
     axes.set_title("Figure 6: balanced traffic, 137 objects")
     axes.legend(frameon=False)
     save(figure, folder, "figure-6", summary)
@@ -79,7 +79,7 @@ def lines(axes, surface, daemons, periods, axis):
     axes.set_xticks(periods, [f"{period:g}" for period in periods])
     axes.set_xlabel("period of the daemons, s")
     axes.set_ylabel(axis)
-    axes.set_title("median, least and most of the runs")
+    axes.set_title("median, minimum and maximum of the runs")
     axes.legend(frameon=False)
 
 

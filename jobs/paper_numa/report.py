@@ -33,7 +33,7 @@ def figures_7_to_9(summary):
     rebind = f"every {settings['rebind']:g} s" if settings["rebind"] else "off"
     lines = ["## Figures 7 to 9: unbalanced traffic, 1024 objects", "",
              f"End time {settings['until']['unbalanced']:g} s of virtual time, accidents on; "
-             f"rebinding {rebind}, in the libc runs, too.", ""]
+             f"rebinding {rebind}, also in the libc runs.", ""]
     for number, base in BASES.items():
         surface = summary[f"figure_{number}"]
         lines += [f"### Figure {number}: speed-up over {base}", "",
@@ -62,13 +62,13 @@ def page(summary):
         "Made by `./jobs/run paper-numa`; [runs.csv](runs.csv) has every run, "
         "[summary.json](summary.json) the numbers of this page, [plan.json](plan.json) the "
         f"settings. {settings['runs']} runs of each kind, seed {settings['seed']}, in rounds of "
-        "every kind in an order drawn anew. "
+        "every kind in a new random order. "
         "Times are those of the event loop. Shown are the median and, in "
-        "brackets, the least and the most. A speed-up is that between two runs of one round.", "",
-        f"Scaled from the paper's 32 cores and 8 NUMA nodes: {settings['workers']} workers, one a "
-        f"core; {', '.join(map(str, settings['daemons']))} daemons for 4, 8, 16 and 32"
-        f"{' (least and most)' if settings['quick'] else ''}: times {settings['workers']}/32, at "
-        "least 1, equal ones once.", "",
+        "brackets, the minimum and the maximum. A speed-up compares two runs of the same round.", "",
+        f"Scaled from the paper's 32 cores and 8 NUMA nodes: {settings['workers']} workers, one per "
+        f"core; {', '.join(map(str, settings['daemons']))} daemons instead of 4, 8, 16 and 32"
+        f"{' (minimum and maximum)' if settings['quick'] else ''}: multiplied by {settings['workers']}/32, at "
+        "least 1, equal numbers once.", "",
         "Every run of a workload had the same digest: "
         + ", ".join(f"{name} `{digest}`" for name, digest in summary["digests"].items()) + ".", ""]
     if "figure_6" in summary:

@@ -54,7 +54,7 @@ def one_node_notice(machine):
     """Empty where the machine can show what the paper is about."""
     if machine["nodes"] > 1:
         return ""
-    return "This machine has one NUMA node: no gain from NUMA placement can be shown on it."
+    return "This machine has one NUMA node, so it cannot show a gain from NUMA placement."
 
 
 def warnings(plan, records):
@@ -64,9 +64,9 @@ def warnings(plan, records):
     if short and not plan.quick:
         names = ", ".join(sorted({variant.name for variant in short}))
         found.append(f"Runs were too short for these daemons, which woke up less than five times: "
-                     f"{names}. A larger --until helps.")
+                     f"{names}. Use a larger --until.")
     if plan.machine["nodes"] > 1 and plan.machine["kernel_numa_balancing"] not in ("0", "unknown"):
-        found.append("The kernel's own NUMA balancing was on and moves pages, too: `sysctl "
+        found.append("The NUMA balancing of the kernel was on and also moves pages; run `sysctl "
                      "kernel.numa_balancing=0` before such a series.")
     return [text for text in found if text]
 

@@ -27,13 +27,13 @@ def worker_counts(text):
     except ValueError:
         counts = [0]
     if counts[0] < 1:
-        raise argparse.ArgumentTypeError(f"'{text}': must be whole numbers from 1 up, as 1,2,4")
+        raise argparse.ArgumentTypeError(f"'{text}': must be whole numbers of at least 1, as in 1,2,4")
     return counts
 
 
 def folder_with_pcs(text):
     if not (Path(text) / "pcs").exists():
-        raise argparse.ArgumentTypeError(f"'{text}': there is no pcs")
+        raise argparse.ArgumentTypeError(f"'{text}': the folder has no program pcs")
     return Path(text).resolve()
 
 
@@ -41,20 +41,20 @@ def read_options(arguments):
     parser = parser_of("paper-state-saving", "Figures 2 to 9 of 'The effect of state-saving in "
                        "optimistic simulation on a CC-NUMA architecture' (WSC 1999)", "pcs")
     parser.add_argument("--only", choices=["rates", "counts"],
-                        help="rates and speed-ups, or what cachegrind counts [both]")
+                        help="rates and speed-ups, or the counts of cachegrind [both]")
     parser.add_argument("--until", type=number_in(1e-9, "above 0"), metavar="T",
-                        help="end of each run for rates, virtual seconds [3600]")
+                        help="end of each run for rates in virtual seconds [3600]")
     parser.add_argument("--workers", type=worker_counts, metavar="N,N,...",
-                        help="numbers of workers [the paper's, up to the cores]")
+                        help="numbers of workers [those of the paper, up to the number of cores]")
     parser.add_argument("--counts", choices=["auto", "hardware", "cachegrind"],
-                        help="who counts misses and instructions; auto: the hardware if it can")
+                        help="source of the counts of misses and instructions; auto: the hardware if possible")
     parser.add_argument("--geometry", type=parsed_geometry, action="append", metavar="GEOMETRY",
-                        help="caches and TLB in which cachegrind counts: this-machine, origin2000, "
+                        help="caches and TLB that cachegrind simulates: this-machine, origin2000, "
                              "or NAME:SIZE,WAYS,LINE:SIZE,WAYS,LINE:ENTRIES,PAGE,HUGE_PAGE; may be "
                              "given several times [this-machine]")
     parser.add_argument("--without-prefetch", type=folder_with_pcs, metavar="DIR",
-                        help="where a pcs is that was built with NUMAWARP_PREFETCH=OFF; it is "
-                             "measured, too [none]")
+                        help="folder of a pcs that was built with NUMAWARP_PREFETCH=OFF; it is "
+                             "also measured [none]")
     return parsed(parser, arguments)
 
 

@@ -21,7 +21,7 @@ OPTIONS = ["--gvt-interval", 300, "--watchdog", "off", "--pin", "off", "--rebind
 def demand_valgrind():
     """Raises ProgramFailed where there is none."""
     if not shutil.which("valgrind"):
-        raise ProgramFailed(4, "no valgrind to count with (Debian: valgrind); --only rates does not "
+        raise ProgramFailed(4, "valgrind, which counts, is missing (Debian: valgrind); --only rates does not "
                                "need it")
 
 

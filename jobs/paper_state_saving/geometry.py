@@ -86,6 +86,6 @@ def parsed_geometry(text):
             raise ValueError
     except ValueError:
         raise argparse.ArgumentTypeError(
-            f"'{text}': legal are this-machine, origin2000, or NAME:SIZE,WAYS,LINE:SIZE,WAYS,LINE:"
+            f"'{text}'; allowed: this-machine, origin2000, or NAME:SIZE,WAYS,LINE:SIZE,WAYS,LINE:"
             "ENTRIES,PAGE,HUGE_PAGE for first level, second level and TLB") from None
     return Geometry(name, d1, l2, *tlb)

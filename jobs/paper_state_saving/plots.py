@@ -71,14 +71,14 @@ def bars(folder, name, summary, column, title, label):
 def plot_rates(folder, summary):
     methods = summary["rates"]
     curves(folder, "figure-2", summary, methods, lambda point: point["rate"],
-           "Figure 2: event rate", "committed events a second")
+           "Figure 2: event rate", "committed events per second")
     curves(folder, "figure-3", summary, methods, lambda point: point["speed_up"],
            "Figure 3: speed-up over the sequential run", "speed-up")
 
 
 def plot_counts(folder, summary):
     for number, (column, what) in counted_figures(summary).items():
-        title, label = f"Figure {number}: {what} a committed event", f"{what} a committed event"
+        title, label = f"Figure {number}: {what} per committed event", f"{what} per committed event"
         if "hardware" in summary["counts"]:
             curves(folder, f"figure-{number}", summary, summary["counts"]["hardware"],
                    lambda point, column=column: point.get(column), title, label)

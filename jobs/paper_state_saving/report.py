@@ -9,7 +9,7 @@ from results import counted_figures
 
 # What the paper reports, on 15 processors of an SGI Origin 2000.
 PAPER = "The paper: 730,000 events/s by reverse computation and 115,000 by state saving, on 15 " \
-        "processors; a speed-up over its sequential simulator of 13.8 and about 2."
+        "processors; speed-ups over its sequential simulator of 13.8 and about 2."
 
 
 def millions(value):
@@ -28,7 +28,7 @@ def figures_2_and_3(summary):
     return ["## Figures 2 and 3: event rate and speed-up", "",
             f"{settings['cells']} × {settings['cells']} cells, {settings['until']:g} s of virtual time, "
             f"{', '.join(map(str, workers))} worker{'s' * (workers != [1])}. Rates are millions of "
-            "committed events a second; a speed-up is over the sequential run with the same states in "
+            "committed events per second; a speed-up is relative to the sequential run with the same states in "
             f"the same round. {PAPER}", "", "![figure 2](figure-2.svg)", "",
             "![figure 3](figure-3.svg)", "",
             *table(["rollback", "workers", "million events/s", "speed-up", "efficiency"], rows)]
@@ -40,16 +40,16 @@ def counted_where(summary):
         return ["Counted by the machine's counters around the event loop of each worker."]
     settings = summary["settings"]
     begin, end = settings["count_until"]
-    return ["Counted by cachegrind with one worker: what a run to virtual time "
-            f"{end:g} s counts beyond one to {begin:g} s, for each event committed between. Prefetches "
-            "are not simulated: a line that is fetched ahead counts as missed when it is used. TLB "
+    return ["Counted by cachegrind with one worker: the counts of a run to virtual time "
+            f"{end:g} s minus those of a run to {begin:g} s, for each event committed in between. Prefetches "
+            "are not simulated: a prefetched line counts as a miss when it is used. TLB "
             "misses are those of a first-level cache whose lines are pages.",
             *(f"`{geometry['name']}`: {Geometry(**geometry).text()}."
               for geometry in settings["geometries"])]
 
 
 def figures_4_to_9(summary):
-    lines = ["## Figures 4 to 9: what one committed event takes", ""]
+    lines = ["## Figures 4 to 9: the cost of one committed event", ""]
     for text in counted_where(summary):
         lines += [text, ""]
     counts = counted_figures(summary)
@@ -73,16 +73,16 @@ def shown_count(value):
 def later_work(summary):
     rows = [[row["change"], row["method"], row["workers"], millions(row["rate"]),
              shown(row["speed_up"])] for row in summary["later"]]
-    return ["## What the paper left for later", "",
-            "The speed-up is over the same run with the defaults: `--huge-pages auto`, and prefetching. "
-            "(TLB misses with huge pages: in the table above.) Event and state in one block is what `copy` at every event does with states up to 128 "
-            "bytes (a cell's are 104): the undo bytes stand in the event's history entry. With a larger "
-            "interval, and with `snapshot`, a saved state is a block of its own.", "",
+    return ["## Future work of the paper", "",
+            "The speed-up is relative to the same run with the defaults: `--huge-pages auto`, and prefetching. "
+            "(The table above has the TLB misses with huge pages.) With `copy` at every event, event and state are in "
+            "one block for states up to 128 bytes (a cell has 104): the undo bytes are in the history entry of the "
+            "event. With a larger interval, and with `snapshot`, a saved state is a separate block.", "",
             *table(["change", "rollback", "workers", "million events/s", "speed-up"], rows)]
 
 
 def page(summary):
-    lines = ["# What state saving costs, on this machine", "",
+    lines = ["# The cost of state saving on this machine", "",
              paragraph(summary["machine"], summary["date"]), ""]
     for warning in summary["warnings"]:
         lines += [f"**{warning}**", ""]
@@ -90,8 +90,8 @@ def page(summary):
     lines += ["Made by `./jobs/run paper-state-saving`; [runs.csv](runs.csv) has every run, "
               "[summary.json](summary.json) the numbers of this page, [plan.json](plan.json) the "
               f"settings. Rates: {settings['runs']} runs of each kind, seed {settings['seed']}, in "
-              "rounds of every kind in an order drawn anew; times are those of the event loop. Shown "
-              "are the median and, in brackets, the least and the most.", "",
+              "rounds of every kind in a new random order; times are those of the event loop. Shown "
+              "are the median and, in brackets, the minimum and the maximum.", "",
               "Every run of a workload had the same digest: "
               + ", ".join(f"{name} `{digest}`" for name, digest in summary["digests"].items()) + ".",
               ""]

@@ -77,8 +77,8 @@ def counts(plan, records):
 def warnings(plan, records):
     found = warnings_about_runs(plan, records)
     if plan.counts == "cachegrind" and plan.only != "rates":
-        found.append("Counts are cachegrind's, in simulated caches, with one worker: this machine has "
-                     "no hardware counters for us, or --counts said so.")
+        found.append("Counts are from cachegrind, in simulated caches, with one worker: this machine has "
+                     "no usable hardware counters, or --counts selected cachegrind.")
     if len(plan.worker_counts) > 1 and plan.worker_counts[-1] > plan.machine["cores"]:
         found.append("There were more workers than cores.")
     return found

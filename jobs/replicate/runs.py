@@ -45,7 +45,7 @@ class Series:
     def __init__(self, given, variants):
         self._program = (given.programs / given.model).resolve()
         if not self._program.is_file():
-            raise ProgramFailed(2, f"no program '{given.model}' in {given.programs}; legal: a model that is built")
+            raise ProgramFailed(2, f"no program '{given.model}' in {given.programs}; allowed: a built model")
         self.variants, self.count = variants, 0
         self.part = given.part or task_of_slurm()
         self._options = given.options
@@ -98,7 +98,7 @@ class Series:
                 known = self.kept(*missing.pop(0))
             at_once, words, why = self._layout(known, len(missing))
         else:
-            at_once, words, why = 1, [], "as --engine or --workers says, one at a time"
+            at_once, words, why = 1, [], "as given by --engine or --workers, one at a time"
         if missing:
             print(f"{number_text.many(len(missing), 'run')}: {why}", file=sys.stderr)
             self._run(missing, at_once, words)
@@ -117,7 +117,7 @@ class Series:
         short = "memory" if at_once == fit < missing else "runs"
         # Bound to cores, all would take the same ones.
         return at_once, ["--workers", workers, "--pin", "on" if at_once == 1 else "off"], \
-            f"{took}; {short} for {at_once} at a time only, each with {workers} workers"
+            f"{took}; {short} for only {at_once} at a time, each with {workers} workers"
 
     def _run(self, missing, at_once, words):
         waiting, running, progress = list(missing), {}, Progress()
@@ -150,7 +150,8 @@ class Series:
 
     def _keep(self, variant, seed, stats):
         if not stats["measures"]:
-            raise ProgramFailed(2, f"{self._program.name}: has no measures; legal: a model with Setup::measures")
+            raise ProgramFailed(2, f"{self._program.name}: the model has no measures; allowed: a model with "
+                                   "Setup::measures")
         row = {"model": self._program.name, "options": self._words(variant), "seed": seed,
                "program": self._fingerprint, "commit": stats["commit"], "digest": stats["digest"],
                "seconds": stats["wall_seconds"] + stats["setup_seconds"],

@@ -118,5 +118,5 @@ def write(series, given):
         missed = [f"{variant}: {measure}" for variant, measure, figure, mean, half in found
                   if figure == "mean" and not is_close(half, mean, given.until_precision)]
         if missed:
-            print(f"not as precise as was wanted within --runs-max {given.runs_max}: {', '.join(missed)}")
+            print(f"less precise than --until-precision within --runs-max {given.runs_max}: {', '.join(missed)}")
     print(f"results  {given.output}")

@@ -42,16 +42,16 @@ def advise(run):
 
 
 def too_short(run):
-    return Advice(f"The event loop was over in {seconds(run.loop_seconds)}: what is below is mostly how "
-                  "it began.", "A later --until, for a second at least.", ("--until",))
+    return Advice(f"The event loop ended after {seconds(run.loop_seconds)}; the figures below mostly show its "
+                  "beginning.", "A later --until, for a run of at least a second.", ("--until",))
 
 
 def crowded(run):
     cpus, hosts_known = run.count("machine.cpus"), run.count("ranks") <= 1
     if not cpus or not hosts_known or run.threads <= cpus:
         return None
-    return Advice(f"{run.threads} workers share {many(cpus, 'hardware thread')}: whoever waits for a "
-                  "core falls behind, and the others run ahead of it.",
+    return Advice(f"{run.threads} workers share {many(cpus, 'hardware thread')}; a worker that waits for "
+                  "a core falls behind, and the others run ahead of it.",
                   f"--workers {plain(cpus)}, or fewer.", ("--workers",))
 
 
@@ -65,10 +65,10 @@ def robbed(run):
     share = sum(busy) / len(busy) / wall
     if share > 0.85:
         return None
-    return Advice(f"Workers had a core for {percent(share)} of the time. For the rest something else ran "
-                  "there: other programs, or more workers than the machine has cores for. Whoever "
-                  "waits for a core holds all others up.",
-                  "Nothing else on these cores (under SLURM, nodes of one's own); or fewer --workers.",
+    return Advice(f"Workers had a core for {percent(share)} of the time. The rest of the time the cores ran "
+                  "other programs, or the machine has fewer cores than workers. A worker that "
+                  "waits for a core delays all others.",
+                  "No other programs on these cores (under SLURM, exclusive nodes); or fewer --workers.",
                   ("--workers",))
 
 
@@ -91,18 +91,18 @@ def stalled(run):
     if total < 0.1 * wall:
         return None
     length, begin = longest
-    when = "at the beginning" if begin < 0.05 * wall else f"from {seconds(begin)} on"
+    when = "at the beginning" if begin < 0.05 * wall else f"beginning at {seconds(begin)}"
     if total > 1.1 * length:
         when += f" (and {seconds(total - length)} at other times)"
-    finding = f"For {seconds(length)} of {seconds(wall)}, {when}, next to nothing was committed"
+    finding = f"For {seconds(length)} of {seconds(wall)}, {when}, almost nothing was committed"
     widths = widths_seen(run)
     inside = [row["window"] for row in run.rows("history", "seconds", "window")
               if begin <= row["seconds"] <= begin + length and row["window"] > 0]
     if run.option("window") == "auto" and inside and min(inside) < 0.01 * widths[len(widths) // 2]:
         width = f"{widths[len(widths) // 2]:.2g}"
-        return Advice(f"{finding}: the window, left to auto, was down to {min(inside):.1g} then, of "
-                      f"{width} as a rule.", f"A fixed one, --window {width}.", ("--window",))
-    return Advice(f"{finding}.", "Look at what the workers did then: --trace.", ("--trace",))
+        return Advice(f"{finding}: in this time the window, controlled by auto, was {min(inside):.1g} instead of the "
+                      f"usual {width}.", f"A fixed window, --window {width}.", ("--window",))
+    return Advice(f"{finding}.", "--trace shows the activities of the workers in this time.", ("--trace",))
 
 
 def widths_seen(run):
@@ -123,10 +123,10 @@ def choked(run):
     usual = widths[len(widths) // 2]
     if widths[-1] < 50 * usual:
         return None
-    return Advice(f"The window, left to auto, fell from {widths[-1]:.2g} to {usual:.2g} and below, where "
-                  f"{plain(round(events_a_round(run)))} events of a worker fit between two rounds.",
-                  f"A fixed one, --window {widths[-1]:.2g}; and no more workers than cores on any "
-                  "machine, where they wait for each other's time slices.", ("--window",))
+    return Advice(f"The window, controlled by auto, fell from {widths[-1]:.2g} to {usual:.2g} and below; a worker "
+                  f"then executes {plain(round(events_a_round(run)))} events between two rounds.",
+                  f"A fixed window, --window {widths[-1]:.2g}; and no more workers than cores on any "
+                  "machine, because workers that share a core wait for each other.", ("--window",))
 
 
 def undone(run):
@@ -134,16 +134,16 @@ def undone(run):
     if rolled_back < 0.15 * executed or not run.count("rollbacks"):
         return None
     length = rolled_back / run.count("rollbacks")
-    finding = (f"{percent(rolled_back / executed)} of what was executed was undone, in rollbacks of "
-               f"{plain(round(length, 1))} events in the mean: ")
+    finding = (f"{percent(rolled_back / executed)} of the executed events were undone, in rollbacks of "
+               f"{plain(round(length, 1))} events on average: ")
     if choked(run):
-        return Advice(finding + "mostly while the window was falling.", "What is said above, first.")
+        return Advice(finding + "mostly while the window was falling.", "First the advice above.")
     if length > 16:
         return Advice(finding + "long ones. Workers run far ahead of each other.",
-                      f"A narrower window, {window_to_try(run)}; look below for a worker that is "
+                      f"A narrower window, {window_to_try(run)}; check below whether a worker is "
                       "busier than others.", ("--window",))
-    return Advice(finding + "short ones. LPs of different workers talk to each other all the time.",
-                  "Name the links in the model's Setup, so that neighbours share a worker; schedule "
+    return Advice(finding + "short ones. LPs of different workers exchange events all the time.",
+                  "Name the links in the model's Setup, so that neighbors share a worker; schedule "
                   f"further ahead (lookahead); a narrower window, {window_to_try(run)}.",
                   ("--window",))
 
@@ -163,11 +163,11 @@ def few_lps(run):
     if share < 0.3 or share < 10 * len(named) / lps:
         return None
     words = listed(named)
-    return Advice(f"{percent(share)} of what was undone was undone in rollbacks of "
+    return Advice(f"{percent(share)} of the undone events were undone in rollbacks of "
                   f"{'one LP' if len(named) == 1 else f'{len(named)} LPs'} of {plain(lps)}: {words}.",
-                  "Split them if they have much to do; let others schedule for them further ahead; "
-                  "name their links in the model's Setup, so that they share a worker with those who "
-                  "talk to them.")
+                  "Split these LPs if they have much work; let other LPs schedule events for them further "
+                  "ahead; name their links in the model's Setup, so that they share a worker with the "
+                  "LPs that send to them.")
 
 
 def window_to_try(run):
@@ -176,7 +176,7 @@ def window_to_try(run):
     widths = widths_seen(run)
     if not widths:
         return "--window with a few mean delays between LPs"
-    return f"--window {widths[len(widths) // 2] / 2:.2g} (half of what auto used)" \
+    return f"--window {widths[len(widths) // 2] / 2:.2g} (half of the width that auto used)" \
         if run.option("window") == "auto" else f"--window {widths[-1] / 2:.2g}"
 
 
@@ -185,27 +185,27 @@ def dear_rollbacks(run):
     if coasted < 0.2 * executed:
         return None
     return Advice(f"{plain(coasted)} events were executed again to rebuild states from saved ones: "
-                  f"{percent(coasted / executed)} on top of what went forward.",
+                  f"{percent(coasted / executed)} more than the forward executions.",
                   "Save states more often, --state-saving-interval 1 or 4; or --rollback copy or "
-                  "reverse, if the model can.", ("--state-saving-interval", "--rollback"))
+                  "reverse, if the model supports it.", ("--state-saving-interval", "--rollback"))
 
 
 def cancelled(run):
     antis, rolled_back = run.count("anti_messages"), run.count("rolled_back_events")
     if antis < 2 * rolled_back or rolled_back < 0.05 * run.count("executed_events"):
         return None
-    return Advice(f"Each event that was undone took {plain(round(antis / rolled_back, 1))} others back "
-                  "with it.",
-                  "Send later or fewer: one event to a distributor instead of many for now; a "
-                  "narrower --window.", ("--window",))
+    return Advice(f"Each undone event canceled {plain(round(antis / rolled_back, 1))} other events that "
+                  "it had sent.",
+                  "Send events later, or fewer events: one event to a distributing LP instead of many "
+                  "immediate events; a narrower --window.", ("--window",))
 
 
 def crashed(run):
     failed = run.count("failed_speculations")
     if failed < 0.01 * run.count("executed_events"):
         return None
-    return Advice(f"{plain(failed)} handlers threw or crashed on states that never came to be; each "
-                  "costs an exception or a signal.",
+    return Advice(f"{plain(failed)} handlers threw or crashed on states that were rolled back later; "
+                  "each costs an exception or a signal.",
                   "Let the handler return early in such a state; a narrower --window.",
                   ("--window",))
 
@@ -221,20 +221,20 @@ def uneven(run):
         return None
     worker = committed.index(most)
     finding = (f"Load is uneven: worker {worker} committed {plain(most)} events, "
-               f"{plain(round(most / mean, 1))} times the mean of all.")
+               f"{plain(round(most / mean, 1))} times the mean of all workers.")
     wall = run.loop_seconds
     period = f"{min(2, max(0.05, wall / 20)):.2g}"
     if run.option("rebind") == "off":
-        return Advice(finding, f"--rebind {period} moves groups of LPs to workers with less to do.",
+        return Advice(finding, f"--rebind {period} moves groups of LPs to workers with less load.",
                       ("--rebind",))
     each = run.count("options.lps-per-group")
     if not run.count("numa.groups_moved") and wall < 10:
         return Advice(finding, f"Nothing was moved in {seconds(wall)}: a shorter period, "
                       f"--rebind {period}.", ("--rebind",))
     if each > 1:
-        return Advice(finding, f"Smaller groups can be dealt out more evenly: --lps-per-group "
+        return Advice(finding, f"Smaller groups can be distributed more evenly: --lps-per-group "
                       f"{max(1, int(each // 4))}.", ("--lps-per-group",))
-    return Advice(finding, "One LP may be all a worker can carry: split the busiest.")
+    return Advice(finding, "A single LP may be the whole load of a worker: split the busiest LP.")
 
 
 def idle(run):
@@ -247,14 +247,14 @@ def idle(run):
     share = min(1.0, (turns * IDLE_TURN_SECONDS + asleep) / there) if there else 0
     if share < 0.25 or uneven(run):
         return None  # where load is uneven, that is why
-    finding = f"Workers had nothing to do in {plain(turns)} turns, about {percent(share)} of their time"
+    finding = f"Workers had no work in {plain(turns)} turns, about {percent(share)} of their time"
     at_window = run.count("window_stops") > 0.5 * turns
     if at_window and run.option("window") != "auto" and run.count("efficiency") > 0.9:
-        return Advice(f"{finding}: they stood at the window.", "A wider one, or --window auto.",
+        return Advice(f"{finding}: they waited at the limit of the window.", "A wider window, or --window auto.",
                       ("--window",))
     if at_window:
         return Advice(f"{finding}: there were too few events between GVT and the window.",
-                      "Fewer --workers, or more LPs; compare --window off.",
+                      "Fewer --workers, or more LPs; compare with --window off.",
                       ("--workers", "--window"))
     return Advice(f"{finding}: there were too few events.", "Fewer --workers, or more LPs.",
                   ("--workers",))
@@ -267,8 +267,8 @@ def rounds(run):
     each = events_a_round(run)
     if each > 200 or choked(run) or uneven(run) or idle(run) or robbed(run):
         return None  # the cause is named already
-    return Advice(f"GVT was computed every {seconds(wall / done)}: {plain(round(each))} events of "
-                  "each worker a round, which is little to spread its cost over.",
+    return Advice(f"GVT was computed every {seconds(wall / done)}: {plain(round(each))} events per "
+                  "worker and round, which is few for the cost of a round.",
                   "A longer --gvt-interval, or more LPs.", ("--gvt-interval",))
 
 
@@ -278,24 +278,24 @@ def crossing(run):
         return None
     return Advice(f"{percent(min(1, crossed / executed))} of the events went from one worker to "
                   "another.",
-                  "Name the links in the model's Setup, so that neighbours share a worker; or number "
-                  "LPs so that neighbours have neighbouring numbers.")
+                  "Name the links in the model's Setup, so that neighbors share a worker; or number "
+                  "LPs so that neighbors have adjacent numbers.")
 
 
 def remote_pages(run):
     share = run.count("numa.remote_page_share")
     if share < 0.1:
         return None
-    finding = f"{percent(share)} of the pages were on another node than the worker that uses them."
+    finding = f"{percent(share)} of the pages were on a different node than the worker that uses them."
     if run.option("memory") == "libc":
-        return Advice(finding, "--memory numa places them.", ("--memory",))
+        return Advice(finding, "--memory numa places the pages.", ("--memory",))
     if run.option("pin") == "off":
-        return Advice(finding, "--pin on: a worker that wanders leaves its pages behind.", ("--pin",))
+        return Advice(finding, "--pin on; a worker that changes its core leaves its pages behind.", ("--pin",))
     threads, period = run.count("numa.pagemigd.threads"), run.count("numa.pagemigd.period_seconds")
     if not threads:
-        return Advice(finding, "--pagemigd 1@1 takes them there.", ("--pagemigd",))
-    return Advice(finding, f"More daemon: --pagemigd {plain(2 * threads)}@{period / 2:.2g}; or "
-                  "groups move too often for it: a longer --rebind.", ("--pagemigd", "--rebind"))
+        return Advice(finding, "--pagemigd 1@1 moves the pages to this node.", ("--pagemigd",))
+    return Advice(finding, f"A faster daemon: --pagemigd {plain(2 * threads)}@{period / 2:.2g}; if "
+                  "groups move too often for the daemon, a longer --rebind.", ("--pagemigd", "--rebind"))
 
 
 def full_nodes(run):
@@ -312,9 +312,9 @@ def memory_short(run):
     if not stops or not done:
         return None
     return Advice(f"Memory was short: in {plain(stops)} cases a worker was held back for a GVT round "
-                  f"near the cap ({plain(done)} rounds in all).",
-                  "A larger --memory-cap if the machine has it; else more ranks on more machines, or "
-                  "a narrower --window.", ("--memory-cap", "--window"))
+                  f"near the cap ({plain(done)} rounds in total).",
+                  "A larger --memory-cap if the machine has the memory; else more ranks on more machines, "
+                  "or a narrower --window.", ("--memory-cap", "--window"))
 
 
 def small_batches(run):
@@ -323,7 +323,7 @@ def small_batches(run):
         return None
     events = run.count("mpi.events_sent") / batches
     return Advice(f"Batches to other ranks were small: {size(sent / batches)}, "
-                  f"{plain(round(events, 1))} events in the mean.",
+                  f"{plain(round(events, 1))} events on average.",
                   "Fewer ranks with more --workers each; links in the model's Setup, so that fewer "
                   "events leave a rank.", ("--workers",))
 
@@ -332,7 +332,7 @@ def credits_used_up(run):
     stops = run.count("mpi.credit_stops")
     if stops < 0.05 * run.count("gvt_rounds") or not stops:
         return None
-    return Advice(f"{plain(stops)} times a worker had sent so much to other ranks that it had to wait "
-                  "for GVT: a rank does not keep up.",
-                  "--net-thread on, with one of --workers fewer; see which rank is busiest below.",
+    return Advice(f"{plain(stops)} times a worker had used up its credit for messages to other ranks and waited "
+                  "for GVT: a rank is too slow.",
+                  "--net-thread on, with --workers reduced by one; check below which rank is busiest.",
                   ("--net-thread", "--workers"))

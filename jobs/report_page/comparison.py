@@ -26,17 +26,17 @@ def verdict(runs):
         rows = "".join(f"<li>{escape(run.name)}: <code>{escape(run.text('digest'))}</code></li>"
                        for run in group)
         said += ('<div class="alarm" role="alert"><strong>DIGESTS DIFFER.</strong> These runs '
-                 "simulated the same and came to different results. At least one result is wrong: "
-                 f"do not use any of them before you know why.<ul>{rows}</ul></div>")
+                 "simulated the same model and have different results. At least one result is wrong. "
+                 f"Do not use any of them before you know the reason.<ul>{rows}</ul></div>")
     if said:
         return said
     if judged == len(runs) and len(comparable(runs)) == 1:
-        return '<p class="agreed">All digests are equal: every run came to the same result.</p>'
+        return '<p class="agreed">All digests are equal: all runs have the same result.</p>'
     others = differences(runs)
     reason = f" They differ in {', '.join(others)}." if others else \
         " Some were interrupted, or have no digest."
-    agreed = " Where some did, their digests are equal." if judged else ""
-    return (f'<p class="note">Not all of these runs simulated the same to its end.{escape(reason)}'
+    agreed = " The runs that did have equal digests." if judged else ""
+    return (f'<p class="note">Not all of these runs simulated the same model to the end.{escape(reason)}'
             f"{agreed}</p>")
 
 
@@ -50,7 +50,7 @@ def speeds(runs):
         ranking = sorted(timed, key=lambda run: -run.number("events_per_second"))
         best, worst = ranking[0], ranking[-1]
         rate = best.number("events_per_second")
-        words = (f"{shortened(best.name)} was fastest: {count(rate)} events a second, "
+        words = (f"{shortened(best.name)} was fastest: {count(rate)} events per second, "
                  f"{plain(round(rate / worst.number('events_per_second'), 2))} times {shortened(worst.name)}.")
         alone = max((run.number("events_per_second") for run in timed if not run.parallel), default=0)
         together = [run for run in ranking if run.parallel and run.threads > 1]
@@ -58,8 +58,8 @@ def speeds(runs):
             gain = together[0].number("events_per_second") / alone
             words += (f" {shortened(together[0].name)}, with {together[0].threads} workers, reached "
                       f"{plain(round(gain, 2))} times the speed of the sequential engine")
-            words += "." if gain > 1 else (": there is too little work in an event, or too much else "
-                                           "on the machine, for them to gain anything.")
+            words += "." if gain > 1 else (": events have too little work, or other programs use the machine, "
+                                           "so that more workers give no gain.")
         said += f"<p>{escape(words)}</p>"
     return said
 
@@ -109,7 +109,7 @@ def table(runs):
         rows += (f"<tr><th>{escape(run.name)}</th>"
                  + "".join(f"<td>{escape(cell)}</td>" for cell in cells)
                  + f'<td><code title="{escape(digest)}">{escape(digest[:8])}</code></td></tr>')
-    heads = ["file", "run", "events/s", "to the first", "wall time", "efficiency", "rollbacks",
+    heads = ["file", "run", "events/s", "vs. first", "wall time", "efficiency", "rollbacks",
              "peak memory", "digest"]
     return ('<div class="scroll"><table class="runs"><thead><tr>'
             + "".join(f"<th>{head}</th>" for head in heads)
@@ -117,11 +117,11 @@ def table(runs):
 
 
 def figures(runs):
-    title = "Committed events a second"
+    title = "Committed events per second"
     drawn = [charts.figure(title, charts.rows(
         [(shortened(run.name), [(style(i), how(run), run.count("events_per_second"))])
          for i, run in enumerate(runs)], title))]
-    drawn += [curves(runs, "Committed events a second, over time", rates),
+    drawn += [curves(runs, "Committed events per second, over time", rates),
               curves(runs, "Efficiency over time", efficiencies, value=percent, y_max=1),
               curves(runs, "Global virtual time", lambda run: values(run, "gvt"))]
     return grid(*drawn)

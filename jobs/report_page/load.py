@@ -152,14 +152,14 @@ def load(files):
 
 
 def read(file):
-    legal = "legal: a file that --stats has written"
+    legal = "allowed: a file written by --stats"
     try:
         data = json.loads(Path(file).read_text(encoding="utf-8"), parse_float=drawable, parse_int=drawable,
                           parse_constant=lambda name: None)
     except OSError as refused:
         raise Unreadable(f"report: {file}: {refused.strerror}; {legal}") from refused
     except (ValueError, RecursionError) as broken:
-        raise Unreadable(f"report: {file}: no JSON; {legal}") from broken
+        raise Unreadable(f"report: {file}: not valid JSON; {legal}") from broken
     schema = data.get("schema") if isinstance(data, dict) else None
     if not isinstance(schema, str) or not schema.startswith(SCHEMA):
         raise Unreadable(f"report: {file}: JSON without the schema {SCHEMA}…; {legal}")

@@ -39,19 +39,19 @@ def document(title, brand, body):
 def restarts(run):
     """What there is to say of checkpoints of the whole run."""
     at, written = run.number("checkpoints.restarted_at"), run.count("checkpoints.written")
-    said = "" if at is None else f"; went on from a checkpoint at virtual time {plain(at)}"
+    said = "" if at is None else f"; continued from a checkpoint at virtual time {plain(at)}"
     if begun := run.restarts():
-        said += (f", in {many(len(begun) + 1, 'piece')}, begun anew after "
+        said += (f", in {many(len(begun) + 1, 'piece')}, restarted after "
                  + ", ".join(seconds(at) for at in begun))
     if written:
-        said += f"; {many(written, 'checkpoint')} of it written"
+        said += f"; {many(written, 'checkpoint')} written"
     return said
 
 
 def facts(run):
     """Where the figures come from: without this they compare with nothing."""
-    ended = {"until": "its end time was reached", "no_events": "no events were left",
-             "all_can_end": "all LPs let it end",
+    ended = {"until": "the end time was reached", "no_events": "no events were left",
+             "all_can_end": "all LPs can end",
              "interrupted": "INTERRUPTED before its end"}.get(run.text("end_reason"), NONE)
     memory = sum(row["total_bytes"] for row in run.rows("numa.topology", "total_bytes"))
     cpus, nodes = run.number("machine.cpus"), run.number("numa.nodes")

@@ -41,7 +41,7 @@ def run_parts(run):
 def summary(run):
     rollbacks = run.count("rollbacks")
     return tiles(
-        ("events a second", count(run.number("events_per_second"))),
+        ("events per second", count(run.number("events_per_second"))),
         ("efficiency", percent(run.number("efficiency"))),
         ("wall time", seconds(run.number("wall_seconds"))),
         ("committed events", count(run.number("committed_events"))),
@@ -57,15 +57,15 @@ def advice_part(run):
         body = "<ul>" + "".join(f"<li>{escape(piece.finding)} <strong>Try:</strong> "
                                 f"{with_options(piece.try_this)}</li>" for piece in pieces) + "</ul>"
     else:
-        body = "<p>Nothing in this run's figures stands out.</p>"
+        body = "<p>The figures of this run suggest no change.</p>"
     return section("advice", "What stands out", body, notices)
 
 
 # --- over time -------------------------------------------------------------------------------------
 
 def time_part(run):
-    curves = [("Committed events a second", rates(run), {}),
-              ("Efficiency: the share of executed events that was not undone", efficiencies(run),
+    curves = [("Committed events per second", rates(run), {}),
+              ("Efficiency: the share of executed events that were not undone", efficiencies(run),
                {"value": percent, "y_max": 1}),
               ("Global virtual time", values(run, "gvt"), {})]
     if run.text("engine") == "timewarp":
@@ -115,7 +115,7 @@ def measure_part(run):
     curves = grid(*(charts.figure(f"{name}: mean of each interval", charts.lines(
         [("s0", "mean", points)], name, points[-1][0], figure_text, virtual=True))
         for name, points in drawn[:MEASURES_DRAWN]))
-    note = ("" if drawn else '<p class="note">--measure-interval shows them over virtual time.</p>')
+    note = ("" if drawn else '<p class="note">--measure-interval shows the measures over virtual time.</p>')
     return section("measures", heading, body, curves if drawn else "", note)
 
 
@@ -142,7 +142,7 @@ def kind_part(run):
     parts = []
     if kinds:
         parts.append(table(
-            ["kind", "LPs", "rollback by", "committed", "rolled back", "state", "a LP"],
+            ["kind", "LPs", "rollback by", "committed", "rolled back", "state", "per LP"],
             [[row.get("kind") or NONE, plain(row["lps"]), row.get("rollback") or NONE,
               plain(row["committed_events"]), plain(row["rolled_back_events"]), size(row["state_bytes"]),
               size(row["state_bytes"] / row["lps"]) if row["lps"] > 0 else NONE] for row in kinds]))
@@ -179,8 +179,8 @@ def rollback_part(run):
     if not total:
         counted = 0 if run.restarted else run.count("rollbacks")
         return section("rollbacks", heading, absent(
-            f"This file does not say how long its {plain(counted)} rollbacks were." if counted
-            else "No rollbacks since the run went on." if run.restarted else "No rollbacks."))
+            f"This file has no lengths of its {plain(counted)} rollbacks." if counted
+            else "No rollbacks since the restart." if run.restarted else "No rollbacks."))
     bars, low = [], 0
     for row in rows:
         high = int(row["events_max"])
@@ -190,13 +190,13 @@ def rollback_part(run):
     undone, executed = run.count_here("rolled_back_events"), run.count_here("executed_events")
     title = "Rollbacks by the number of events that each undid"
     words = (f"{many(total, 'rollback')} undid {plain(undone)} of {plain(executed)} executed events, "
-             f"{plain(round(undone / total, 1))} in the mean{', since the run went on' * run.restarted}.")
+             f"{plain(round(undone / total, 1))} on average{', since the restart' * run.restarted}.")
     executed = run.count("executed_events")
     figures = [charts.figure(title, charts.columns(bars, title), note=words)]
     where = [("undone", run.count("rolled_back_events")),
              ("executed again", run.count("coasted_events")),
-             ("taken back (anti-messages)", run.count("anti_messages"))]
-    title = "Events, of all that were executed"
+             ("canceled (anti-messages)", run.count("anti_messages"))]
+    title = "Events relative to all executed events"
     figures.append(charts.figure(title, charts.rows(
         [(name, [("s1", "events", number)]) for name, number in where], title,
         lambda number: f"{short(number)} ({percent(number / executed) if executed else '–'})",
@@ -211,7 +211,7 @@ def spots(run):
     if not worst or not undone or run.count("lps") <= len(worst):
         return ""
     ranks = run.count("ranks")
-    title = f"Events undone, by LP: the {len(worst)} with most"
+    title = f"Events undone, by LP: the {len(worst)} LPs with most"
     return f'<p class="caption">{escape(title)}</p>' + charts.rows(
         [(f"{row.get('name') or 'LP ' + plain(row['lp'])} (worker {worker_number(row, row['worker'], ranks)})",
           [("s1", "undone", row["rolled_back_events"])]) for row in worst], title,
@@ -233,7 +233,7 @@ def worker_part(run):
     heading = "Load by worker"
     rows = run.rows("workers_detail", "busy_seconds", "committed_events", "rolled_back_events")
     if not rows:
-        return section("workers", heading, absent("This file does not tell of its workers."))
+        return section("workers", heading, absent("This file has no data about its workers."))
     ranks, each = int(run.count("ranks") or 1), max(1, int(run.count("workers") or 1))
     names = [worker_name({"rank": i // each, **row}, i % each, ranks) for i, row in enumerate(rows)]
     busy = "CPU time; the full width is the wall time"
@@ -249,7 +249,7 @@ def worker_part(run):
             legend=[("s0", "committed"), ("s1", "rolled back")])]
     note = "" if ranks <= 1 else '<p class="note">Workers are numbered as rank.worker.</p>'
     if run.began_seconds:
-        note += ('<p class="note">Since the run went on from a checkpoint, after '
+        note += ('<p class="note">Since the restart from a checkpoint, after '
                  f"{escape(seconds(run.began_seconds))}.</p>")
     return section("workers", heading, grid(*figures), note)
 
@@ -262,7 +262,7 @@ def memory_part(run):
              if (number := run.number(f"memory.by_kind.{name}")) is not None}
     figures = []
     if any(kinds.values()):
-        title = "What the LPs' memory was for when it was most"
+        title = "Use of the LPs' memory at its peak"
         figures.append(charts.figure(title, charts.rows(
             [(name.replace("_", " "), [("s3", "most", number)]) for name, number in kinds.items()],
             title, size)))
@@ -271,12 +271,12 @@ def memory_part(run):
         title = "Resident memory" + (" of all ranks" if run.count("ranks") > 1 else "")
         figures.append(charts.figure(title, charts.lines(
             [("s3", "resident", resident)], title, resident[-1][0], size, base=2)))
-    facts = tiles(("peak, resident", size(run.number("memory.resident_peak_bytes"))),
+    facts = tiles(("resident, peak", size(run.number("memory.resident_peak_bytes"))),
                   ("in segments at the end", size(run.number("memory.segments_bytes"))),
-                  ("saved states, most", size(run.number("memory.saved_states_bytes_peak"))),
+                  ("saved states, peak", size(run.number("memory.saved_states_bytes_peak"))),
                   ("--memory-cap", run.option("memory-cap") or NONE))
     said = "" if any(kinds.values()) else absent(
-        "What memory was for is known of Time Warp runs only, and not from older files.")
+        "Only files of Time Warp runs have the use of memory; older files do not have it.")
     return section("memory", heading, facts, grid(*figures), said)
 
 
@@ -289,9 +289,9 @@ def node_part(run):
              if len(cells) == len(nodes)]
     if not kinds or not nodes:
         words = "The machine has one node: all memory is local." if len(nodes) <= 1 else \
-            "Nobody asked the kernel where the pages were: the run used one node."
+            "The nodes of the pages were not measured, because the run used one node."
         return section("nodes", heading, absent(words if run.count("numa.nodes") else
-                                                "This file does not tell of nodes."))
+                                                "This file has no data about nodes."))
     title = "Resident memory of the LPs at the end"
     figures = [charts.figure(title, charts.rows(
         [(f"node {node}", [(f"s{k}", kind, cells[i]) for k, (kind, cells) in enumerate(kinds)])
@@ -300,7 +300,7 @@ def node_part(run):
     history = [(row["seconds"], row["remote_page_share"]) for row in
                thinned(run.rows("numa.placement_history", "seconds", "remote_page_share"))]
     if history:
-        title = "Share of pages on another node than their worker"
+        title = "Share of pages on a different node than their worker"
         figures.append(charts.figure(title, charts.lines(
             [("s1", "remote", history)], title, history[-1][0], percent, 1)))
     facts = tiles(("remote at the end", percent(run.number("numa.remote_page_share"))),
@@ -317,11 +317,11 @@ def communication_part(run):
     batches, sent = run.count("mpi.batches_sent"), run.count("mpi.bytes_sent")
     facts = tiles(crossed, ("between ranks", count(run.number("mpi.events_sent"))),
                   ("batches", count(batches)),
-                  ("bytes a batch", size(sent / batches) if batches else "–"))
+                  ("bytes per batch", size(sent / batches) if batches else "–"))
     cells = run.table("communication")
     if not cells:
         return section("communication", heading, facts, absent(
-            "This file does not say which rank sent to which."))
+            "This file has no data about the communication between pairs of ranks."))
     title = "Events and anti-messages between ranks"
     return section("communication", heading, facts,
                    grid(charts.figure(title, charts.matrix(cells, title, "from rank", "to rank"))))
@@ -332,8 +332,8 @@ def figure_part(run):
     rows = "".join(f"<tr><td>{escape(name)}</td><td>{shown(run.at(name), unit)}</td>"
                    f"<td>{escape(meaning)}</td></tr>"
                    for name, unit, meaning in described_figures() if name != "options")
-    return section("figures", "Every figure", "<details><summary>as the statistics have them, with "
-                   f'their meaning</summary><table class="options">{rows}</table></details>')
+    return section("figures", "Every figure", "<details><summary>the statistics with "
+                   f'their meanings</summary><table class="options">{rows}</table></details>')
 
 
 def shown(value, unit="", depth=3):
@@ -344,13 +344,13 @@ def shown(value, unit="", depth=3):
         # A series over virtual time; measures_part() draws it.
         return f"{count(len(value))} rows, the last with {shown(value[-1], unit)}"
     if isinstance(value, (dict, list)) and depth == 0:
-        return f"{count(len(value))} of them"
+        return f"{count(len(value))} entries"
     if isinstance(value, dict):
         return ", ".join(f"{escape(name)} {shown(part, unit, depth - 1)}"
                          for name, part in value.items()) or NONE
     if isinstance(value, list):
         rows = [shown(row, unit, depth - 1) for row in value[:ROWS_SHOWN]]
-        more = [f"… {len(value)} in all"] if len(value) > ROWS_SHOWN else []
+        more = [f"… {len(value)} in total"] if len(value) > ROWS_SHOWN else []
         return ("<br>" if isinstance(value[0], dict) else " ").join(rows + more) if value else NONE
     text = {"bytes": size, "seconds": seconds, "share": percent}.get(unit, plain)
     return text(as_number(value))
@@ -360,6 +360,6 @@ def option_part(run):
     options = "".join(f"<tr><td>--{escape(name)}</td><td>{escape(value)}</td></tr>"
                       for name, value in run.object("options").items())
     if not options:
-        return section("options", "Options", absent("This file does not name its options."))
-    return section("options", "Options", "<details><summary>every option with the value that was in "
-                   f'force</summary><table class="options">{options}</table></details>')
+        return section("options", "Options", absent("This file has no options."))
+    return section("options", "Options", "<details><summary>each option with its value in the "
+                   f'run</summary><table class="options">{options}</table></details>')

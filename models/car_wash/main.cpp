@@ -51,9 +51,9 @@ struct CarWashes final : nw::Model {
     void options(nw::Options& options) override {
         options.add("washes", p.washes, "car washes, one LP each", nw::from(1));
         options.add("machines", p.machines, "machines of a car wash", nw::from(1));
-        options.add("first-cars", p.first_cars, "cars that are there at the beginning");
+        options.add("first-cars", p.first_cars, "cars that are present at the beginning");
         options.add("wash-time", p.wash_time, "time that a machine needs for a car", nw::above(0));
-        options.add("again", p.again, "share of cars that come back", nw::from(0).to(1));
+        options.add("again", p.again, "share of cars that return", nw::from(0).to(1));
     }
     nw::Setup setup() override {
         nw::Setup setup;

@@ -38,12 +38,13 @@ struct Host final : nw::ProcessLp {
 
 struct Channel final : nw::Model {
     Parameters p;
-    Channel() : nw::Model("channel", "hosts that send each other messages with a latency") {}
+    Channel() : nw::Model("channel", "hosts that exchange messages with a latency") {}
     void options(nw::Options& options) override {
         options.add("hosts", p.hosts, "hosts, one LP each", nw::from(1));
-        options.add("latency", p.latency, "time that a message is in its channel", nw::above(0));
+        options.add("latency", p.latency, "time that a message spends in its channel",
+                    nw::above(0));
         options.add("gap", p.gap, "mean time between two messages of a host", nw::above(0));
-        options.add("work-mean", p.work_mean, "mean time of work on a message", nw::above(0));
+        options.add("work-mean", p.work_mean, "mean processing time of a message", nw::above(0));
     }
     nw::Setup setup() override {
         nw::Setup setup;

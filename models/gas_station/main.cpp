@@ -63,7 +63,7 @@ struct GasStations final : nw::Model {
         options.add("stations", p.stations, "stations, one LP each", nw::from(1));
         options.add("pumps", p.pumps, "pumps of a station", nw::from(1));
         options.add("tank", p.tank, "size of a station's tank, l", nw::from(car_tank));
-        options.add("again", p.again, "share of cars that come again", nw::from(0).to(1));
+        options.add("again", p.again, "share of cars that return", nw::from(0).to(1));
     }
     nw::Setup setup() override {
         nw::Setup setup;

@@ -64,7 +64,8 @@ struct MachineShop final : nw::Model {
     MachineShop() : nw::Model("machine_shop", "machines that break down, and their repairmen") {}
     void options(nw::Options& options) override {
         options.add("shops", shops, "shops, one LP each", nw::from(1));
-        options.add("share", share, "share of those that go to any shop", nw::from(0).to(1));
+        options.add("share", share, "share of the repairmen's other jobs that go to any shop",
+                    nw::from(0).to(1));
     }
     nw::Setup setup() override {
         nw::Setup setup{.lps = shops, .until = 5000, .lookahead = way - lag};

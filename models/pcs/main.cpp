@@ -11,19 +11,19 @@ class Model final : public nw::Model {
     void options(nw::Options& options) override {
         Parameters& p = parameters_;
         const nw::Range side = nw::from(1).to(65535), mean = nw::from(0.001).to(1e9);
-        options.add("width", p.width, "cells in a row; the rows close to a torus", side);
+        options.add("width", p.width, "cells in a row; the rows form a torus", side);
         options.add("height", p.height, "rows of cells", side);
         options.add("portables", p.portables, "portables in each cell at the beginning",
                     nw::from(1));
         options.add("channels", p.channels, "channels of each cell");
         options.add("call-mean", p.call_mean, "mean duration of a call, s", mean);
         options.add("next-call-mean", p.next_call_mean,
-                    "mean time between two attempts of a portable to call, s", mean);
+                    "mean time between two call attempts of a portable, s", mean);
         options.add("move-mean", p.move_mean, "mean time that a portable stays in a cell, s", mean);
         options.add_flag("moves", p.moves, "portables move from cell to cell");
         options.add("count-from", p.count_from, "when counts begin, s", nw::from(0));
         options.add_choice("state", state_, {"plain", "containers"},
-                           "how a cell keeps its calls; containers: for rollback by snapshot");
+                           "how a cell stores its calls; containers: for rollback by snapshot");
     }
 
     nw::Setup setup() override {

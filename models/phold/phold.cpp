@@ -31,7 +31,7 @@ void Model::options(nw::Options& options) {
     options.add("events-per-lp", parameters_.events_per_lp, "events that each LP starts with",
                 nw::from(1));
     options.add("remote", parameters_.remote,
-                "probability that an event goes to an LP drawn from all", share);
+                "probability that an event goes to an LP chosen at random from all", share);
     options.add("lookahead", parameters_.lookahead, "constant part of the delay", nw::from(0));
     options.add("mean", parameters_.mean, "mean of the exponential part of the delay", nw::from(0));
     options.add("payload", parameters_.payload_bytes, "bytes that each event carries",
@@ -41,21 +41,20 @@ void Model::options(nw::Options& options) {
     options.add(
         "touch", touch_bytes_,
         "bytes of the state that each event changes, a multiple of 8; all of a smaller state");
-    options.add(
-        "work", parameters_.work,
-        "multiplications in each event, each waiting for the last: about a nanosecond each");
+    options.add("work", parameters_.work,
+                "dependent multiplications in each event, about a nanosecond each");
     options.add("hot-spot", parameters_.hot_share,
-                "share of the events that a wandering window of LPs takes; 0: no window", share);
-    options.add("hot-spot-lps", hot_lps_, "share of the LPs that are in the window at a time",
+                "share of the events that go to a moving window of LPs; 0: no window", share);
+    options.add("hot-spot-lps", hot_lps_, "share of the LPs that are in the window",
                 nw::above(0).below(1));
     options.add("hot-spot-period", hot_period_,
-                "virtual time in which the window goes once around all LPs", nw::above(0));
+                "virtual time in which the window moves once around all LPs", nw::above(0));
 }
 
 void Model::set_up_hot_spot() {
     Parameters& p = parameters_;
     if (p.hot_share == 0) return;
-    nw::require(p.lps >= 2, "hot-spot", p.hot_share, "must be 0 where there is only one LP");
+    nw::require(p.lps >= 2, "hot-spot", p.hot_share, "must be 0 if there is only one LP");
     const double width = std::round(hot_lps_ * p.lps);
     p.hot_spot = HotSpot(p.lps, static_cast<std::uint32_t>(std::clamp(width, 1.0, p.lps - 1.0)),
                          hot_period_);
@@ -64,7 +63,7 @@ void Model::set_up_hot_spot() {
 nw::Setup Model::setup() {
     Parameters& p = parameters_;
     nw::require(p.lookahead + p.mean > 0, "mean", p.mean,
-                "must be above 0 where --lookahead is 0, or time stands still");
+                "must be above 0 if --lookahead is 0, so that time advances");
     nw::require(touch_bytes_ % sizeof(std::uint64_t) == 0, "touch", touch_bytes_,
                 "must be a multiple of 8");
     p.touched_words = std::min(touch_bytes_, state_bytes_) / sizeof(std::uint64_t);

@@ -255,7 +255,7 @@ class Drawing {
                       grouped(blocked) + (blocked == 1 ? " road" : " roads") + " blocked now");
 
         text(219, "Cars per km and lane", heading);
-        text(235, "mean over the last hour or part of one", "class=\"small grey\"");
+        text(235, "mean over the last hour or a part of it", "class=\"small grey\"");
         double y = 246;
         for (const DensityClass& c : density_classes) {
             out_ << "<rect x=\"" << rounded(MapSheet::map_width + 22) << "\" y=\"" << rounded(y)
@@ -280,7 +280,7 @@ class Drawing {
              << rounded(MapSheet::map_width + 64) << "\" y=\"" << rounded(y)
              << "\">blocked by an accident</text>\n";
         if (sheet_.is_to_scale()) draw_scale(y + 40);
-        text(y + 76, "Point at a road for its figures.", "class=\"small grey\"");
+        text(y + 76, "Move the pointer over a road to see its figures.", "class=\"small grey\"");
     }
 
     // A bar of 1, 2 or 5 times a power of ten km, at most 150 pixels long.

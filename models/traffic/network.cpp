@@ -103,7 +103,7 @@ class Reader {
                 known = known || key == legal;
                 list += (list.empty() ? "" : ", ") + std::string(legal);
             }
-            if (!known) place.fail("unknown key " + in_quotes(key) + "; legal are " + list);
+            if (!known) place.fail("unknown key " + in_quotes(key) + "; allowed: " + list);
         }
     }
 
@@ -170,7 +170,7 @@ class Reader {
                    {"name", "latitude", "longitude", "inter_arrival_s", "leave_probability",
                     "length_km", "lanes", "label"});
         if (!indices_.emplace(result.name, indices_.size()).second) {
-            place.fail("name is used twice; every junction needs a name of its own");
+            place.fail("name is used twice; every junction must have a different name");
         }
         if (table.contains("latitude") || table.contains("longitude")) {
             result.position = Position{number(table, "latitude", place, a_latitude),
@@ -185,7 +185,7 @@ class Reader {
             if (result.label != "left" && result.label != "right" && result.label != "above" &&
                 result.label != "below") {
                 place.fail("label = " + in_quotes(result.label) +
-                           " is not legal: left, right, above or below");
+                           " is unknown; allowed: left, right, above or below");
             }
         }
         return result;
@@ -196,7 +196,7 @@ class Reader {
         const auto found = indices_.find(name);
         if (found == indices_.end()) {
             place.fail(std::string(key) + " = " + in_quotes(name) +
-                       " is unknown: it must be the name of a [[junction]]");
+                       " is unknown; allowed: the name of a [[junction]]");
         }
         return found->second;
     }
@@ -210,7 +210,7 @@ class Reader {
         result.from = end_point(table, "from", place);
         result.to = end_point(table, "to", place);
         if (result.from == result.to) {
-            place.fail("from and to are the same; a route joins two different junctions");
+            place.fail("from and to are the same; allowed: two different junctions");
         }
         result.length_km = number(table, "length_km", place, a_length);
         result.lanes = lanes(table, place);

@@ -21,38 +21,40 @@ std::vector<nw::Link> links_of(const RoadPlan& plan) {
 }  // namespace
 
 TrafficModel::TrafficModel()
-    : nw::Model("traffic", "motorways at the grain of a single car; times in seconds") {}
+    : nw::Model("traffic", "motorways, simulated car by car; times in seconds") {}
 
 void TrafficModel::options(nw::Options& options) {
     RoadParameters& p = parameters_;
-    options.add("network", network_file_,
-                "TOML file of junctions and routes (default: the Italian mainland's motorways)");
+    options.add(
+        "network", network_file_,
+        "TOML file of junctions and routes (default: the motorways of the Italian mainland)");
     options.add("objects", objects_,
-                "junctions and segments to cut the network into; uncut Italy is 137");
+                "junctions and segments into which the network is divided; 137: the uncut network "
+                "of Italy");
     options.add("inter-arrival", inter_arrival_s_,
-                "mean time between entering cars, s, at every junction; 0: as the network says",
+                "mean time between entering cars, s, at every junction; 0: from the network file",
                 nw::from(0));
-    options.add("erlang-shape", erlang_shape_, "shape of the inter-arrival times",
+    options.add("erlang-shape", erlang_shape_, "distribution of the inter-arrival times",
                 nw::from(1).to(1000));
     options.add("speed-mean", p.speed_mean, "mean speed on an empty road, km/h", nw::above(0));
     options.add("speed-deviation", p.speed_deviation, "its standard deviation, km/h", nw::from(0));
     options.add("slowdown-deviation", p.slowdown_deviation,
                 "standard deviation of a slowdown by traffic, as a share of its mean", nw::from(0));
-    options.add("jam-density", p.jam_density, "cars that can stand on a km of one lane",
-                nw::above(0));
+    options.add("jam-density", p.jam_density, "cars that fit on a km of one lane", nw::above(0));
     options.add("stop-probability", p.stop_probability,
-                "that a car stops (fuel, rest) within 100 km", nw::from(0).below(1));
+                "probability that a car stops (fuel, rest) within 100 km", nw::from(0).below(1));
     options.add("stop-mean", p.stop_mean, "mean duration of a stop, s", nw::above(0));
     options.add("stop-deviation", p.stop_deviation, "its standard deviation, s", nw::from(0));
-    options.add_choice("accidents", accidents_, {"auto", "on", "off"},
-                       "auto: off on the uncut network (the balanced scenario), on otherwise");
+    options.add_choice(
+        "accidents", accidents_, {"auto", "on", "off"},
+        "accidents; auto: off on the uncut network (the balanced scenario), on otherwise");
     options.add("accident-variance", p.accident_variance,
                 "variance of cars/capacity around 1/2, where accidents happen", nw::above(0));
     options.add("accident-mean", p.accident_mean, "mean duration of an accident, s", nw::above(0));
     options.add("accident-deviation", p.accident_deviation, "its standard deviation, s",
                 nw::from(0));
     options.add("handover", p.handover,
-                "way of a car over the boundary of two objects, s; the model's lookahead",
+                "time of a car to cross the boundary of two objects, s; the model's lookahead",
                 nw::from(0));
 }
 

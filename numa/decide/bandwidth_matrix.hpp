@@ -19,7 +19,7 @@ constexpr bool is_in(NodeSet set, std::size_t node) noexcept {
 class BandwidthMatrix {
   public:
     // mb_s[cpu][memory]: megabytes a second; 0 on the diagonal: unknown. Throws SetupError that says
-    // what is wrong and what is legal: rows, or numbers in a row, are missing; a bandwidth is negative,
+    // what is wrong and what is allowed: rows, or numbers in a row, are missing; a bandwidth is negative,
     // or zero off the diagonal; there is no node, or there are more than 16.
     explicit BandwidthMatrix(const std::vector<std::vector<double>>& mb_s);
 

@@ -15,18 +15,19 @@ using nlohmann::json;
 
 MachineFile machine_of(const json& description) {
     if (!description.is_object() || !description.contains("bw"))
-        throw SetupError("no \"bw\"; legal: an object with \"bw\", a row of MB/s for each node");
+        throw SetupError(
+            "\"bw\" is missing; allowed: an object with \"bw\", a row of MB/s for each node");
     const json& rows = description["bw"];
     std::vector<std::vector<double>> mb_s;
-    if (!rows.is_array()) throw SetupError("bw is no array; legal: an array of rows");
+    if (!rows.is_array()) throw SetupError("bw is not an array; allowed: an array of rows");
     for (const json& row : rows) {
         std::vector<double>& numbers = mb_s.emplace_back();
         if (!row.is_array())
-            throw SetupError(fmt::format("row {} of bw is no array; legal: an array of numbers",
-                                         mb_s.size() - 1));
+            throw SetupError(fmt::format(
+                "row {} of bw is not an array; allowed: an array of numbers", mb_s.size() - 1));
         for (const json& value : row) {
             if (!value.is_number())
-                throw SetupError(fmt::format("bw[{}][{}] is no number; legal: MB/s",
+                throw SetupError(fmt::format("bw[{}][{}] is not a number; allowed: MB/s",
                                              mb_s.size() - 1, numbers.size()));
             numbers.push_back(value.get<double>());
         }
@@ -42,9 +43,10 @@ json read_json(const std::string& file) {
     try {
         return json::parse(in);
     } catch (const json::parse_error& error) {
-        throw SetupError(fmt::format("{}: no JSON, from byte {} on", file, error.byte));
+        throw SetupError(fmt::format("{}: not valid JSON from byte {}", file, error.byte));
     } catch (const json::exception&) {  // a number beyond the range of double
-        throw SetupError(fmt::format("{}: a number is too large; legal: JSON", file));
+        throw SetupError(fmt::format(
+            "{}: a number is too large; allowed: numbers that JSON can represent", file));
     } catch (const std::ios_base::failure&) {
         throw SetupError(fmt::format("{}: cannot be read", file));
     }

@@ -186,7 +186,7 @@ void FaultGuard::describe_addresses_by(DescribeAddress describe) noexcept {
         DescribeAddress there = nullptr;
         if (one.compare_exchange_strong(there, describe) || there == describe) return;
     }
-    NW_CHECK(!"room for one more who describes addresses");
+    NW_CHECK(!"room for one more address describer");
 }
 
 void FaultGuard::recover() const noexcept {
@@ -213,7 +213,7 @@ void FaultGuard::note(int signal, const siginfo_t& info) noexcept {
         return;
     }
     if (signal == SIGPIPE) {
-        note("SIGPIPE: it wrote to a pipe or socket that nobody reads");
+        note("SIGPIPE: it wrote to a pipe or socket that has no reader");
         return;
     }
     if (info.si_code <= 0) {  // who sent it stands where the address would

@@ -49,8 +49,8 @@ inline bool in_handler() noexcept {
 // What it is told where memory ends. Which allocation of a handler meets the end first is a matter of what other
 // workers have taken, and must not be seen.
 inline constexpr const char* words_where_memory_ends =
-    "out of memory: the LP's heap, or what its handler schedules and writes, has no room; legal: a "
-    "larger slot (fewer groups), or a higher --memory-cap";
+    "out of memory: there is no room for the LP's heap, or for the events and output of its "
+    "handler; allowed: a larger slot (fewer groups), or a larger --memory-cap";
 
 class FaultGuard {
   public:

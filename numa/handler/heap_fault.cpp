@@ -30,35 +30,34 @@ const char* describe(HeapFault fault) noexcept {
         case HeapFault::none:
             return "no fault";
         case HeapFault::not_from_an_lp:
-            return "the handler freed memory that was not allocated by its LP: what exists before "
-                   "the run may be read, not freed or reallocated";
+            return "the handler freed memory that was not allocated by its LP; memory from before "
+                   "the run may be read, but not freed or reallocated";
         case HeapFault::other_lp:
-            return "the handler freed memory of another LP: a thread_local or static container "
-                   "that "
-                   "LPs share keeps what the one that let it grow had allocated; legal: members of "
-                   "the LP";
+            return "the handler freed memory of another LP; possible cause: a thread_local or "
+                   "static container that LPs share keeps the memory of the LP that made it grow; "
+                   "allowed: members of the LP";
         case HeapFault::not_a_chunk:
             return "the handler freed an address inside an allocation, not its beginning";
         case HeapFault::already_free:
             return "the handler freed the same memory twice";
         case HeapFault::of_setup:
-            return "the handler freed or reallocated memory that setup() made and all LPs share: "
-                   "it may be read; what changes must be the LP's own";
+            return "the handler freed or reallocated memory that setup() allocated and all LPs "
+                   "share; this memory may only be read; data that changes must belong to the LP";
         case HeapFault::overflow:
             return overflow_words;
         case HeapFault::underflow:
             return "the handler wrote before the beginning of a block that it had allocated";
         case HeapFault::left_open:
-            return "the handler left open what it opened (a file, a descriptor of iconv, …); "
-                   "legal: "
-                   "what is closed before the handler returns, or opened in on_worker_start()";
+            return "the handler did not close a resource that it opened (a file, a descriptor of "
+                   "iconv, …); allowed: resources that the handler closes before it returns, or "
+                   "that on_worker_start() opens";
         case HeapFault::left_locale:
-            return "the handler changed its thread's locale (uselocale) and did not change it back";
+            return "the handler changed its thread's locale (uselocale) and did not restore it";
         case HeapFault::never_started:
-            return "a process was made and never started; legal: env.start(process)";
+            return "a process was created and never started; allowed: env.start(process)";
         case HeapFault::never_awaited:
-            return "the process made a delay, a request, a get or a put and did not await it; "
-                   "legal: co_await it, or ask it whether it has happened";
+            return "the process created a delay, a request, a get or a put and did not await it; "
+                   "allowed: co_await on it, or a query whether it has happened";
     }
     return "unknown fault";
 }

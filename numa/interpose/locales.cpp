@@ -153,8 +153,8 @@ locale_t uselocale(locale_t locale) {
 char* setlocale(int category, const char* locale) {
     if (locale != nullptr)
         nw::interpose::refuse_in_handler(
-            "the handler called setlocale(), which changes the whole process; legal: a std::locale "
-            "of the LP's, newlocale(), or setlocale() in on_process_start()");
+            "the handler called setlocale(), which changes the whole process; allowed: a "
+            "std::locale of the LP, newlocale(), or setlocale() in on_process_start()");
     const nw::PlatformScope platform;
     char* const name = original_setlocale(category, locale);
     if (name != nullptr && locale != nullptr) {
@@ -168,7 +168,7 @@ char* setlocale(int category, const char* locale) {
 
 std::locale std::locale::global(const std::locale& locale) {
     nw::interpose::refuse_in_handler(
-        "the handler called std::locale::global(), which changes the whole process; legal: "
+        "the handler called std::locale::global(), which changes the whole process; allowed: "
         "imbue(), "
         "or std::locale::global() in on_process_start()");
     const nw::PlatformScope platform;

@@ -45,8 +45,8 @@
 
 // --- Positions in databases ------------------------------------------------------------------------
 
-#define NW_POSITION(name)                                       \
-    NW_LINE(name, "continues from one position of the process", \
+#define NW_POSITION(name)                                                    \
+    NW_LINE(name, "continues from a position that the whole process shares", \
             "one entry by its name or number, or all entries before the run")
 
 // NW_ENTRIES(passwd, pwent, (), ()): setpwent(), getpwent(), getpwent_r() and endpwent().
@@ -127,7 +127,7 @@ NW_REFUSED(void, logwtmp, (const char* line, const char* name, const char* host)
 
 // --- Tables and patterns ---------------------------------------------------------------------------
 
-#define NW_TABLE(name, legal) NW_LINE(name, "uses what the process has once", legal)
+#define NW_TABLE(name, legal) NW_LINE(name, "uses a state that the whole process shares", legal)
 
 NW_REFUSED(int, hcreate, (size_t count), (count), true, NW_TABLE("hcreate", "hcreate_r()"))
 NW_REFUSED(ENTRY*, hsearch, (ENTRY entry, ACTION action), (entry, action), true,
@@ -235,8 +235,9 @@ NW_REFUSED(int, nftw64, (const char* path, __nftw64_func_t visit, int folders, i
 
 // --- Other processes and hosts ---------------------------------------------------------------------
 
-#define NW_REMOTE(name) \
-    NW_LINE(name, "speaks to another process or host", "before the run, or in on_process_start()")
+#define NW_REMOTE(name)                                        \
+    NW_LINE(name, "communicates with another process or host", \
+            "before the run, or in on_process_start()")
 
 static constinit nw::interpose::Original<sem_t*, const char*, int, mode_t, unsigned>
     original_sem_open("sem_open");

@@ -18,12 +18,12 @@ inline void refuse_in_handler(const char* line) noexcept {
 
 }  // namespace nw::interpose
 
-#define NW_LINE(name, why, legal) "the handler called " name "(), which " why "; legal: " legal
+#define NW_LINE(name, why, legal) "the handler called " name "(), which " why "; allowed: " legal
 
 #define NW_PROCESS(name) \
     NW_LINE(name, "changes the whole process", "before the run, or in on_process_start()")
-#define NW_CHILD(name)                                                           \
-    NW_LINE(name, "makes a process, or replaces this one, and cannot be undone", \
+#define NW_CHILD(name)                                                             \
+    NW_LINE(name, "creates a process, or replaces this one, and cannot be undone", \
             "child processes before the run or in finished()")
 
 // NW_REFUSED(int, chdir, (const char* path), (path), true, line): chdir() as libc has it, except in a

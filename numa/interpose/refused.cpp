@@ -35,7 +35,7 @@
 
 // --- Random numbers --------------------------------------------------------------------------------
 
-#define NW_RANDOM(name) NW_LINE(name, "uses one generator for all LPs", "context.random()")
+#define NW_RANDOM(name) NW_LINE(name, "uses one generator that all LPs share", "context.random()")
 
 NW_REFUSED(int, rand, (), (), true, NW_RANDOM("rand"))
 NW_REFUSED(void, srand, (unsigned seed), (seed), true, NW_RANDOM("srand"))
@@ -92,16 +92,17 @@ NW_REFUSED(int, setitimer, (__itimer_which_t which, const itimerval* wanted, iti
 
 // --- Threads and processes -------------------------------------------------------------------------
 
-NW_REFUSED(int, pthread_create,
-           (pthread_t * thread, const pthread_attr_t* attributes, void* (*body)(void*), void* data),
-           (thread, attributes, body, data), true,
-           NW_LINE("pthread_create",
-                   "makes a thread (std::thread, std::async, OpenMP) that no rollback reaches",
-                   "threads in on_process_start() that never touch an LP, or none"))
+NW_REFUSED(
+    int, pthread_create,
+    (pthread_t * thread, const pthread_attr_t* attributes, void* (*body)(void*), void* data),
+    (thread, attributes, body, data), true,
+    NW_LINE("pthread_create",
+            "creates a thread (std::thread, std::async, OpenMP) that rollbacks do not affect",
+            "threads in on_process_start() that never touch an LP, or none"))
 
 // glibc makes a thread for each of these functions.
-#define NW_OWN_THREAD(name)                                          \
-    NW_LINE(name, "makes a thread in libc that no rollback reaches", \
+#define NW_OWN_THREAD(name)                                                \
+    NW_LINE(name, "creates a thread in libc that rollbacks do not affect", \
             "before the run, or in on_commit()")
 
 NW_REFUSED(int, aio_read, (aiocb * request), (request), true, NW_OWN_THREAD("aio_read"))

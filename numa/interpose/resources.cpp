@@ -50,8 +50,9 @@ constinit auto original_getaddrinfo = original_of(&::getaddrinfo, "getaddrinfo")
 constinit auto original_freeaddrinfo = original_of(&::freeaddrinfo, "freeaddrinfo");
 
 constexpr const char* not_its_own =
-    "the handler closed what it had not opened (a file, a descriptor of iconv, …): what is open "
-    "across events cannot be rolled back; legal: what the same handler has opened";
+    "the handler closed a resource that it had not opened (a file, a descriptor of iconv, …); a "
+    "resource that stays open across events cannot be rolled back; allowed: resources that the "
+    "same handler opened";
 
 // Opens in platform mode. A handler that has too much open is told so as if the process had.
 template <class Open>

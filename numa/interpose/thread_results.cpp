@@ -323,8 +323,8 @@ extern "C" [[gnu::weak]] char* strtok(char* text, const char* separators) {
     States& own = states();
     if (text == nullptr && own.strtok_rest == nullptr)
         nw::interpose::refuse_in_handler(
-            "the handler called strtok(nullptr, …) to continue a text of another event; legal: "
-            "strtok_r() with a pointer that is the LP's");
+            "the handler called strtok(nullptr, …) to continue the text of another event; allowed: "
+            "strtok_r() with a pointer that belongs to the LP");
     return ::strtok_r(text, separators, &own.strtok_rest);
 }
 
@@ -435,7 +435,7 @@ static bool program_reads_signgam() {
         if (program_reads_signgam())                                                          \
             nw::abandon_handler("the handler called " #name                                   \
                                 "(), which writes signgam, a variable of the whole process, " \
-                                "and the program reads signgam; legal: " #reentrant "()");    \
+                                "and the program reads signgam; allowed: " #reentrant "()");  \
         int sign = 0;                                                                         \
         return ::reentrant(value, &sign);                                                     \
     }

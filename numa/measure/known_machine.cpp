@@ -60,17 +60,16 @@ BandwidthMatrix part_of(const BandwidthMatrix& whole, const std::vector<std::siz
 KnownMachine machine_from_file(const std::vector<NodeId>& nodes, const std::string& file) {
     const MachineFile read = read_machine_file(file);
     if (read.bandwidth.nodes() != nodes.size())
-        throw SetupError(
-            fmt::format("--machine {}: a machine of {} nodes; legal: one of {}, as this "
-                        "machine has",
-                        file, read.bandwidth.nodes(), nodes.size()));
+        throw SetupError(fmt::format(
+            "--machine {}: a machine of {} nodes; allowed: a machine of {} nodes, like this one",
+            file, read.bandwidth.nodes(), nodes.size()));
     return {nodes, read.bandwidth, file};
 }
 
 // Throws SetupError where the file is none of ours, or of a machine that is no longer this one.
 KnownMachine machine_from_cache(const std::vector<NodeId>& nodes) {
     const std::string file = cached_machine_file();
-    if (file.empty()) throw SetupError("no folder");
+    if (file.empty()) throw SetupError("there is no folder");
     const json content = read_json(file);
     const MachineFile read = machine_of(content);
     const std::vector<std::size_t> places = places_of(content, nodes);
@@ -120,8 +119,8 @@ KnownMachine known_machine(Os& os, const std::string& file) {
     const std::vector<NodeId> nodes = os.nodes();
     if (nodes.size() > decision_nodes_max)
         throw SetupError(fmt::format(
-            "--place weighted, asymsched and auto: this machine has {} nodes with memory, and they "
-            "know of at most {}; legal here: --place local or interleave",
+            "--place weighted, asymsched and auto: this machine has {} nodes with memory, but "
+            "these modes support at most {}; allowed here: --place local or interleave",
             nodes.size(), decision_nodes_max));
     if (!file.empty()) return machine_from_file(nodes, file);
     try {
@@ -161,8 +160,8 @@ std::string describe_measure(const MeasuredMachine& measured, const Machine& mac
     const nlohmann::ordered_json content = {
         {"source", fmt::format("measured on {} on {}", host_name(), date)},
         {"convention",
-         "bw[c][m]: MB/s that CPUs of node c read from memory of node m, alone; bw_busy: "
-         "while every node reads from one; rows and columns as in nodes"},
+         "bw[c][m]: MB/s that CPUs of node c read from memory of node m, with no other traffic; "
+         "bw_busy: while all nodes read from one node; rows and columns as in nodes"},
         {"host", host_name()},
         {"cpu", cpu_name()},
         {"nodes", nodes},

@@ -59,12 +59,12 @@ class Buffer {
             for (; done < bytes_ && pages.size() < pages_per_move; done += page_bytes)
                 pages.push_back(begin() + done);
             std::vector<int> statuses(pages.size());
-            check(os_.move_pages(pages, node, statuses), "pages are not moved");
+            check(os_.move_pages(pages, node, statuses), "pages could not be moved");
             placed +=
                 static_cast<std::size_t>(std::count(statuses.begin(), statuses.end(), index(node)));
         }
         if (static_cast<double>(placed * page_bytes) < placed_enough * static_cast<double>(bytes_))
-            check(ENOMEM, "too few pages are there");
+            check(ENOMEM, "too few pages could be moved");
     }
 
     // Each line says which is next: one cycle through all (Sattolo, "An algorithm to generate a random
@@ -222,7 +222,7 @@ class Bench {
 
     void check_bound(Status refused) const {
         if (refused != 0 && result_.nodes.size() > 1)
-            throw MachineError(fmt::format("nodes cannot be measured: threads are not bound: {}",
+            throw MachineError(fmt::format("nodes cannot be measured: threads cannot be bound: {}",
                                            std::strerror(refused)));
     }
 

@@ -35,7 +35,7 @@ class Bell {
     void wake() noexcept;
 
     std::atomic<std::uint32_t> asleep_{0};
-    static_assert(std::atomic<std::uint32_t>::is_always_lock_free, "the kernel looks at it");
+    static_assert(std::atomic<std::uint32_t>::is_always_lock_free, "the kernel reads it");
 };
 
 }  // namespace nw

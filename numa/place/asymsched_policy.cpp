@@ -49,7 +49,7 @@ class AsymPolicy final : public PlacementPolicy {
         topology_ = topology;
         places_ = places;
         is_cut_short_ = true;
-        moves_.push_back(fmt::format("CPUs were taken away or given back: on nodes {}",
+        moves_.push_back(fmt::format("CPUs were taken away or returned: on nodes {}",
                                      fmt::join(numbers_of(places_), " ")));
     }
 
@@ -59,12 +59,12 @@ class AsymPolicy final : public PlacementPolicy {
         if (moved_at_ >= 0 && !has_settled(period)) return fetch_if_slow(period);
         if (period.homes.empty()) {
             // Who may not ask may not move pages either, and workers would leave theirs for good.
-            stays_ = "it stays: the kernel does not say where its pages are";
+            stays_ = "workers stay: the kernel does not report the nodes of pages";
             return {};
         }
         const std::vector<NodeId> candidates = nodes_for_workers();
         if (candidates.size() < 2) {
-            stays_ = "no choice: CPUs for these workers may be used on one node only";
+            stays_ = "no choice: this process may use CPUs for these workers on one node only";
             return {};
         }
         const std::vector<std::size_t> used = used_nodes(candidates);
@@ -78,8 +78,8 @@ class AsymPolicy final : public PlacementPolicy {
         if (!budget_.allows(plan.bytes)) {
             if (put_off_at_ < 0) put_off_at_ = period.seconds;
             stays_ = fmt::format(
-                "{}; it stays: {:.2f} GB would take {:.2f} s, and {:.0f} % of {:.1f} s "
-                "may be spent, {:.2f} s of which are",
+                "{}; workers stay: {:.2f} GB would take {:.2f} s; the limit is {:.0f} % of {:.1f} "
+                "s, of which {:.2f} s are used",
                 plan.worth, static_cast<double>(plan.bytes) / 1e9, budget_.cost_seconds(plan.bytes),
                 100 * MigrationBudget::share, budget_.elapsed_seconds, budget_.migrated_seconds);
             return {};
@@ -260,8 +260,8 @@ class AsymPolicy final : public PlacementPolicy {
                                      fmt::join(numbers_of(places_), " "),
                                      static_cast<double>(plan.bytes) / 1e9, plan.worth));
         if (put_off_at_ >= 0)
-            moves_.back() +=
-                fmt::format(", put off by {:.1f} s for its cost", period.seconds - put_off_at_);
+            moves_.back() += fmt::format(", postponed by {:.1f} s because of the cost",
+                                         period.seconds - put_off_at_);
         put_off_at_ = -1;
         stays_.clear();
         moved_at_ = period.seconds;

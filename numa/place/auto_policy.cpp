@@ -108,7 +108,8 @@ class AutoPolicy final : public PlacementPolicy {
         if (!median) return;
         is_decided_ = true;
         why_ = fmt::format(
-            "misses of the last level read {:.2f} of {:.2f} GB/s that the workers' nodes give",
+            "misses of the last-level cache read {:.2f} of the {:.2f} GB/s that the workers' nodes "
+            "provide",
             *median / 1e3, worker_mb_s_ / 1e3);
         if (*median >= limited_from * worker_mb_s_) set_spread(true);
     }
@@ -118,9 +119,8 @@ class AutoPolicy final : public PlacementPolicy {
         if (!trial_.is_done()) return;
         is_decided_ = true;
         why_ = fmt::format(
-            "with pages on all nodes by weights, {:.3f} times as many events were committed a "
-            "second "
-            "of CPU time",
+            "with weighted pages on all nodes, {:.3f} times as many events were committed per "
+            "second of CPU time",
             trial_.ratio());
     }
 

@@ -14,31 +14,33 @@ void MigrationLog::note(Topic topic, std::string text) {
 
 void MigrationLog::note_refused(Status status) {
     refused_.store(true, std::memory_order_relaxed);
-    note(Topic::refused, fmt::format("the kernel does not let us move pages ({}); they stay on the "
-                                     "node where they were touched first",
+    note(Topic::refused, fmt::format("the kernel does not permit moving pages ({}); they stay on "
+                                     "the node of the first touch",
                                      std::strerror(status)));
 }
 
 void MigrationLog::note_no_room(NodeId node, std::uint64_t bytes) {
-    note(Topic::no_room, fmt::format("node {} has no room for {} KiB that should be there; tried "
-                                     "again every period",
-                                     index(node), bytes / 1024));
+    note(Topic::no_room,
+         fmt::format(
+             "node {} has no room for {} KiB of pages that belong there; tried again every period",
+             index(node), bytes / 1024));
 }
 
 void MigrationLog::note_no_node(NodeId node, Status status) {
-    note(Topic::no_node, fmt::format("nothing can be moved to node {} ({}); what should be there "
-                                     "stays where it is",
-                                     index(node), std::strerror(status)));
+    note(Topic::no_node,
+         fmt::format(
+             "no pages can be moved to node {} ({}); pages that belong there stay on their node",
+             index(node), std::strerror(status)));
 }
 
 void MigrationLog::note_kernel_balances() {
     note(Topic::balancing,
-         "the kernel moves pages, too, and may undo what is done here; `sysctl "
-         "kernel.numa_balancing=0` stops it");
+         "the kernel also moves pages and may undo these moves; `sysctl kernel.numa_balancing=0` "
+         "stops it");
 }
 
 void MigrationLog::note_no_memory() {
-    note(Topic::no_memory, "too little memory for its lists; tried again every period");
+    note(Topic::no_memory, "too little memory for the daemon's lists; tried again every period");
 }
 
 void MigrationLog::note_fewer_threads(std::size_t started, std::size_t wanted, const char* why) {

@@ -127,7 +127,7 @@ class WeightedPolicy final : public SpreadPolicy {
         for (std::size_t i = 0; i < nodes_.size(); ++i)
             text += fmt::format("{} {} {:.1f} %", i == 0 ? "" : ",", index(nodes_[i]),
                                 100 * weights[i]);
-        const char* how = !search_             ? " as given"
+        const char* how = !search_             ? " (given)"
                           : search_->is_done() ? ""
                                                : " (the search has not ended)";
         return fmt::format("{}; proximity {:.2f}{}; by {}", text, dwp_.load(), how,

@@ -11,12 +11,12 @@ namespace {
 
 const char* words_for(const void* address) noexcept {
     if (SharedArena::contains(address))
-        return "it wrote to memory that setup() made and all LPs share: what changes must be the "
-               "LP's own, what a library keeps be made in on_process_start(); --protect-shared off "
-               "permits it";
+        return "it wrote to memory that setup() allocated and all LPs share; data that changes "
+               "must belong to the LP, data of a library must be created in on_process_start(); "
+               "--protect-shared off permits the write";
     if (Region::contains(address))
-        return "a bad pointer, to memory of LPs that was not handed out, as from walking past the "
-               "end of a container";
+        return "a bad pointer, to LP memory that is not allocated, for example past the end of a "
+               "container";
     return nullptr;
 }
 

@@ -82,13 +82,13 @@ Region::Region(Os& os, std::uint32_t groups) : os_(os), groups_(groups) {
     slot_shift_ =
         static_cast<unsigned>(std::countr_zero(bytes_ / std::bit_ceil(std::size_t{groups})));
     if (got != wanted)
-        notices_.push_back("memory region: the fixed address is taken; " + exact_bytes_text(bytes) +
-                           " reserved elsewhere");
+        notices_.push_back("memory region: the fixed address is in use; " +
+                           exact_bytes_text(bytes) + " reserved elsewhere");
     else if (refusal != 0)
         notices_.push_back("memory region: " + exact_bytes_text(bytes) +
                            " of address space instead of " + exact_bytes_text(region_bytes_wanted) +
                            " (" + std::strerror(refusal) + "): " + exact_bytes_text(slot_bytes()) +
-                           " a group of LPs");
+                           " per group of LPs");
     open_units_ = std::make_unique<std::atomic<std::uint32_t>[]>(groups_);
     choose_grain();
     the_region.store(this, std::memory_order_relaxed);

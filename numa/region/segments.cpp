@@ -69,9 +69,8 @@ SegmentTable::SegmentTable(MemorySource& source, GroupId group) : source_(source
             region->open_slot(group, static_cast<std::size_t>(open_step(begin_) - slot.data()));
         if (open == 0)
             throw MachineError(
-                "the kernel opens no memory for a group of LPs; legal: a larger vm.max_map_count "
-                "or "
-                "fewer groups (--lps-per-group), or, with strict overcommit, more memory");
+                "the kernel refuses memory for a group of LPs; allowed: a larger vm.max_map_count "
+                "or fewer groups (--lps-per-group), or, with strict overcommit, more memory");
         all_open_ = open == slot.size();
         open_end_ = all_open_ ? end_ : slot.data() + open;
     }

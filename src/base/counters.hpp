@@ -15,31 +15,31 @@ namespace nw {
 // clang-format off
 #define NW_COUNTERS(ROW)                                                                           \
     ROW(committed_events,   "events",     "",       "events below the final GVT: the result")      \
-    ROW(executed_events,    "events",     "",       "handler calls that went forward, later undone or not") \
-    ROW(safe_events,        "events",     "",       "committed events that nothing could have undone when they were executed, so that nothing was kept to undo them") \
+    ROW(executed_events,    "events",     "",       "forward executions of event handlers, including those undone later") \
+    ROW(safe_events,        "events",     "",       "committed events that nothing could undo when they were executed, so that no undo data was kept") \
     ROW(rolled_back_events, "events",     "",       "executed events that were undone")            \
-    ROW(coasted_events,     "events",     "",       "events executed again, silently, to rebuild a state from a saved one") \
-    ROW(rollbacks,          "rollbacks",  "",       "times an LP was rolled back")                    \
-    ROW(stragglers,         "events",     "",       "events that arrived in their LP's past")      \
+    ROW(coasted_events,     "events",     "",       "events executed again without sending (coast forward), to rebuild a state from a saved one") \
+    ROW(rollbacks,          "rollbacks",  "",       "rollbacks of an LP")                          \
+    ROW(stragglers,         "events",     "",       "events that arrived in the past of their LP") \
     ROW(forced_rollbacks,   "rollbacks",  "",       "rollbacks made by --check-rollback")          \
-    ROW(anti_messages,      "messages",   "",       "sent events that were taken back")            \
-    ROW(saved_states,       "states",     "",       "states of LPs saved for rollback")              \
-    ROW(failed_speculations,"events",     "",       "handlers that threw or crashed and were undone later") \
-    ROW(interrupted_handlers,"events",    "",       "handlers that ran long out of order, were interrupted and run again when GVT had come to them") \
+    ROW(anti_messages,      "messages",   "",       "sent events that were canceled")              \
+    ROW(saved_states,       "states",     "",       "LP states saved for rollback")                \
+    ROW(failed_speculations,"events",     "",       "handler calls that threw or crashed and were rolled back later") \
+    ROW(interrupted_handlers,"events",    "",       "handler calls that ran long ahead of GVT, were interrupted, and were repeated when GVT reached them") \
     ROW(gvt_rounds,         "rounds",     "",       "completed GVT computations")                  \
-    ROW(idle_turns,         "turns",      "",       "worker turns that found nothing to do")       \
-    ROW(window_stops,       "turns",      "",       "worker turns that ended at the window, in time or in generations") \
+    ROW(idle_turns,         "turns",      "",       "worker turns without work")                   \
+    ROW(window_stops,       "turns",      "",       "worker turns that ended at the limit of the window, in time or in generations") \
     ROW(memory_stops,       "rounds",     "memory", "GVT rounds in which a worker was held back near --memory-cap") \
     ROW(events_crossed,     "events",     "",       "events and anti-messages passed between workers of one rank") \
     ROW(events_sent,        "events",     "mpi",    "events and anti-messages sent to other ranks") \
     ROW(batches_sent,       "batches",    "mpi",    "batches sent to other ranks")                 \
     ROW(bytes_sent,         "bytes",      "mpi",    "bytes sent to other ranks")                   \
     ROW(groups_sent,        "groups",     "mpi",    "LP groups that rebinding moved to another rank") \
-    ROW(credit_stops,       "rounds",     "mpi",    "GVT rounds in which a worker had sent so much to other ranks that it ran no further ahead") \
-    ROW(saved_states_bytes_peak,"bytes",   "memory", "most bytes held by saved states at a time")   \
-    ROW(mail_spilled_bytes, "bytes",      "memory", "memory of libc's taken for mail that did not fit its group's slot") \
+    ROW(credit_stops,       "rounds",     "mpi",    "GVT rounds in which a worker had used up its credit for messages to other ranks and ran no further ahead") \
+    ROW(saved_states_bytes_peak,"bytes",   "memory", "largest number of bytes in saved states at any time") \
+    ROW(mail_spilled_bytes, "bytes",      "memory", "libc memory used for mail that did not fit into the slot of its group") \
     ROW(groups_moved,       "groups",     "numa",   "LP groups handed to another worker by rebinding") \
-    ROW(rebindings,         "rebindings", "numa",   "times rebinding moved any group")             \
+    ROW(rebindings,         "rebindings", "numa",   "rebindings that moved at least one group")    \
     ROW(output_rows,        "rows",       "",       "rows of committed output")
 // clang-format on
 

@@ -82,20 +82,19 @@ void CheckedRun::find_changed_variables(const std::string& call) {
         if (!changed.name.empty()) {
             breaches_.push_back(
                 {"State outside of the LP",
-                 fmt::format("{}changes `{}`, a {}variable of {} bytes that is not the LP's, from "
-                             "offset {} on",
+                 fmt::format("{}changes `{}`, a {}variable of {} bytes that does not belong to the "
+                             "LP, from offset {}",
                              call, changed.name, changed.is_thread_local ? "thread_local " : "",
                              changed.bytes, changed.offset)});
             continue;
         }
         const auto* const where = wanted_.main_variables.data() + changed.offset;
         const auto* const model = static_cast<const std::byte*>(wanted_.model);
-        breaches_.push_back(
-            {"State outside of the LP",
-             where < model ? fmt::format("{}changes a variable of main()", call)
-                           : fmt::format("{}changes the model object, from offset {} on (or a "
-                                         "variable of main() behind it)",
-                                         call, where - model)});
+        breaches_.push_back({"State outside of the LP",
+                             where < model ? fmt::format("{}changes a variable of main()", call)
+                                           : fmt::format("{}changes the model object, from offset "
+                                                         "{} (or a variable of main() after it)",
+                                                         call, where - model)});
     }
 }
 
@@ -130,9 +129,9 @@ void CheckedRun::find_kept_results(const RunningCall& call, const LpKinds& kinds
             const bool is_object = chunk == reinterpret_cast<const std::byte*>(call.lp->process);
             breaches_.push_back(
                 {"Pointers to results of libc",
-                 fmt::format("{}the LP keeps a pointer, at byte {} of {}, to what a function of "
-                             "libc returned or to a thread_local variable: other LPs on the "
-                             "worker write there, and each worker has its own",
+                 fmt::format("{}the LP keeps a pointer, at byte {} of {}, to a result of a libc "
+                             "function or to a thread_local variable: other LPs on the worker "
+                             "overwrite it, and each worker has a separate one",
                              describe_call(call, kinds), at,
                              is_object ? fmt::format("the LP's object ({} bytes)",
                                                      kinds.object_bytes(call.lp->kind))
@@ -156,9 +155,8 @@ void CheckedRun::end() {
 
 std::string CheckedRun::why_not_watched() const {
     if (!variables_ || variables_->has_symbols()) return {};
-    return "the program has no symbol table (it was stripped), so that it cannot be seen whether "
-           "handlers "
-           "change its variables";
+    return "the program has no symbol table (it was stripped), so the check cannot detect whether "
+           "handlers change its variables";
 }
 
 }  // namespace nw

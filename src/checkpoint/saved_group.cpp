@@ -125,9 +125,8 @@ std::vector<EventRecord*> read_group(Group& group, const ReadBytes& read) {
     for (OutsideWord& word : built) {
         if (!is_readable(group, word.where))
             throw SetupError(
-                "the constructors of LPs allocate other memory than they did when the state was "
-                "written (--restart, --rebind-ranks); legal: constructors that depend on nothing "
-                "but their "
+                "the constructors of LPs allocate different memory than when the state was written "
+                "(--restart, --rebind-ranks); allowed: constructors that depend only on their "
                 "arguments");
         word.value = *word.where;
     }

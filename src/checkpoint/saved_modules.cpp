@@ -24,13 +24,13 @@ void check_modules(const SavedRun& saved, const std::vector<LoadedModule>& own) 
         const auto is = std::find_if(own.begin(), own.end(), same_name);
         if (is == own.end())
             throw SetupError(
-                fmt::format("--restart: the library {} is not loaded here and was when the "
-                            "checkpoint was written; legal: the libraries that there were",
+                fmt::format("--restart: the library {} is not loaded here, but was loaded when the "
+                            "checkpoint was written; allowed: the same libraries",
                             was.name));
         if (is->identity != was.identity)
             throw SetupError(
                 fmt::format("--restart: the library {} is {} here and was {} when the checkpoint "
-                            "was written; legal: the one that it was",
+                            "was written; allowed: the same library",
                             was.name, is->identity, was.identity));
         const std::uint64_t pointers =
             i < saved.stray.to_module.size() ? saved.stray.to_module[i] : 0;
@@ -40,14 +40,13 @@ void check_modules(const SavedRun& saved, const std::vector<LoadedModule>& own) 
         moved_from = &was;
     }
     if (moved == nullptr) return;
-    throw SetupError(
-        fmt::format("--restart: {} words in LPs point into the library {}, which lies at {:#x} "
-                    "here and {} when the checkpoint was written; legal: the same kernel, "
-                    "libraries and `ulimit -s`, where addresses need not be random "
-                    "(docs/how-to/checkpoints.md)",
-                    most, moved->name, moved->begin,
-                    moved_from->begin == 0 ? "at several addresses"
-                                           : fmt::format("at {:#x}", moved_from->begin)));
+    throw SetupError(fmt::format(
+        "--restart: {} words in LPs point into the library {}, which is at {:#x} here and was {} "
+        "when the checkpoint was written; allowed: the same kernel, libraries and `ulimit -s`, "
+        "without address randomization (docs/how-to/checkpoints.md)",
+        most, moved->name, moved->begin,
+        moved_from->begin == 0 ? "at several addresses"
+                               : fmt::format("at {:#x}", moved_from->begin)));
 }
 
 }  // namespace nw

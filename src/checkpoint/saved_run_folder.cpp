@@ -62,9 +62,10 @@ Section write_file(const fs::path& path, const std::string& bytes) {
 }
 
 [[noreturn]] void refuse(const std::string& directory, std::string_view why) {
-    throw SetupError(fmt::format(
-        "--restart {}: {}; legal: a folder with a whole checkpoint of this program and version",
-        directory, why));
+    throw SetupError(
+        fmt::format("--restart {}: {}; allowed: a folder with a complete checkpoint of this "
+                    "program and version",
+                    directory, why));
 }
 
 // What a name stands for; empty where it is missing, or is no text: the file may be damaged.
@@ -78,10 +79,10 @@ void check_identity(const std::string& directory, const json& saved, const RunId
     for (const auto& [name, value] : own) {
         const std::string was = text_in(saved, name);
         if (was != value)
-            throw SetupError(fmt::format(
-                "--restart {}: {} is {} here and was {} when the checkpoint was written; "
-                "legal: what it was",
-                directory, name, value, was.empty() ? "unknown" : was));
+            throw SetupError(
+                fmt::format("--restart {}: {} is {} here and was {} when the checkpoint was "
+                            "written; allowed: the same value",
+                            directory, name, value, was.empty() ? "unknown" : was));
     }
 }
 
@@ -162,7 +163,7 @@ FolderLock::FolderLock(const std::string& option, const std::string& directory) 
         std::string trouble;
         const std::string who = read_file(path, trouble);
         throw SetupError(
-            fmt::format("--{} {}: another run has it ({}); legal: one run at a time in a folder",
+            fmt::format("--{} {}: another run uses it ({}); allowed: one run at a time per folder",
                         option, directory, who.empty() ? "unknown" : who));
     }
     char host[256] = "";
@@ -190,7 +191,7 @@ bool SavedRunFolder::has_saved_run() const {
 }
 
 SavedRun SavedRunFolder::read(const RunIdentity& own) const {
-    if (!has_saved_run()) refuse(directory_, "no checkpoint there");
+    if (!has_saved_run()) refuse(directory_, "the folder has no checkpoint");
     const auto read_or_refuse = [&](const fs::path& path) {
         std::string trouble;
         std::string bytes = read_file(path, trouble);
@@ -201,7 +202,7 @@ SavedRun SavedRunFolder::read(const RunIdentity& own) const {
     const fs::path latest_path = fs::path(directory_) / latest_file;
     const json latest = json::parse(read_or_refuse(latest_path), nullptr, false);
     if (text_in(latest, "schema") != schema)
-        refuse(directory_, fmt::format("{} is damaged, or not ours", latest_file));
+        refuse(directory_, fmt::format("{} is damaged, or is not a numawarp file", latest_file));
     // Before anything else: another program's manifest would be read as nonsense.
     check_identity(directory_, latest.value("identity", json::object()), own);
     const fs::path folder = fs::path(directory_) / text_in(latest, "folder");
@@ -270,8 +271,8 @@ std::string SavedRunFolder::begin() {
     const std::string name = fmt::format("{}{:0{}}", prefix, highest + 1, number_digits);
     const fs::path folder = fs::path(directory_) / name;
     if (!fs::create_directory(folder, error))
-        throw MachineError(fmt::format("{} cannot be made: {}", folder.string(),
-                                       error ? error.message() : "it is there already"));
+        throw MachineError(fmt::format("{} cannot be created: {}", folder.string(),
+                                       error ? error.message() : "it exists already"));
     new_name_ = name;  // ours, to be abandoned if need be
     return folder.string();
 }

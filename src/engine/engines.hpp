@@ -42,7 +42,7 @@ void run_timewarp(EngineRun& run);
 
 // For LiveProgress::Unstoppable.
 inline constexpr const char* in_on_end =
-    "in on_end(); the rows of all events are in their tables, and no results were made";
+    "in on_end(); the rows of all events are in their tables, but no results were written";
 
 // What a worker did, for the report.
 struct WorkerTally {

@@ -110,8 +110,8 @@ void HandlerWatch::look_at_time(WatchedThread& thread, Standing& standing) {
     if (seconds < standing.next_line || events < events_of_cycle || !progress_.warn) return;
     standing.next_line *= 2;
     progress_.warn(fmt::format(
-        "virtual time has stood at {} for {:.0f} s and {} events, such as: {}; a cycle of events "
-        "with zero delay never ends; legal: a delay above 0 somewhere in the cycle",
+        "virtual time has not advanced from {} for {:.0f} s and {} events, such as: {}; a cycle of "
+        "events with zero delay never ends; allowed: a delay above 0 somewhere in the cycle",
         event.time, seconds, events, fmt::join(standing.events, ", ")));
 }
 
@@ -189,10 +189,10 @@ void HandlerWatch::report(const RunningHandler& handler, double seconds) {
             ? fmt::format("in {}", handler.hook)
             : fmt::format("{} from {}", plan_.kinds.event_name(handler.lp, handler.type),
                           plan_.kinds.name(handler.sender));
-    progress_.warn(fmt::format(
-        "{} at time {}, {}: the handler has not returned for {:.0f} s; if it never does, "
-        "--handler-timeout SECONDS ends the run",
-        plan_.kinds.name(handler.lp), handler.time, what, seconds));
+    progress_.warn(
+        fmt::format("{} at time {}, {}: the handler has not returned for {:.0f} s; "
+                    "--handler-timeout SECONDS ends a run whose handler never returns",
+                    plan_.kinds.name(handler.lp), handler.time, what, seconds));
 }
 
 }  // namespace nw

@@ -25,13 +25,13 @@ namespace {
         record.process = plan.kinds[record.kind].process.build(LpId{record.id});
     });
     if (end == HandlerEnd::out_of_memory)
-        throw MachineError(fmt::format(
-            "out of memory while {} of {} LPs was built; legal: a smaller model, or more memory (a "
-            "larger `ulimit -v`, where there is one)",
-            plan.kinds.name(record.id), plan.rules.lps));
+        throw MachineError(
+            fmt::format("out of memory while {} of {} LPs was constructed; allowed: a smaller "
+                        "model, or more memory (a larger `ulimit -v`, if one is set)",
+                        plan.kinds.name(record.id), plan.rules.lps));
     if (!describe_end(guard, end, failure)) fail_building(record, plan, failure);
     if (record.process == nullptr)
-        fail_building(record, plan, "the factory returned no object; legal: nw::process<Lp>()");
+        fail_building(record, plan, "the factory returned no object; allowed: nw::process<Lp>()");
 }
 
 // The LP that is no longer counted.
@@ -142,7 +142,7 @@ void call_on_end(const RunningCall& call, const RunPlan& plan, Context& context,
         call.lp->process->on_end(context);
         measures.look(*call.lp->process, context.now());
     });
-    if (call.lp->sequence != sequence) fail(call, plan, "schedule() when the run is over");
+    if (call.lp->sequence != sequence) fail(call, plan, "schedule() after the end of the run");
     measures.add_looked();
 }
 

@@ -219,7 +219,7 @@ void RunSaver::close() {
     if (signal_ != 0) throw MachineError("--checkpoint: " + outcome.failure);
     if (run_.ranks.is_first() && run_.progress.warn)
         run_.progress.warn("--checkpoint: " + outcome.failure +
-                           "; the run goes on, and no earlier checkpoint is lost");
+                           "; the run continues, and no earlier checkpoint is lost");
 }
 
 void RunSaver::complete(std::vector<SavedPart> parts, std::vector<SavedTrack> tracks) {
@@ -274,19 +274,19 @@ void RunSaver::complete(std::vector<SavedPart> parts, std::vector<SavedTrack> tr
 void RunSaver::say_strays(const SavedRun& saved) {
     const StrayPointers& stray = saved.stray;
     if (stray.elsewhere > 0)
-        run_.progress.warn(fmt::format(
-            "--checkpoint: {} words in LPs look like pointers out of them, made in handlers: a run "
-            "that goes on from here could not follow them (first: {} {}); "
-            "docs/how-to/checkpoints.md",
-            stray.elsewhere, run_.plan.kinds.name(stray.example_lp), stray.example));
+        run_.progress.warn(
+            fmt::format("--checkpoint: {} words in LPs look like pointers to memory outside of the "
+                        "LPs, stored by handlers; a run that restarts from here could not use them "
+                        "(first: {} {}); docs/how-to/checkpoints.md",
+                        stray.elsewhere, run_.plan.kinds.name(stray.example_lp), stray.example));
     const auto pointed_to = std::find_if(stray.to_module.begin(), stray.to_module.end(),
                                          [](std::uint64_t pointers) { return pointers > 0; });
     const std::string& why = run_.plan.config.save.why_addresses_differ;
     const bool may_move = pointed_to != stray.to_module.end() && !why.empty();
     if (may_move)
         run_.progress.warn(fmt::format(
-            "--checkpoint: {} words in LPs point into the library {}, and libraries have other "
-            "addresses in each process here ({}): no run can go on from here; "
+            "--checkpoint: {} words in LPs point into the library {}, and libraries have different "
+            "addresses in each process here ({}); no run can restart from this checkpoint; "
             "docs/how-to/checkpoints.md",
             *pointed_to,
             saved.modules[static_cast<std::size_t>(pointed_to - stray.to_module.begin())].name,

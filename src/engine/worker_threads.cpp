@@ -55,13 +55,13 @@ void run_worker_threads(Os& os, const WorkerPlaces& where,
     if (!refused.empty()) throw MachineError(refused);
     if (take_freed_at_thread_end() > 0)
         notices.push_back(
-            "thread_local objects held memory that handlers had allocated: what is kept there is "
-            "not rolled back, and other LPs see it; legal: members of the LP");
+            "thread_local objects held memory that handlers had allocated; these objects are not "
+            "rolled back, and other LPs see them; allowed: members of the LP");
     if (bind_refused != 0)
         notices.push_back(
-            fmt::format("workers are not bound to cores: {}", std::strerror(bind_refused)));
+            fmt::format("workers could not be bound to cores: {}", std::strerror(bind_refused)));
     if (policy_refused != 0)
-        notices.push_back(fmt::format("memory is not bound to the workers' nodes: {}",
+        notices.push_back(fmt::format("memory could not be bound to the workers' nodes: {}",
                                       std::strerror(policy_refused)));
     for (const std::exception_ptr& failure : failures)
         if (failure != nullptr) std::rethrow_exception(failure);

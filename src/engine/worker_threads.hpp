@@ -41,7 +41,7 @@ Thread start_thread(std::string_view purpose, Body&& body) {
         return Thread(std::forward<Body>(body));
     } catch (const std::system_error& error) {
         throw MachineError(fmt::format(
-            "the thread {} could not be started: {}; legal: a machine that allows more threads "
+            "the thread {} could not be started: {}; allowed: a machine that allows more threads "
             "(ulimit -u, pids.max of the control group, the container's system call filter)",
             purpose, error.what()));
     }

@@ -70,8 +70,8 @@ SectionReader::SectionReader(std::string path)
     : path_(std::move(path)), file_(detail::open_to_read(path_)) {
     if (file_ == nullptr)
         throw SetupError(
-            fmt::format("--restart: {} cannot be read: {}; legal: a checkpoint that is whole",
-                        path_, std::strerror(errno)));
+            fmt::format("--restart: {} cannot be read: {}; allowed: a complete checkpoint", path_,
+                        std::strerror(errno)));
 }
 
 void SectionReader::seek(std::uint64_t offset) {
@@ -100,7 +100,7 @@ void SectionReader::read(void* bytes, std::size_t size) {
 
 void SectionReader::refuse() const {
     throw SetupError(
-        fmt::format("--restart: {} is damaged; legal: a checkpoint that is whole", path_));
+        fmt::format("--restart: {} is damaged; allowed: an undamaged checkpoint", path_));
 }
 
 }  // namespace nw

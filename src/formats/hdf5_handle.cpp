@@ -36,8 +36,8 @@ std::string other_hdf5_version() {
     H5get_libversion(&major, &minor, &release);
     if (major == H5_VERS_MAJOR && minor == H5_VERS_MINOR && release == H5_VERS_RELEASE) return {};
     return fmt::format(
-        "the HDF5 library has version {}.{}.{}, and the program was built with {}.{}.{}; "
-        "legal: the same version, or --output-format csv",
+        "the HDF5 library has version {}.{}.{}, but the program was built with {}.{}.{}; allowed: "
+        "the same version, or --output-format csv",
         major, minor, release, H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE);
 }
 

@@ -39,8 +39,7 @@ Number number_in(const std::string& cell, const std::string& column, const std::
     const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
     if (error != std::errc{} || end != cell.data() + cell.size())
         throw MachineError(
-            fmt::format("writing {} failed: in column {} of the CSV file \"{}\" is no "
-                        "number",
+            fmt::format("writing {} failed: in column {} of the CSV file, \"{}\" is not a number",
                         path, column, cell));
     return number;
 }
@@ -201,14 +200,13 @@ void copy_rows(const std::string& csv_path, std::vector<Column>& columns) {
 
 std::string hdf5_refusal(const OutputTable& table) {
     if (std::string other = other_hdf5_version(); !other.empty()) return other;
-    if (table.name == ".") return "a table must not be called .";
+    if (table.name == ".") return "the name of a table must not be .";
     std::set<std::string_view> names;
     for (const std::string& name : table.columns)
         if (name.empty() || name == "." || name.find('/') != std::string::npos ||
             !names.insert(name).second)
-            return fmt::format(
-                "column \"{}\" of table {}: HDF5 wants names that differ, with no / in them", name,
-                table.name);
+            return fmt::format("column \"{}\" of table {}: HDF5 requires distinct names without /",
+                               name, table.name);
     return {};
 }
 

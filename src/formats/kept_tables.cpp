@@ -29,13 +29,14 @@ void KeptTables::check() const {
         if (format->is_csv()) continue;
         for (const OutputTable& table : tables) {
             if (const std::string why = format->refusal(table); !why.empty())
-                throw SetupError(fmt::format("--output-format {}: {}; legal for this model: csv",
+                throw SetupError(fmt::format("--output-format {}: {}; allowed for this model: csv",
                                              choice.word, why));
             const std::string path = table_file(directory, table, format->ending);
             std::error_code ignored;
             if (fs::is_directory(path, ignored))
                 throw SetupError(fmt::format(
-                    "--output {}: {} is a folder; legal: a folder without it", directory, path));
+                    "--output {}: {} is a folder; allowed: an output folder without this subfolder",
+                    directory, path));
         }
     }
 }

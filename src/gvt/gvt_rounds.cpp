@@ -70,18 +70,18 @@ std::string GvtRounds::overdue(Clock::time_point now, std::chrono::duration<doub
     const bool under_way = opened != done_.load(std::memory_order_relaxed);
     if (!under_way || overdue_round_ == opened || now - opened_at_ < patience) return {};
     overdue_round_ = opened;
-    std::string text =
-        fmt::format("GVT round {} is not done after {} s", opened - first_round, patience.count());
+    std::string text = fmt::format("GVT round {} is not complete after {} s", opened - first_round,
+                                   patience.count());
     if (reduction_.is_receiving())
-        return text + fmt::format(": {} of {} batches that other ranks have sent here have come",
+        return text + fmt::format(": {} of {} batches from other ranks have arrived",
                                   reduction_.received(done_.load(std::memory_order_relaxed)),
                                   reduction_.expected());
     if (reduction_.is_under_way())
         return text + fmt::format(
                           ": other ranks have not contributed; {} messages were in flight at the "
-                          "last round, and {} batches of this rank have not been taken",
+                          "last round, and {} batches of this rank have not been received",
                           result_.sums.in_flight(), transport_.sends_under_way());
-    const char* separator = ": a handler still runs on worker ";
+    const char* separator = ": a handler is still running on worker ";
     for (std::uint32_t w = 0; w < workers_; ++w) {
         if (slots_[w].arrivals.load(std::memory_order_relaxed) == opened) continue;
         text += fmt::format("{}{}", separator, w);

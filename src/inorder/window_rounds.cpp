@@ -27,13 +27,13 @@ bool WindowRounds::step() {
 
 std::string WindowRounds::waiting_for() const {
     if (!reduction_.is_under_way())
-        return fmt::format("{} of {} workers have come to its end",
+        return fmt::format("{} of {} workers have reached its end",
                            arrived_.load(std::memory_order_relaxed), workers());
     if (!reduction_.is_receiving())
         return fmt::format(
-            "other ranks have not contributed; {} batches of this rank have not been taken",
+            "other ranks have not contributed; {} batches of this rank have not been received",
             transport_.sends_under_way());
-    return fmt::format("{} of {} batches that other ranks have sent here have come",
+    return fmt::format("{} of {} batches from other ranks have arrived",
                        reduction_.received(done_.load(std::memory_order_relaxed)),
                        reduction_.expected());
 }

@@ -72,8 +72,8 @@ void WindowWorker::note_idle(Clock::time_point now) {
     if (self_ != 0 || rank_.plan().ranks == 1 || patience.count() <= 0 || has_warned_) return;
     if (now - waiting_since_ < patience || !rank_.progress().warn) return;
     has_warned_ = true;
-    rank_.progress().warn(fmt::format("window {} is not done after {} s: {}", seen_ - first_window,
-                                      patience.count(), rank_.waiting_for()));
+    rank_.progress().warn(fmt::format("window {} is not complete after {} s: {}",
+                                      seen_ - first_window, patience.count(), rank_.waiting_for()));
 }
 
 bool WindowWorker::may_sleep() const noexcept { return !is_expecting_ && rank_.may_sleep(self_); }
@@ -151,10 +151,10 @@ void WindowWorker::begin_window(VirtualTime earliest, double overlap, Clock::tim
     const VirtualTime lookahead = rank_.plan().setup.lookahead;
     const VirtualTime horizon = std::min(rank_.plan().until, earliest + lookahead);
     if (!(horizon > earliest))
-        throw ModelError(fmt::format(
-            "at time {} the declared lookahead of {} is lost in rounding; legal: one that "
-            "makes a difference there",
-            earliest, lookahead));
+        throw ModelError(
+            fmt::format("at time {} the declared lookahead of {} is lost in rounding; allowed: a "
+                        "lookahead that is large enough to change this time",
+                        earliest, lookahead));
     if (measures_) overlap_.on_result(now, (horizon - horizon_) / lookahead);
     window_began_ = now;
     horizon_ = horizon;

@@ -12,7 +12,8 @@
 namespace nw {
 
 void LogicalProcess::on_reverse(Context&, const Event&) {
-    throw ModelError("on_reverse() is not overridden: --rollback reverse is not for this model");
+    throw ModelError(
+        "on_reverse() is not overridden; this model does not support --rollback reverse");
 }
 
 const Kinds& Context::kinds() const noexcept { return sink_->kinds(); }
@@ -34,7 +35,7 @@ void Context::schedule_by_call(LpId target, VirtualTime delay, EventType type,
 Context::InOrder::InOrder(Context& context, Priority priority) : context_(context) {
     if (priority.number > priority_max)
         throw ModelError(fmt::format(
-            "{} at time {} schedules an event of priority {}; legal: 0 to {}",
+            "{} at time {} schedules an event of priority {}; allowed: 0 to {}",
             context.kinds().name(context.self_), context.now_, priority.number, priority_max));
     context.first_generation_ = first_generation_of(priority);
 }
@@ -65,16 +66,18 @@ void schedule_refused(const ScheduleRules& rules, LpId self, VirtualTime now, Lp
         "{} at time {} schedules an event for {} at time {}: ", rules.kinds->name(index(self)), now,
         rules.kinds->name(index(target)), when.time);
     if (index(target) >= rules.lps)
-        throw ModelError(where + fmt::format("there is no such LP; legal: 0 to {}", rules.lps - 1));
+        throw ModelError(where +
+                         fmt::format("there is no such LP; allowed: 0 to {}", rules.lps - 1));
     if (payload_bytes > rules.payload_bytes_max)
         throw ModelError(where +
                          fmt::format("its payload of {} bytes is above the declared bound "
-                                     "of {}; legal: setup.payload_bytes_max = {} in setup()",
+                                     "of {}; allowed: setup.payload_bytes_max = {} in setup()",
                                      payload_bytes, rules.payload_bytes_max, payload_bytes));
     if (!(when.delay >= 0))
-        throw ModelError(where + fmt::format("that is in the past (delay {}); legal: a delay of at "
-                                             "least 0",
-                                             when.delay));
+        throw ModelError(
+            where +
+            fmt::format("this time is in the past (delay {}); allowed: a delay of at least 0",
+                        when.delay));
     if (!(when.time < time_infinity)) throw ModelError(where + "the time must be finite");
     throw ModelError(where + fmt::format("delay {} is below the declared lookahead of {}",
                                          when.delay, rules.lookahead));
@@ -85,21 +88,20 @@ void refuse_event(const Event& event, std::span<const EventTypeInfo> legal) {
     for (const EventTypeInfo& info : legal)
         words += fmt::format("{}{} (type {}, {} bytes)", words.empty() ? "" : ", ", info.name,
                              info.type, info.payload_bytes);
-    throw ModelError(
-        fmt::format("an event of type {} with {} bytes is none that the LP handles; legal: {}",
-                    event.type(), event.bytes().size(), words));
+    throw ModelError(fmt::format("the LP handles no event of type {} with {} bytes; allowed: {}",
+                                 event.type(), event.bytes().size(), words));
 }
 
 void chain_too_long(VirtualTime now) {
-    throw ModelError(
-        fmt::format("too many events with zero delay follow each other at time {}; legal: at most "
-                    "2^32 - P * 2^{} after an event of priority P",
-                    now, chain_bits));
+    throw ModelError(fmt::format(
+        "too many events with zero delay follow each other at time {}; allowed: at most "
+        "2^32 - P * 2^{} after an event of priority P",
+        now, chain_bits));
 }
 
 void drawn_too_much() {
     throw ModelError(
-        "random(): moved on by more than 2^32 blocks, or back; legal: to draw from it");
+        "random(): moved by more than 2^32 blocks, or backward; allowed: drawing numbers from it");
 }
 
 }  // namespace detail

@@ -33,10 +33,11 @@ void LpKinds::check_numbers() const {
             if (is_new ||
                 (other->name == event.name && other->payload_bytes == event.payload_bytes))
                 continue;
-            throw SetupError(fmt::format(
-                "event type {} is {} for kind {} and {} for kind {}; legal: one list of events for "
-                "both, or `static constexpr nw::EventType type` in the events",
-                event.type, other->name, other_kind->name, event.name, kind.name));
+            throw SetupError(
+                fmt::format("event type {} is {} for kind {} and {} for kind {}; allowed: one list "
+                            "of events for "
+                            "both, or `static constexpr nw::EventType type` in the events",
+                            event.type, other->name, other_kind->name, event.name, kind.name));
         }
     }
 }

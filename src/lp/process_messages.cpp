@@ -51,7 +51,7 @@ void note_never_awaited() noexcept { post_fault(HeapFault::never_awaited); }
 
 void refuse_wait(const SourceLocation& where, VirtualTime now, const char* what, double time,
                  const char* legal) {
-    throw ModelError(fmt::format("{}:{}: a process at time {} waits{}{}; legal: {}",
+    throw ModelError(fmt::format("{}:{}: a process at time {} waits{}{}; allowed: {}",
                                  name_of_file(where), where.line(), now, what, time, legal));
 }
 
@@ -70,7 +70,7 @@ std::string name_of_type(const std::type_info& type) {
 
 void note_exception(FaultGuard& guard, const std::exception& error) {
     const char* what = error.what();
-    if (what == nullptr || *what == '\0') what = "an exception without words";
+    if (what == nullptr || *what == '\0') what = "an exception without a message";
     const std::type_info& type = typeid(error);
     if (detail::running_place.process.line() == 0 || type == typeid(ModelError)) {
         guard.note(what);

@@ -103,11 +103,12 @@ std::optional<std::string> describe_difference(const LpHeap& heap, const Snapsho
     }
     for (const auto& [address, was] : before)
         if (now.count(address) == 0)
-            return fmt::format("an allocation of {} bytes was there and is not there now",
+            return fmt::format("an allocation of {} bytes existed and does not exist now",
                                was.size());
     for (const auto& [address, is] : now)
         if (before.count(address) == 0)
-            return fmt::format("an allocation of {} bytes is there now and was not", is.size());
+            return fmt::format("an allocation of {} bytes exists now and did not exist before",
+                               is.size());
     return comparison.has_passed_over() ? std::nullopt : std::optional<std::string>("");
 }
 

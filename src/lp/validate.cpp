@@ -92,7 +92,7 @@ void validate_sends(const LpRecord& lp, const HistoryEntry& entry, std::uint32_t
                 has_words = true;
                 break;
             default:
-                NW_CHECK(!"a kind that there is");
+                NW_CHECK(!"a kind that exists");
         }
     }
     NW_CHECK(!has_words || (event.failed && !event.put_aside));

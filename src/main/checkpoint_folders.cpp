@@ -48,22 +48,22 @@ void find_saved_run(Settings& settings, RunIdentity identity, std::vector<Loaded
         const VirtualTime until = config.until.value_or(setup.until);
         if (until <= saved_at)
             throw SetupError(
-                fmt::format("--until {}: the saved run has come to {}; legal with this --restart: "
-                            "more than that",
+                fmt::format("--until {}: the saved run has reached {}; allowed with this "
+                            "--restart: a later time",
                             until, saved_at));
         const std::uint32_t lps_per_group = config.restart_from->partition.lps_per_group;
         if (config.lps_per_group != 0 && config.lps_per_group != lps_per_group)
-            throw SetupError(fmt::format(
-                "--lps-per-group {}: groups are as they were saved; legal with this --restart: {}, "
-                "or auto",
-                config.lps_per_group, lps_per_group));
+            throw SetupError(
+                fmt::format("--lps-per-group {}: a restarted run keeps its groups; allowed with "
+                            "this --restart: {}, or auto",
+                            config.lps_per_group, lps_per_group));
         // The first rank's tables are there, or the run cannot go on: no new folder for that.
         const std::string& output = config.output_directory;
         std::error_code ignored;
         if (is_first && !output.empty() && !std::filesystem::is_directory(output, ignored))
             throw SetupError(
-                fmt::format("--output {}: is not there; legal with --restart: the folder with what "
-                            "the saved run has written",
+                fmt::format("--output {}: does not exist; allowed with --restart: the output "
+                            "folder of the saved run",
                             output));
     }
     if (config.save.on()) config.save.identity = std::move(identity);
@@ -82,10 +82,10 @@ std::unique_ptr<FolderLock> prepare_checkpoint_folder(const Settings& settings, 
     if (is_first && !is_ours)
         lock = std::make_unique<FolderLock>("checkpoint", config.save.directory);
     if (folder.has_saved_run() && !is_ours)
-        throw SetupError(fmt::format(
-            "--checkpoint {0}: there is a checkpoint of an earlier run; legal: --restart "
-            "{0} to go on with that one, or an empty folder",
-            config.save.directory));
+        throw SetupError(
+            fmt::format("--checkpoint {0}: the folder has a checkpoint of an earlier run; allowed: "
+                        "--restart {0} to continue that run, or an empty folder",
+                        config.save.directory));
     return lock;
 }
 
@@ -103,8 +103,8 @@ std::string restart_hint(const Settings& settings, std::size_t own_words_last, V
     words.insert(words.end(), {"--restart", settings.config.save.directory});
     words.insert(words.end(), given.begin() + static_cast<std::ptrdiff_t>(ours), given.end());
     for (std::string& word : words) word = shell_quoted(word);
-    return fmt::format("saved at virtual time {}; {}go on with: {}", saved_at,
-                       ranks > 1 ? "any number of ranks, started as these were, can " : "",
+    return fmt::format("saved at virtual time {}; {}continue with: {}", saved_at,
+                       ranks > 1 ? "any number of ranks, started in the same way, can " : "",
                        fmt::join(words, " "));
 }
 

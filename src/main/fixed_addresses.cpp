@@ -96,13 +96,13 @@ std::string why_addresses_differ() {
         case Attempt::refused:
             return std::string("personality(2): ") + std::strerror(attempt_errno);
         case Attempt::failed:
-            return std::string("beginning once more: ") + std::strerror(attempt_errno);
+            return std::string("starting the program again: ") + std::strerror(attempt_errno);
         case Attempt::in_vain:
             return "personality(2) has no effect";
         case Attempt::none:
             break;
     }
-    return "the program's own command line does not name --checkpoint or --restart";
+    return "the command line of the program does not contain --checkpoint or --restart";
 }
 
 }  // namespace nw

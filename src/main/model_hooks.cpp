@@ -26,7 +26,7 @@ namespace {
 // The words of an exception of the model's; what() is its own code, and may return nothing.
 std::string words_of(const std::exception& error) {
     const char* const words = error.what();
-    return words != nullptr && *words != '\0' ? words : "an exception without words";
+    return words != nullptr && *words != '\0' ? words : "an exception without a message";
 }
 
 // Sees to it that a hook does not run for ever. While this lives the thread that made it is watched by
@@ -129,7 +129,7 @@ void call_hook(const Model& model, ModelHook hook, double seconds_most,
         throw;
     } catch (const std::bad_alloc&) {
         is_machine = true;
-        what = "out of memory (std::bad_alloc); legal: a smaller model, or more memory";
+        what = "out of memory (std::bad_alloc); allowed: a smaller model, or more memory";
     } catch (const std::system_error& error) {
         is_machine = hook == ModelHook::finished;
         what = words_of(error);

@@ -19,12 +19,12 @@ std::string difference(const json& first, const json& other, std::size_t rank) {
         if (first[i] == other[i]) continue;
         if (first[i][0] != other[i][0]) break;
         const auto name = first[i][0].get<std::string>();
-        return fmt::format("rank {} has {} {} where rank 0 has {}; must be the same on all ranks",
+        return fmt::format("rank {} has {} {}, but rank 0 has {}; must be the same on all ranks",
                            rank, name, other[i][1].get<std::string>(),
                            first[i][1].get<std::string>());
     }
-    return fmt::format("rank {} runs another program than rank 0; must be the same on all ranks",
-                       rank);
+    return fmt::format(
+        "rank {} runs a different program than rank 0; must be the same on all ranks", rank);
 }
 
 }  // namespace

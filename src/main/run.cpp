@@ -144,7 +144,7 @@ RunIdentity identity_of(const Model& model, const Setup& setup, const OptionTabl
         identity.emplace_back("--" + spec.name, text_of(value));
         if (value.is_string()) add_content("--" + spec.name, value.get<std::string>());
     }
-    identity.emplace_back("what the model reads of the command line",
+    identity.emplace_back("the part of the command line that the model reads",
                           as_utf8(fmt::format("\"{}\"", fmt::join(setup.own_words, "\" \""))));
     // What stands behind "=", or the whole word: npos + 1 is 0.
     for (const std::string& word : setup.own_words)
@@ -179,7 +179,7 @@ Failure current_failure() {
     } catch (const std::exception& error) {
         return {exit_internal_error, fmt::format("unexpected error: {}", error.what())};
     } catch (...) {
-        return {exit_internal_error, "unexpected error of unknown kind"};
+        return {exit_internal_error, "unexpected error of an unknown type"};
     }
 }
 
@@ -187,7 +187,7 @@ Failure current_failure() {
 void check_kernel_pages(const Config& config) {
     if (config.memory == MemoryMode::libc || kernel_page_bytes() == page_bytes) return;
     throw MachineError(fmt::format(
-        "this kernel has pages of {} bytes; legal: one with pages of {} bytes, or --memory libc",
+        "this kernel has pages of {} bytes; allowed: one with pages of {} bytes, or --memory libc",
         kernel_page_bytes(), page_bytes));
 }
 
@@ -321,8 +321,8 @@ class RankRun {
     // Whether this process starts the runs of --check-model, or is one of them.
     void prepare_check() {
         if (ranks_.ranks() > 1)
-            throw SetupError(fmt::format("--check-model: must be left out on {} ranks; legal: one",
-                                         ranks_.ranks()));
+            throw SetupError(fmt::format(
+                "--check-model: not allowed on {} ranks; allowed: one rank", ranks_.ranks()));
         check_run_ = ModelCheckRun::of_environment();
         if (check_run_) check_run_->apply_to(settings_, model_, main_variables_);
     }
@@ -365,8 +365,8 @@ class RankRun {
         check_different_files(kept_tables(), settings_);
         if (ranks_.is_first() && settings_.config.restart_from && !restart_lock_)
             throw SetupError(
-                fmt::format("--restart {}: another run has just saved there; legal: one run at a "
-                            "time in a folder",
+                fmt::format("--restart {}: another run has just saved to this folder; allowed: one "
+                            "run at a time per folder",
                             settings_.restart_directory));
     }
 
@@ -404,10 +404,10 @@ class RankRun {
         const SavedRun* const saved = settings_.config.restart_from.get();
         if (!ranks_.is_first() || saved == nullptr || !saved->over_at) return;
         if (settings_.config.until.value_or(setup_.until) > *saved->over_at) return;
-        live.warn(
-            fmt::format("--restart {}: this run is over, at virtual time {}; what came after its "
-                        "last checkpoint, at {}, is executed once more; a later --until goes on",
-                        settings_.restart_directory, *saved->over_at, saved->progress.gvt));
+        live.warn(fmt::format(
+            "--restart {}: this run ended at virtual time {}; the events after its last "
+            "checkpoint, at {}, are executed again; a later --until continues the run",
+            settings_.restart_directory, *saved->over_at, saved->progress.gvt));
     }
 
     int simulate_and_report(Simulation& simulation, LiveProgress& live) {
@@ -418,7 +418,7 @@ class RankRun {
         }
         meter_phase<MeterPhase::ending>();
         live.unstoppable =
-            "while the results were written; rows of tables that are in CSV files stay there";
+            "while the results were written; table rows that are already in CSV files are kept";
         for (std::string& notice :
              idle_notices(settings_, *table_, RunFacts{model_, settings_, *table_, result}.shape()))
             result.notices.push_back(std::move(notice));

@@ -37,8 +37,8 @@ void on_placement_signal(int) {
         return;
     }
     constexpr std::string_view answer =
-        "numawarp: placement: not watched (it is by Time Warp on several NUMA nodes, or with "
-        "--pagemigd, once set-up is over)\n";
+        "numawarp: placement: not monitored (Time Warp monitors it after set-up, on several NUMA "
+        "nodes or with --pagemigd)\n";
     const int errno_before = errno;
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, answer.data(), answer.size());
     errno = errno_before;

@@ -13,20 +13,20 @@ namespace nw {
 using detail::Buckets;
 
 void detail::refuse_value(double value) {
-    throw ModelError(fmt::format("a figure of merit was told {}; legal: a finite number within {}",
-                                 value, figure_max));
+    throw ModelError(fmt::format(
+        "a figure of merit received {}; allowed: a finite number within {}", value, figure_max));
 }
 
 void detail::refuse_time(VirtualTime time, VirtualTime last) {
     throw ModelError(fmt::format(
-        "a time average was told of time {} after time {}; legal: times that do not fall", time,
+        "a time average received time {} after time {}; allowed: times that do not decrease", time,
         last));
 }
 
 void detail::refuse_bounds(double low, double high) {
     throw ModelError(
-        fmt::format("a histogram has the bounds {} and {}; legal: the first is less than the "
-                    "second, by at most {}",
+        fmt::format("a histogram has the bounds {} and {}; allowed: a first bound that is less "
+                    "than the second, by at most {}",
                     low, high, figure_max));
 }
 
@@ -44,9 +44,8 @@ void MeasureSum::add(const std::string& name, const detail::FigureView& view) {
                                     low_ == view.low && high_ == view.high);
     if (!fits)
         throw ModelError(
-            fmt::format("measure {}: LPs have figures of different kinds, or histograms of "
-                        "different bins; legal: "
-                        "the same in all LPs",
+            fmt::format("measure {}: LPs have different kinds of figures, or histograms with "
+                        "different bins; allowed: the same kind and bins in all LPs",
                         name));
     if (lps_ == 0) {
         kind_ = view.kind;

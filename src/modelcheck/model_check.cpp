@@ -56,7 +56,7 @@ class Sheet {
   public:
     Sheet() : file_(std::tmpfile()) {
         if (file_ == nullptr)
-            throw MachineError(fmt::format("--check-model: a temporary file cannot be made: {}",
+            throw MachineError(fmt::format("--check-model: a temporary file cannot be created: {}",
                                            std::strerror(errno)));
     }
     ~Sheet() { std::fclose(file_); }
@@ -111,7 +111,7 @@ int wait_for(pid_t process) {
             ::kill(process, SIGKILL);
         if (passed.count() > next_line_seconds) {
             fmt::print(stderr,
-                       "numawarp: --check-model: one of its runs has taken {:.0f} s, and may take "
+                       "numawarp: --check-model: one of its runs has taken {:.0f} s; the limit is "
                        "{:.0f} s\n",
                        passed.count(), run_seconds_most);
             next_line_seconds *= 2;
@@ -147,7 +147,7 @@ int start_and_wait(const std::vector<std::string>& command, json wanted, const S
     ::unsetenv(check_run_variable);
     posix_spawn_file_actions_destroy(&files);
     if (failure != 0)
-        throw MachineError(fmt::format("--check-model: the program cannot be started once more: {}",
+        throw MachineError(fmt::format("--check-model: the program cannot be started again: {}",
                                        std::strerror(failure)));
     return wait_for(process);
 }
@@ -206,7 +206,7 @@ class ModelCheck {
         const std::size_t line = std::min(text.find('\n'), text.size());
         ended.found = json::parse(text.substr(0, line), nullptr, false);
         if (!ended.found.is_object())
-            throw MachineError("--check-model: a run said nothing of what it found");
+            throw MachineError("--check-model: a run did not report its results");
         text.erase(0, std::min(line + 1, text.size()));
         ended.log = EventLog({text.begin(), text.end()},
                              until_.value_or(ended.found["end_time"].get<VirtualTime>()));
@@ -240,7 +240,7 @@ class ModelCheck {
         json wanted{{"watches", true}, {"events", settings_.check_model_events}};
         if (settings_.check_model_is_timed) wanted["seconds"] = seconds_enough;
         first_ = run(std::move(wanted));
-        const std::string what = "sequential, with a look at what handlers change";
+        const std::string what = "sequential, checking what handlers change";
         if (!first_.well()) {
             say(false, what, first_.last_words);
             return false;
@@ -249,8 +249,8 @@ class ModelCheck {
         kinds_.emplace(kinds_of(first_.found));
         if (first_.log.entries().empty())
             throw SetupError(
-                fmt::format("--check-model: there is no event before virtual time {}, where the "
-                            "first run ended; legal: more events, with --check-model=N",
+                fmt::format("--check-model: there is no event before virtual time {}, at which the "
+                            "first run ended; allowed: more events, with --check-model=N",
                             *until_));
         for (const json& breach : first_.found["breaches"])
             break_rule(breach["rule"].get<std::string>(), breach["words"].get<std::string>());
@@ -263,7 +263,7 @@ class ModelCheck {
     }
 
     void run_at_another_time() {
-        const std::string what = "the same once more, with clocks put forward";
+        const std::string what = "sequential again, with the clocks set forward";
         const Ended again = run({{"clock_shift", clock_shift}});
         const std::optional<LogDifference> differs = difference(again, first_);
         say(!differs, what);
@@ -276,10 +276,9 @@ class ModelCheck {
             break_rule(
                 "Draws outside of random()",
                 sources.empty()
-                    ? fmt::format(
-                          "two equal sequential runs differ, though handlers asked no clock "
-                          "and no source of entropy that is known here: {}",
-                          differs->words)
+                    ? fmt::format("two equal sequential runs differ, although handlers read no "
+                                  "clock and no known source of entropy: {}",
+                                  differs->words)
                     : fmt::format("handlers call {}(), and two equal sequential runs differ: {}",
                                   fmt::join(sources, "(), "), differs->words));
         say_not_told("memory, addresses, workers", "runs differ anyway");
@@ -294,11 +293,11 @@ class ModelCheck {
         break_rule("Memory that was never written",
                    differs.is_in_payload
                        ? differs.words + ": the sender never wrote it"
-                       : fmt::format("what a handler does depends on it: {}", differs.words));
+                       : fmt::format("the behavior of a handler depends on it: {}", differs.words));
     }
 
     void run_with_fills() {
-        const std::string what = "new memory holds one byte or another";
+        const std::string what = "new memory filled with different bytes";
         Ended one = run({{"fill", 0x5a}, {"check_heap", true}});
         const Ended other = run({{"fill", 0xa5}, {"check_heap", true}});
         if (!one.well()) {
@@ -321,13 +320,12 @@ class ModelCheck {
         if (!differs && is_filled_the_same_) differs = difference(guarded_, first_);
         say(!differs, what);
         if (differs)
-            break_rule(
-                "The order of addresses",
-                fmt::format("results depend on where things lie in memory: {}", differs->words));
+            break_rule("The order of addresses",
+                       fmt::format("results depend on addresses in memory: {}", differs->words));
     }
 
     void run_rolled_back(int method) {
-        const std::string what = "Time Warp, each event taken back once by " + method_name(method);
+        const std::string what = "Time Warp, each event rolled back once by " + method_name(method);
         const Ended ended = run({{"timewarp", true}, {"rollback", method}, {"rolled_back", 1.0}});
         const std::optional<LogDifference> differs = difference(ended, first_);
         if (is_repeatable_ || !ended.well()) say(!differs, what);
@@ -338,16 +336,15 @@ class ModelCheck {
                            : "State outside of PlainState",
                        ended.last_words);
         } else if (!is_broken("State outside of the LP") && !is_broken("Memory of another LP")) {
-            break_rule(
-                "State outside of the LP",
-                fmt::format("something that handlers use does not come back with a rollback, and "
-                            "is no variable of the program: {}",
-                            differs->words));
+            break_rule("State outside of the LP",
+                       fmt::format("a rollback does not restore something that handlers use and "
+                                   "that is not a variable of the program: {}",
+                                   differs->words));
         }
     }
 
     void run_on_workers() {
-        const std::string what = "Time Warp on 2 workers, LPs in other groups and moved";
+        const std::string what = "Time Warp on 2 workers, LPs regrouped and moved";
         const Ended ended = run({{"timewarp", true},
                                  {"workers", 2},
                                  {"lps_per_group", 1},

@@ -35,8 +35,8 @@ void write_all(int file, const void* from, std::size_t bytes) {
         const ssize_t written = ::write(file, at, bytes);
         if (written < 0 && errno == EINTR) continue;
         if (written < 0)
-            throw MachineError(fmt::format("--check-model: what a run found cannot be written: {}",
-                                           std::strerror(errno)));
+            throw MachineError(fmt::format(
+                "--check-model: the results of a run cannot be written: {}", std::strerror(errno)));
         at += written;
         bytes -= static_cast<std::size_t>(written);
     }
@@ -51,7 +51,7 @@ std::unique_ptr<ModelCheckRun> ModelCheckRun::of_environment() {
     unsetenv(check_run_variable);
     if (!wanted.is_object())
         throw SetupError(
-            fmt::format("{}: is for --check-model's own use; must not be set", check_run_variable));
+            fmt::format("{}: reserved for --check-model; must not be set", check_run_variable));
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a signal may end the process that waits for this one
     return std::unique_ptr<ModelCheckRun>(new ModelCheckRun(std::move(wanted)));
 }

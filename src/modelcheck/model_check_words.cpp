@@ -63,15 +63,15 @@ std::optional<LogDifference> first_difference(const EventLog& one, const EventLo
     for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
         if (place_of(a[i]) != place_of(b[i]))
             return LogDifference{
-                false, fmt::format("the first event that differs is, in one run, {}, "
-                                   "and in the other {}",
-                                   words_for(a[i].event, kinds), words_for(b[i].event, kinds))};
+                false,
+                fmt::format("the first event that differs is {} in one run and {} in the other",
+                            words_for(a[i].event, kinds), words_for(b[i].event, kinds))};
         if (a[i].payload != b[i].payload) return in_payload(a[i], b[i], kinds);
     }
     if (a.size() == b.size()) return std::nullopt;
     const auto& longer = a.size() > b.size() ? a : b;
     return LogDifference{false,
-                         fmt::format("{} is there in one run only",
+                         fmt::format("{} exists in one run only",
                                      words_for(longer[std::min(a.size(), b.size())].event, kinds))};
 }
 

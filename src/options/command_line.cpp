@@ -48,14 +48,14 @@ struct Given {
 
 [[noreturn]] void refuse(const std::string& argument, const OptionTable& table) {
     if (!argument.starts_with("-") || argument == "-" || argument == "--")
-        throw SetupError(fmt::format("{}: unexpected; options begin with --",
+        throw SetupError(fmt::format("{}: unexpected argument; options begin with --",
                                      argument.empty() ? "\"\"" : shortened(argument)));
     const std::string name = argument.substr(0, argument.find('='));
     const std::size_t dashes = std::min(name.find_first_not_of('-'), name.size());
     const std::string near = nearest_word(name.substr(dashes), table.names());
     throw SetupError(fmt::format(
         "{}: unknown option; {}", shortened(name),
-        near.empty() ? "--help lists the known ones" : fmt::format("did you mean --{}?", near)));
+        near.empty() ? "--help lists the options" : fmt::format("did you mean --{}?", near)));
 }
 
 void set(const OptionSpec& spec, const std::string& text, Settings& settings) {
@@ -87,7 +87,7 @@ std::vector<Given> split(const std::vector<std::string>& arguments, const Option
         else if (has_next)
             text = arguments[++i];
         if (text.empty())
-            throw SetupError(fmt::format("{}: its value is missing: {}", name,
+            throw SetupError(fmt::format("{}: value is missing; allowed: {}", name,
                                          spec->is_flag() ? "on|off" : spec->values));
         given.push_back({spec, std::move(text)});
     }
@@ -125,7 +125,8 @@ std::vector<std::string> own_command_line() {
     std::ifstream file("/proc/self/cmdline");
     std::vector<std::string> words;
     for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
-    if (words.empty()) throw MachineError("the command line cannot be read: /proc/self/cmdline");
+    if (words.empty())
+        throw MachineError("the command line cannot be read from /proc/self/cmdline");
     return words;
 }
 

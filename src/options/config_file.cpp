@@ -42,7 +42,8 @@ void apply_key(const std::string& path, const std::string& key, const toml::node
     }
     const std::optional<std::string> text = text_of(node);
     if (!text)
-        throw SetupError(fmt::format("{}: {}: must be a number, a text, true or false", path, key));
+        throw SetupError(
+            fmt::format("{}: {}: must be a number, a string, true or false", path, key));
     try {
         spec->set(*text);
     } catch (const IllegalValue& illegal) {

@@ -47,40 +47,40 @@ std::vector<IdleOption> idle_options(const Settings& settings, const RunShape& s
     const bool time_warp = config.engine == EngineKind::timewarp;
     IdleList idle;
     if (settings.check_model_events > 0)
-        idle.add("--check-model, which chooses them", {"engine",
-                                                       "workers",
-                                                       "pin",
-                                                       "net-thread",
-                                                       "measure-interval",
-                                                       "watchdog",
-                                                       "rollback",
-                                                       "state-saving-interval",
-                                                       "gvt-interval",
-                                                       "window",
-                                                       "keep-safe-events",
-                                                       "lps-per-group",
-                                                       "rebind",
-                                                       "rebind-ranks",
-                                                       "check-rollback",
-                                                       "check-interrupt",
-                                                       "check-rebind",
-                                                       "huge-pages",
-                                                       "check-heap",
-                                                       "place",
-                                                       "machine",
-                                                       "proximity",
-                                                       "pagemigd",
-                                                       "checkpoint",
-                                                       "checkpoint-period",
-                                                       "restart",
-                                                       "stats",
-                                                       "output",
-                                                       "output-format",
-                                                       "trace",
-                                                       "hardware-counters",
-                                                       "progress",
-                                                       "quiet",
-                                                       "verbose"});
+        idle.add("--check-model, which chooses the value", {"engine",
+                                                            "workers",
+                                                            "pin",
+                                                            "net-thread",
+                                                            "measure-interval",
+                                                            "watchdog",
+                                                            "rollback",
+                                                            "state-saving-interval",
+                                                            "gvt-interval",
+                                                            "window",
+                                                            "keep-safe-events",
+                                                            "lps-per-group",
+                                                            "rebind",
+                                                            "rebind-ranks",
+                                                            "check-rollback",
+                                                            "check-interrupt",
+                                                            "check-rebind",
+                                                            "huge-pages",
+                                                            "check-heap",
+                                                            "place",
+                                                            "machine",
+                                                            "proximity",
+                                                            "pagemigd",
+                                                            "checkpoint",
+                                                            "checkpoint-period",
+                                                            "restart",
+                                                            "stats",
+                                                            "output",
+                                                            "output-format",
+                                                            "trace",
+                                                            "hardware-counters",
+                                                            "progress",
+                                                            "quiet",
+                                                            "verbose"});
     if (!time_warp)
         idle.add(fmt::format("--engine {}", word_for(config.engine)),
                  {"rollback", "state-saving-interval", "gvt-interval", "window", "rebind",
@@ -90,14 +90,14 @@ std::vector<IdleOption> idle_options(const Settings& settings, const RunShape& s
     if (time_warp && shape.rollback == Rollback::reverse)
         idle.add("rollback by reverse", {"state-saving-interval"});
     if (time_warp && shape.commits_late)
-        idle.add("a model with can_end() on several workers, which keeps them",
+        idle.add("a model with can_end() on several workers, which always keeps this data",
                  {"keep-safe-events"});
     if (time_warp && shape.workers == 1) idle.add("one worker", {"rebind", "check-rebind"});
     if (time_warp && shape.ranks == 1) idle.add("one rank", {"rebind-ranks"});
     if (time_warp && shape.ranks > 1 && config.rebind_seconds == 0)
         idle.add("--rebind off", {"rebind-ranks"});
     if (config.memory == MemoryMode::libc)
-        idle.add("--memory libc, which places nothing",
+        idle.add("--memory libc, which does not place pages",
                  {"pagemigd", "huge-pages", "protect-shared", "rebind-ranks"});
     if (settings.quiet) idle.add("--quiet", {"progress", "verbose"});
     return idle.take();
@@ -111,7 +111,7 @@ std::vector<std::string> idle_notices(const Settings& settings, const OptionTabl
         if (settings.given.count(idle.name) == 0 || spec == nullptr) continue;
         const std::string text = text_of(spec->value());
         if (wants_nothing(text, idle.name)) continue;
-        notices.push_back(fmt::format("--{} {}: does nothing with {}", idle.name, text, idle.why));
+        notices.push_back(fmt::format("--{} {}: has no effect with {}", idle.name, text, idle.why));
     }
     return notices;
 }

@@ -62,10 +62,11 @@ class ModelOptions final : public Options {
                 fmt::format("model {}: its option \"{}\" {}", model_.name(), name, rule));
     }
     void check(const std::string& name) const {
-        demand(can_be_typed(name), name,
-               "has a name that cannot be typed; legal: letters, digits, - and _, beginning with a "
-               "letter or a digit");
-        demand(table_.find(name) == nullptr, name, "has a name that is taken");
+        demand(
+            can_be_typed(name), name,
+            "has a name that cannot be typed; allowed: letters, digits, - and _, beginning with a "
+            "letter or a digit");
+        demand(table_.find(name) == nullptr, name, "has a name that is already used");
     }
 
     template <class Number>
@@ -73,7 +74,7 @@ class ModelOptions final : public Options {
                     const std::string& help, Range legal) {
         check(name);
         demand(legal.contains(static_cast<double>(value)), name,
-               fmt::format("has the default {}; legal: {}", value,
+               fmt::format("has the default {}; allowed: {}", value,
                            legal.text().empty() ? "a finite number" : legal.text()));
         table_.add_number(name, unit, value, legal, help);
     }
@@ -85,10 +86,10 @@ class ModelOptions final : public Options {
         std::vector<std::string> words;
         for (const Value& one : values) words.push_back(fmt::format("{}", one));
         demand(std::find(values.begin(), values.end(), value) != values.end(), name,
-               fmt::format("has the default \"{}\"; legal: one of its words, {}", value,
-                           words.empty() ? "and it has none" : enumerate(words, " or ")));
+               fmt::format("has the default \"{}\"; allowed: one of its values: {}", value,
+                           words.empty() ? "it has none" : enumerate(words, " or ")));
         demand(std::find(words.begin(), words.end(), "") == words.end(), name,
-               "has an empty word; legal: words that can be typed");
+               "has an empty value; allowed: words that can be typed");
         OptionSpec& spec = table_.add(name, bars(words), fmt::format("{}", value), help);
         spec.set = [&value, values, words](std::string_view text) {
             value = values[parse_choice(text, words)];

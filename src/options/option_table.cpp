@@ -36,34 +36,35 @@ void add_engine(OptionBuilder& table, Config& config) {
     table.group("Engine");
     table.add_words(
         "engine", config.engine, engine_words,
-        "who runs the model; all give the same result. On several ranks not sequential");
-    OptionSpec& workers = table.add_number("workers", "N", config.workers,
-                                           from(1).to(Partition::workers_per_rank_max),
-                                           "worker threads in each rank");
-    workers.standard = "one a core";
+        "simulation engine; all engines give the same result. sequential: one rank only");
+    OptionSpec& workers =
+        table.add_number("workers", "N", config.workers,
+                         from(1).to(Partition::workers_per_rank_max), "worker threads per rank");
+    workers.standard = "one per core";
     workers.value = [&config] { return number_or(config.workers == 0, "auto", config.workers); };
-    OptionSpec& until = table.add("until", "T", "the model's",
-                                  "end time in the model's unit: events before it are executed");
+    OptionSpec& until =
+        table.add("until", "T", "set by the model",
+                  "end time in the model's unit; events before this time are executed");
     until.legal = legal_time.text();
     until.set = [&config](std::string_view text) {
         config.until = parse_number<VirtualTime>(text, legal_time);
     };
     until.value = [&config] { return config.until ? json(*config.until) : json(nullptr); };
     table.add_number("warm-up", "T", config.warm_up, from(0),
-                     "measures of the model are of what happens from this time on");
+                     "virtual time at which recording of the model's measures begins");
     table.add_number_or(
         "measure-interval", "T", "off", config.measure_interval, legal_time,
-        "measures are also written for each such part of the run, from --warm-up on");
-    table.add_number("seed", "N", config.seed, {}, "one number that fixes the whole run");
+        "also write the measures of each interval of this length, beginning at --warm-up");
+    table.add_number("seed", "N", config.seed, {}, "random seed; it determines the whole run");
     table.add_words("pin", config.pin, switch_words, "bind workers to cores");
     table.add_words("net-thread", config.net_thread, switch_words,
-                    "a thread of its own in each rank for what goes between ranks");
+                    "use a dedicated communication thread in each rank");
     table.add_number_or("watchdog", "SECONDS", "off", config.watchdog_seconds, legal_seconds,
-                        "say which handler, or which rank, is waited for when it takes longer, "
-                        "and at which virtual time events follow each other without end");
+                        "after this time, report the handler or the rank that delays the run, or "
+                        "the virtual time at which events follow each other without end");
     table.add_number_or("handler-timeout", "SECONDS", "off", config.handler_timeout_seconds,
                         legal_seconds,
-                        "end the run when a handler that will not be undone takes longer");
+                        "end the run if a handler that cannot be rolled back takes longer");
 }
 
 void add_gvt_interval(OptionBuilder& table, Config& config) {
@@ -72,8 +73,8 @@ void add_gvt_interval(OptionBuilder& table, Config& config) {
     const auto legal_ms = above(0).to(60'000);
     const auto legal_events = from(1).to(1e9);
     OptionSpec& interval = table.add("gvt-interval", "MS|Nev|auto", "auto",
-                                     "milliseconds, or events of a worker as 2000ev, between "
-                                     "computations of global virtual time");
+                                     "milliseconds, or events per worker (as in 2000ev), between "
+                                     "computations of global virtual time (GVT)");
     interval.legal = legal_ms.text();
     interval.set = [&config, legal_ms, legal_events](std::string_view text) {
         config.gvt_interval_ms = 1;
@@ -85,8 +86,8 @@ void add_gvt_interval(OptionBuilder& table, Config& config) {
             config.gvt_interval_ms = never_ms;
             return;
         }
-        config.gvt_interval_ms =
-            parse_number<double>(text, legal_ms, "events of a worker as 2000ev, or auto");
+        config.gvt_interval_ms = parse_number<double>(
+            text, legal_ms, "a number of events per worker, as in 2000ev; or auto");
         config.gvt_interval_events = 0;
     };
     interval.value = [&config] {
@@ -98,13 +99,15 @@ void add_gvt_interval(OptionBuilder& table, Config& config) {
 
 void add_time_warp(OptionBuilder& table, Config& config) {
     table.group("Time Warp");
-    table.add_words("rollback", config.rollback, rollback_words, "how states are restored")
-        .standard = "what the model prefers";
+    table
+        .add_words("rollback", config.rollback, rollback_words,
+                   "how a rollback restores the state of an LP")
+        .standard = "preferred by the model";
     table.add_number_or("state-saving-interval", "N", "auto", config.state_saving_interval,
                         from(1).to(1e9), "events of an LP between two saved states");
     add_gvt_interval(table, config);
-    OptionSpec& window = table.add("window", "T|auto|off", "auto",
-                                   "how far beyond global virtual time a worker may run");
+    OptionSpec& window =
+        table.add("window", "T|auto|off", "auto", "how far beyond GVT a worker may execute events");
     window.legal = legal_time.text();
     window.set = [&config](std::string_view text) {
         config.window = time_infinity;
@@ -119,34 +122,33 @@ void add_time_warp(OptionBuilder& table, Config& config) {
     };
     table.add_words(
         "keep-safe-events", config.keep_safe_events, switch_words,
-        "keep the past of events that nothing can undo any more, as of all others: to see "
-        "what keeping it costs");
+        "also keep undo data for events that nothing can undo, to measure the cost of keeping it");
     table.add_number_or("lps-per-group", "N", "auto", config.lps_per_group,
                         from(1).to(Partition::lps_per_group_most),
-                        "LPs that share memory pages and move together");
+                        "LPs per group; the LPs of a group share memory pages and move together");
     table.add_number_or("rebind", "SECONDS", "off", config.rebind_seconds, legal_period,
-                        "how often LP groups are rebalanced over the workers");
+                        "seconds between two rebalancings of LP groups over the workers");
     table.add_words("rebind-ranks", config.rebind_ranks, switch_words,
-                    "rebalance LP groups over ranks, too, where --memory is numa");
-    table.add_number(
-        "check-rollback", "P", config.check_rollback, legal_share,
-        "force a rollback after a share P of the events and check that the state comes back equal");
-    table.add_number(
-        "check-interrupt", "P", config.check_interrupt, legal_share,
-        "put a share P of the events aside until global virtual time reaches them, as if "
-        "their handlers had been interrupted");
+                    "also rebalance LP groups over the ranks, with --memory numa");
+    table.add_number("check-rollback", "P", config.check_rollback, legal_share,
+                     "force a rollback after a share P of the events and check that it restores "
+                     "the state exactly");
+    table.add_number("check-interrupt", "P", config.check_interrupt, legal_share,
+                     "defer a share P of the events until GVT reaches them, as if their handlers "
+                     "had been interrupted");
     table.add_number("check-rebind", "P", config.check_rebind, legal_share,
-                     "move a share P of the groups, drawn at random, whenever they are rebalanced");
+                     "move a share P of the groups, chosen at random, at each rebalancing");
 }
 
 void add_check_model(OptionBuilder& table, Settings& settings) {
     table.group("Checking a model");
     static constexpr std::uint64_t events_standard = 20'000;
     const auto legal_events = from(1).to(1e9);
-    OptionSpec& check = table.add(
-        "check-model", "", "",
-        "run the model's beginning in several ways, say which rule it breaks, and leave; "
-        "--check-model=N takes its first N events, else 20000, or what a second is enough for");
+    OptionSpec& check =
+        table.add("check-model", "", "",
+                  "run the beginning of the model in several ways, report the rules that the model "
+                  "breaks, and exit; --check-model=N runs the first N events; default: 20000, or "
+                  "fewer if they take more than a second");
     check.set = [&settings, legal_events](std::string_view text) {
         settings.check_model_events =
             text == "on"    ? events_standard
@@ -165,29 +167,30 @@ std::string text_of(const PagemigdOptions& pagemigd) {
 void add_memory(OptionBuilder& table, Config& config) {
     table.group("Memory");
     table.add_words("memory", config.memory, memory_words,
-                    "segments placed by NUMA node, or plain malloc");
-    table.add_words("huge-pages", config.huge_pages, huge_page_words,
-                    "transparent huge pages for the segments; auto: in large groups with --place "
-                    "local");
+                    "numa: memory segments that are placed by NUMA node; libc: plain malloc");
+    table.add_words(
+        "huge-pages", config.huge_pages, huge_page_words,
+        "transparent huge pages for the segments; auto: only for large groups, with --place local");
     table.add_words("protect-shared", config.protect_shared, switch_words,
-                    "what setup() makes is read-only while handlers run: one that writes there has "
-                    "failed");
-    table.add_words("check-heap", config.check_heap, switch_words,
-                    "guards around every block that LPs allocate: find writes beyond them");
+                    "memory that setup() allocates is read-only while handlers run; a handler that "
+                    "writes to it fails");
+    table.add_words(
+        "check-heap", config.check_heap, switch_words,
+        "put guards around each block that an LP allocates, to find writes beyond the block");
     table.add_words(
         "place", config.place, place_words,
-        "pages on their worker's node, on all nodes evenly, or on all nodes by the "
-        "bandwidth that workers have to them; asymsched: on their worker's node, and "
-        "workers on the nodes whose links serve their traffic best; auto: weighted where "
-        "bandwidth is the limit of a run on some of the nodes, else local");
-    table.add_text(
-        "machine", "FILE", config.machine_file,
-        "bandwidths between the machine's nodes, as JSON, or FILE#NAME for one of several "
-        "machines; without it what ./jobs/run machine measured, else what firmware says");
+        "placement of pages. local: on the node of their worker; interleave: evenly on all nodes; "
+        "weighted: on all nodes, by the bandwidth that the workers have to them; asymsched: local, "
+        "and the workers run on the nodes whose links serve their traffic best; auto: weighted if "
+        "the workers use only some of the nodes and bandwidth limits the run, else local");
+    table.add_text("machine", "FILE", config.machine_file,
+                   "JSON file of the bandwidths between the machine's nodes, or FILE#NAME for one "
+                   "of several machines; default: the values that ./jobs/run machine has measured, "
+                   "else those of the firmware");
     OptionSpec& proximity = table.add(
         "proximity", "SHARE|auto", "auto",
-        "with --place weighted: so much of what is due to nodes without workers is on those with "
-        "workers instead; auto: what makes the run fastest, found while it runs");
+        "with --place weighted: the share of the pages due to nodes without workers that is put on "
+        "nodes with workers instead; auto: the fastest value, searched during the run");
     proximity.legal = legal_share.text();
     proximity.set = [&config](std::string_view text) {
         config.proximity.reset();
@@ -197,13 +200,13 @@ void add_memory(OptionBuilder& table, Config& config) {
         return config.proximity ? json(*config.proximity) : json("auto");
     };
     OptionSpec& pagemigd = table.add("pagemigd", "THREADS@SECONDS|auto|off", "auto",
-                                     "threads and period of the daemon that moves pages to their "
-                                     "worker's node; auto: 1@1 on several nodes, else off");
+                                     "threads and period of the daemon that moves pages to the "
+                                     "node of their worker; auto: 1@1 on several nodes, else off");
     pagemigd.set = [&config](std::string_view text) { config.pagemigd = parse_pagemigd(text); };
     pagemigd.value = [&config] { return json(text_of(config.pagemigd)); };
-    OptionSpec& cap =
-        table.add("memory-cap", "SIZE", "80 % of what is free",
-                  "memory that the run may take in a rank, as 8G; it slows down rather than dies");
+    OptionSpec& cap = table.add("memory-cap", "SIZE", "80 % of the free memory",
+                                "memory that a rank may use, as in 8G; near this limit the run "
+                                "slows down instead of failing");
     cap.set = [&config](std::string_view text) {
         config.memory_cap_bytes = parse_size(text, std::uint64_t{1} << 20);
     };
@@ -214,49 +217,47 @@ void add_memory(OptionBuilder& table, Config& config) {
 
 void add_long_runs(OptionBuilder& table, Settings& settings) {
     table.group("Long runs");
-    table.add_text(
-        "checkpoint", "DIR", settings.config.save.directory,
-        "save the whole run there now and then, and when SIGTERM, SIGUSR1 or SIGHUP comes, which "
-        "then ends it with exit code 0");
+    table.add_text("checkpoint", "DIR", settings.config.save.directory,
+                   "save the whole run in this folder periodically, and on SIGTERM, SIGUSR1 or "
+                   "SIGHUP, which then end it with exit code 0");
     table.add_number("checkpoint-period", "S", settings.config.save.period_seconds, legal_seconds,
-                     "seconds of wall time between two such checkpoints");
+                     "seconds of wall time between two checkpoints");
     table.add_text("restart", "DIR", settings.restart_directory,
-                   "go on from the last checkpoint there; same command line otherwise, but for the "
-                   "numbers of workers and ranks");
+                   "continue from the last checkpoint in this folder; the rest of the command line "
+                   "must be the same, except for the numbers of workers and ranks");
 }
 
 void add_output(OptionBuilder& table, Settings& settings) {
     table.group("Output");
     table.add_text("stats", "FILE", settings.stats_file, "write the statistics as JSON");
     table.add_text("output", "DIR", settings.config.output_directory,
-                   "write the model's committed output");
+                   "write the model's committed output to this folder");
     std::vector<std::string> formats;
     for (const FormatChoice& choice : format_choices()) formats.emplace_back(choice.word);
     OptionSpec& format =
         table.add("output-format", bars(formats), std::string(settings.output_format->word),
-                  "of its tables when the run is over; hdf5 has typed columns");
+                  "format of the output tables at the end of the run; hdf5 has typed columns");
     format.set = [&settings, formats](std::string_view text) {
         settings.output_format = &format_choices()[parse_choice(text, formats)];
     };
     format.value = [&settings] { return json(settings.output_format->word); };
     table.add_text("trace", "FILE", settings.trace_file,
-                   "write what each worker did when, for Perfetto and chrome://tracing");
-    table.add_flag(
-        "hardware-counters", settings.config.hardware_counters,
-        "count instructions, cache misses and the like of the event loop, where the machine "
-        "and its kernel let us");
-    table.add_words(
-        "progress", settings.progress, progress_words,
-        "one live line on standard error; in a log a line a minute (on: first after 10 s)");
+                   "write a timeline of what each worker did, for Perfetto and chrome://tracing");
+    table.add_flag("hardware-counters", settings.config.hardware_counters,
+                   "count instructions, cache misses and similar events of the event loop, if the "
+                   "machine and its kernel permit it");
+    table.add_words("progress", settings.progress, progress_words,
+                    "show progress in one live line on standard error; in a log, one line per "
+                    "minute (on: the first after 10 s)");
     table.add_flag("quiet", settings.quiet, "print errors only");
     table.add_flag("verbose", settings.verbose,
-                   "say where the workers run, and report each of them and every counter");
+                   "report where the workers run, and the figures of each worker and each counter");
     table
         .add_text("config", "FILE", settings.config_file,
-                  "read options from a TOML file; the command line comes first")
+                  "read options from a TOML file; the command line has precedence")
         .value = nullptr;
-    table.add_flag("version", settings.version, "print the version and leave").value = nullptr;
-    table.add_flag("help", settings.help, "print this and leave").value = nullptr;
+    table.add_flag("version", settings.version, "print the version and exit").value = nullptr;
+    table.add_flag("help", settings.help, "print this help and exit").value = nullptr;
 }
 
 }  // namespace

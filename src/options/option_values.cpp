@@ -81,7 +81,7 @@ PagemigdOptions parse_pagemigd(std::string_view text) {
                     parse_number<double>(text.substr(std::min(at + 1, text.size())), legal_period)};
     } catch (const IllegalValue&) {
         throw IllegalValue(fmt::format(
-            "must be THREADS@SECONDS, as in 2@5, with threads {} and seconds {}; or auto, or off",
+            "must be THREADS@SECONDS, as in 2@5, with THREADS {} and SECONDS {}; or auto; or off",
             legal_pagemigd_threads.text(), legal_period.text()));
     }
 }

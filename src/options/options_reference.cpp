@@ -24,15 +24,15 @@ std::string options_reference() {
     const OptionTable table(settings);
     std::string text =
         "# Options of the engine\n\n"
-        "Every model's program has them, and options of its own: `--help` shows both. They may "
-        "also\n"
-        "stand in a TOML file (`--config FILE.toml`) under the same names, without the dashes, as\n"
-        "top-level keys; on and off may be said there as `true` and `false`. The command line "
-        "wins\n"
-        "over the file. An option given twice has its last value, and a flag may be taken back, as "
-        "in\n"
-        "`--quiet off`. An option that does nothing in a run, as `--window` does with `--engine\n"
-        "sequential`, is named in a notice.\n\n"
+        "Every model's program has these options and its own options: `--help` shows both. All of "
+        "them\n"
+        "may also be set in a TOML file (`--config FILE.toml`) under the same names, without the\n"
+        "dashes, as top-level keys; there, `true` and `false` are the same as on and off. The "
+        "command\n"
+        "line has precedence over the file. If an option is given twice, the last value counts. A "
+        "flag\n"
+        "can be switched off, as in `--quiet off`. An option that has no effect in a run, such as\n"
+        "`--window` with `--engine sequential`, is named in a notice.\n\n"
         "This page is printed by `numawarp-reference options`.\n";
     std::string group;
     for (const OptionSpec& spec : table.specs()) {

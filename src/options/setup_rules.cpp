@@ -58,7 +58,7 @@ void check_name(const Rules& rules, std::string_view what, const std::string& na
                  "{} of {} bytes in its name: must have a name of at most {}", what, name.size(),
                  name_bytes_max);
     rules.demand(is_on_one_line(name),
-                 "{} \"{}\": must have a name in UTF-8, with no control characters in it", what,
+                 "{} \"{}\": must have a name in UTF-8 without control characters", what,
                  one_line(name));
 }
 
@@ -69,15 +69,15 @@ void check_outputs(const Rules& rules, const std::vector<OutputTable>& tables) {
     for (const OutputTable& table : tables) {
         // What ends a C string would end the message.
         rules.demand(can_be_a_files(table.name),
-                     "output table \"{}\": must have a name that can be a file's",
+                     "output table \"{}\": must have a name that is possible for a file",
                      table.name.c_str());
         rules.demand(is_utf8(table.name), "output table \"{}\": its name must be UTF-8",
                      one_line(table.name));
         for (const std::string& column : table.columns)
             rules.demand(is_utf8(column) && column.find('\0') == std::string::npos,
-                         "output table {}: column \"{}\" must be UTF-8, with no zero byte in it",
+                         "output table {}: column \"{}\" must be UTF-8 without zero bytes",
                          table.name, one_line(column));
-        rules.demand(names.insert(table.name).second, "output table {}: must not be there twice",
+        rules.demand(names.insert(table.name).second, "output table {}: must not be declared twice",
                      table.name);
         rules.demand(!table.columns.empty(), "output table {}: must have at least one column",
                      table.name);
@@ -167,10 +167,9 @@ void check_measures(const Model& model, const Rules& rules, const Setup& setup,
     std::set<std::string> names;
     for (const Measure& measure : setup.measures) {
         check_name(rules, "measure", measure.name);
-        rules.demand(names.insert(measure.name).second, "measure {}: must not be there twice",
+        rules.demand(names.insert(measure.name).second, "measure {}: must not be declared twice",
                      measure.name);
-        rules.demand(measure.look != nullptr,
-                     "measure {}: must say how to reach a figure, with nw::measure()",
+        rules.demand(measure.look != nullptr, "measure {}: must be created with nw::measure()",
                      measure.name);
     }
     const VirtualTime until = config.until.value_or(setup.until);
@@ -189,10 +188,10 @@ void check_kind(const Rules& rules, const Kind& kind, const std::string& where) 
     const ProcessFactory& process = kind.process;
     const Rollback preferred = kind.preferred_rollback.value_or(Rollback::snapshot);
     rules.demand(process.build != nullptr, "{}process: must be set, with nw::process<Lp>()", where);
-    rules.demand(process.state_bytes == 0 || process.state_of != nullptr,
-                 "{}process.state_of: must be set where state_bytes ({}) is not 0; "
-                 "nw::process<Lp>() sets both",
-                 where, process.state_bytes);
+    rules.demand(
+        process.state_bytes == 0 || process.state_of != nullptr,
+        "{}process.state_of: must be set if state_bytes ({}) is not 0; nw::process<Lp>() sets both",
+        where, process.state_bytes);
     rules.demand(is_one_of_ours(preferred),
                  "{}preferred_rollback {}: must be snapshot, copy or reverse", where,
                  static_cast<int>(preferred));
@@ -203,8 +202,8 @@ void check_kind(const Rules& rules, const Kind& kind, const std::string& where) 
     // The length is the compiler's, where the class gives the event its name.
     for (const EventTypeInfo& event : process.events)
         rules.demand(is_on_one_line(event.name),
-                     "{}event \"{}\": must have a name in UTF-8, with no control characters in it",
-                     where, one_line(event.name));
+                     "{}event \"{}\": must have a name in UTF-8 without control characters", where,
+                     one_line(event.name));
 }
 
 void check_choices(const Model& model, const Setup& setup, const Config& config,
@@ -241,11 +240,12 @@ void check_choices(const Model& model, const Setup& setup, const Config& config,
         if (has_end_condition)
             demand_one_of(
                 "engine", config.engine, others,
-                with_model + ", which ends by can_end(): a window of lookahead would overrun it");
+                with_model +
+                    ", which ends by can_end(): a lookahead window could run past this end");
     }
     if (!config.until && std::isinf(setup.until) && !has_end_condition)
-        throw SetupError(
-            fmt::format("--until: must be given {}, which has no end of its own", with_model));
+        throw SetupError(fmt::format(
+            "--until: must be given {}, which has neither an end time nor can_end()", with_model));
 }
 
 }  // namespace
@@ -253,8 +253,9 @@ void check_choices(const Model& model, const Setup& setup, const Config& config,
 void check_setup(const Model& model, const Setup& setup, const Settings& settings,
                  std::uint32_t ranks) {
     const Rules rules(model);
-    rules.demand(!setup.lps.are_named() || setup.process.build == nullptr,
-                 "process: must be left out where lps are nw::kinds(), which have their own");
+    rules.demand(
+        !setup.lps.are_named() || setup.process.build == nullptr,
+        "process: must be left out if lps is nw::kinds(), which defines a process for each kind");
     rules.demand(setup.lps.count() >= 1, "lps {}: must be at least 1", setup.lps.count());
     rules.demand(setup.until > 0, "until {}: must be above 0", setup.until);
     rules.demand(setup.lookahead >= 0 && std::isfinite(setup.lookahead),
@@ -268,12 +269,12 @@ void check_setup(const Model& model, const Setup& setup, const Settings& setting
         check_kind(rules, kind, setup.lps.are_named() ? "kind " + kind.name + ": " : "");
     }
     rules.demand(setup.parts.empty() || setup.parts.size() == setup.lps.count(),
-                 "parts: must have one for each of the {} LPs, or be empty; it has {}",
+                 "parts: must have one entry for each of the {} LPs, or be empty; it has {}",
                  setup.lps.count(), setup.parts.size());
     for (const Link& link : setup.links)
         rules.demand(index(link.a) < setup.lps && index(link.b) < setup.lps,
-                     "link of LPs {} and {}: must be below lps = {}", index(link.a), index(link.b),
-                     setup.lps.count());
+                     "link of LPs {} and {}: LP numbers must be below lps = {}", index(link.a),
+                     index(link.b), setup.lps.count());
     check_outputs(rules, setup.outputs);
     check_measures(model, rules, setup, settings.config);
     check_choices(model, setup, settings.config, ranks);

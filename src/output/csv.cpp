@@ -91,7 +91,7 @@ bool CsvRows::next(std::vector<std::string>& cells) {
         if (end != ',') throw MachineError(fmt::format("{}: a line is too short", path_));
         end = read_cell(cell);
     }
-    if (end != '\n') throw MachineError(fmt::format("{}: a line is cut off or too long", path_));
+    if (end != '\n') throw MachineError(fmt::format("{}: a line is truncated or too long", path_));
     return true;
 }
 

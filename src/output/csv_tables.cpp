@@ -52,15 +52,14 @@ CsvTables::CsvTables(const std::vector<OutputTable>& tables, const std::string& 
         const std::uint64_t wanted = from.table_bytes[t];
         const auto refuse = [&](const std::string& what) {
             throw SetupError(fmt::format(
-                "--output {}: {} {}; legal: the folder and files that the saved run has "
-                "left",
+                "--output {}: {} {}; allowed: the folder and files that the saved run wrote",
                 directory_, file.path(), what));
         };
         if (file.bytes() < wanted)
-            refuse(fmt::format("has {} bytes, and had {} when the run was saved", file.bytes(),
+            refuse(fmt::format("has {} bytes, but had {} when the run was saved", file.bytes(),
                                wanted));
         if (end_of(file, wanted) != from.table_ends[t])
-            refuse("is not the file that the saved run has written");
+            refuse("is not the file that the saved run wrote");
     }
 }
 
@@ -76,10 +75,10 @@ std::unique_ptr<AppendedFile> CsvTables::open(const OutputTable& table,
         return std::make_unique<AppendedFile>(path, how);
     } catch (const std::system_error& error) {
         const bool anew = how == AppendedFile::Open::empty;
-        throw SetupError(fmt::format("--output {}: cannot {} {}: {}; legal: {}", directory_,
-                                     anew ? "write" : "go on with", path, error.code().message(),
-                                     anew ? "a directory that can be written"
-                                          : "the folder and files that the saved run has left"));
+        throw SetupError(fmt::format(
+            "--output {}: cannot {} {}: {}; allowed: {}", directory_, anew ? "write" : "continue",
+            path, error.code().message(),
+            anew ? "a writable folder" : "the folder and files that the saved run wrote"));
     }
 }
 

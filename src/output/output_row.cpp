@@ -30,7 +30,7 @@ std::size_t text_bytes(const OutputTable& table, const OutputValue& value) {
     }
     if (value.text.size() > output_text_bytes_max) {
         throw ModelError(
-            fmt::format("output() of a text of {} bytes to table {}; legal: at most {}",
+            fmt::format("output() of a string of {} bytes to table {}; allowed: at most {}",
                         value.text.size(), table.name, output_text_bytes_max));
     }
     read_pages_of(value.text);
@@ -44,7 +44,7 @@ std::size_t encoded_row_bytes(const std::vector<OutputTable>& tables, std::size_
     // What is thrown is made in the LP's heap, as the handler may catch and keep it.
     if (table >= tables.size() || tables[table].is_engines)
         throw ModelError(fmt::format(
-            "output() to table {}; the model declares {}", table,
+            "output() to table {}; the number of tables that the model declares is {}", table,
             std::count_if(tables.begin(), tables.end(),
                           [](const OutputTable& declared) { return !declared.is_engines; })));
     if (row.size() != tables[table].columns.size())

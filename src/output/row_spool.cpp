@@ -40,7 +40,7 @@ RowSpool::RowSpool(const std::string& directory, std::uint32_t rank) {
         file_ = std::make_unique<AppendedFile>(path, AppendedFile::Open::empty);
     } catch (const std::system_error& error) {
         throw SetupError(fmt::format(
-            "--output {}: cannot write {}: {}; legal: a directory that every rank can write",
+            "--output {}: cannot write {}: {}; allowed: a folder that every rank can write to",
             directory, path, error.code().message()));
     }
 }
@@ -77,7 +77,7 @@ std::string RowSpool::read_some(std::size_t bytes_wanted) {
          row = row_bytes(std::string_view(bytes).substr(whole)))
         whole += row;
     if (whole == 0 && read_bytes_ < file_->bytes())
-        throw MachineError(fmt::format("reading {} failed: it was cut off", file_->path()));
+        throw MachineError(fmt::format("reading {} failed: the file is truncated", file_->path()));
     bytes.resize(whole);
     read_bytes_ += whole;
     return bytes;

@@ -61,8 +61,8 @@ MemoryBudget::MemoryBudget(const RunPlan& plan, MemorySource& memory, std::uint3
         return;
     }
     throw MachineError(
-        fmt::format("{}: the program and its model take {} before the first LP is built; legal: "
-                    "more than that",
+        fmt::format("{}: the program and its model take {} before the first LP is constructed; "
+                    "allowed: a larger limit",
                     described_cap(), mebibytes_text(static_cast<double>(used_bytes()))));
 }
 
@@ -132,11 +132,11 @@ void MemoryBudget::note(Stage& stage) {
         before + taken * all > infeasible_times * static_cast<double>(cap_);
     if (!exceeded() && !is_infeasible_by_far) [[likely]]
         return;
-    throw MachineError(fmt::format(
-        "{}: {} all LPs takes about {} (measured after {} of {}); legal: more than that, or a "
-        "smaller model",
-        described_cap(), &stage == &built_ ? "building" : "starting",
-        mebibytes_text(before + taken * all), done, lps_));
+    throw MachineError(
+        fmt::format("{}: {} all LPs takes about {} (measured after {} of {}); allowed: a larger "
+                    "limit, or a smaller model",
+                    described_cap(), &stage == &built_ ? "constructing" : "starting",
+                    mebibytes_text(before + taken * all), done, lps_));
 }
 
 bool MemoryBudget::is_infeasible(Clock::time_point now) noexcept {
@@ -158,14 +158,14 @@ void MemoryBudget::check(VirtualTime at) {
 
 void MemoryBudget::give_up(VirtualTime at) const {
     throw MachineError(
-        fmt::format("{}: at virtual time {} the run takes about {}, without running ahead; legal: "
-                    "more than that, or a smaller model",
+        fmt::format("{}: at virtual time {} the run takes about {}, even without running ahead; "
+                    "allowed: a larger limit, or a smaller model",
                     described_cap(), at, mebibytes_text(static_cast<double>(used_bytes()))));
 }
 
 std::string MemoryBudget::described_cap() const {
     return fmt::format("--memory-cap {}{}", mebibytes_text(static_cast<double>(cap_)),
-                       plan_.config.memory_cap_bytes == 0 ? " (80 % of what was free)" : "");
+                       plan_.config.memory_cap_bytes == 0 ? " (80 % of the free memory)" : "");
 }
 
 }  // namespace nw

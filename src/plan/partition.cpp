@@ -131,7 +131,7 @@ Partition::Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t work
                                         : choose_lps_per_group(setup.lps.count(), workers));
     if ((lps_ - 1) / lps_per_group_ >= groups_max)
         throw SetupError(fmt::format(
-            "--lps-per-group {}: makes {} groups of {} LPs; legal: at most {} groups, or auto",
+            "--lps-per-group {}: makes {} groups of {} LPs; allowed: at most {} groups, or auto",
             lps_per_group_, (lps_ - 1) / lps_per_group_ + 1, lps_, groups_max));
     if (!setup.parts.empty()) {
         deal_by_parts(setup.parts, workers);

@@ -12,7 +12,7 @@ namespace {
 // Before the number of ranks is cut to what an owner's field holds.
 const Setup& checked(const Setup& setup, std::uint32_t ranks) {
     if (ranks > Partition::ranks_max)
-        throw SetupError(fmt::format("{} ranks: legal: at most {}", ranks, Partition::ranks_max));
+        throw SetupError(fmt::format("{} ranks: allowed: at most {}", ranks, Partition::ranks_max));
     return setup;
 }
 

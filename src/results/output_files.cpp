@@ -96,8 +96,8 @@ void prepare_folder(std::string_view option, const std::string& path) {
             fs::remove(probe, ignored);
     }
     if (error)
-        throw SetupError(fmt::format("--{} {}: must be a folder that can be written: {}", option,
-                                     path, error.message()));
+        throw SetupError(
+            fmt::format("--{} {}: must be a writable folder: {}", option, path, error.message()));
 }
 
 void check_different_files(const KeptTables& tables, const Settings& settings) {
@@ -111,8 +111,8 @@ void check_different_files(const KeptTables& tables, const Settings& settings) {
         if (error) place = whole;  // a loop of links, or too long: said when it is opened
         if (const auto [other, is_new] = options.emplace(place, option); !is_new)
             throw SetupError(
-                fmt::format("--{} {}: --{} is written there, too; must be a file of its own",
-                            option, path.string(), other->second));
+                fmt::format("--{} {}: --{} uses the same file; must be a different file", option,
+                            path.string(), other->second));
     };
     for (const std::string& file : tables.files()) add("output", file);
     add("stats", settings.stats_file);
@@ -123,8 +123,8 @@ WholeFile::WholeFile(std::string option, std::string path)
     : option_(std::move(option)), path_(std::move(path)) {
     if (path_.empty()) return;
     if (const int trouble = prepare(); trouble != 0)
-        throw SetupError(fmt::format("--{} {}: must be a file that can be written: {}", option_,
-                                     path_, std::strerror(trouble)));
+        throw SetupError(fmt::format("--{} {}: must be a writable file: {}", option_, path_,
+                                     std::strerror(trouble)));
 }
 
 int WholeFile::prepare() {
@@ -154,11 +154,12 @@ std::string WholeFile::notice() const {
     if (!part_ || part_->left_alone().empty()) return {};
     const std::vector<std::string>& files = part_->left_alone();
     return fmt::format(
-        "--{} {}: beside it {} another machine's, which is writing it or was killed then; "
-        "remove {} if no run does",
+        "--{} {}: next to it {} from another machine, whose run is still writing or was killed; "
+        "remove {} if no such run exists",
         option_, path_,
-        files.size() == 1 ? files.front() + " is"
-                          : fmt::format("{} and {} more are", files.front(), files.size() - 1),
+        files.size() == 1
+            ? files.front() + " is"
+            : fmt::format("{} and {} more files are", files.front(), files.size() - 1),
         files.size() == 1 ? "it" : "them");
 }
 

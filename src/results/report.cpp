@@ -35,7 +35,7 @@ std::string_view end_of(const RunResult& result) {
         case EndReason::no_events:
             return "no events were left";
         case EndReason::all_can_end:
-            return "every LP agreed to end";
+            return "all LPs can end";
         case EndReason::interrupted:
             if (result.signal == SIGUSR1) return "interrupted by SIGUSR1";
             return result.signal == SIGTERM ? "interrupted by SIGTERM" : "interrupted by SIGINT";
@@ -217,14 +217,14 @@ std::string hardware_line(const RunFacts& facts) {
 
 std::string saving_line(const SavingReport& saving) {
     if (saving.written == 0) return {};
-    return fmt::format("{} ({} at virtual time {}); {} of standing still",
+    return fmt::format("{} ({} at virtual time {}); execution paused for {}",
                        plural(saving.written, "checkpoint"), bytes_text(saving.bytes),
                        virtual_time_text(*saving.saved_at), duration_text(saving.seconds));
 }
 
 std::string restart_line(const SavingReport& saving) {
     if (!saving.restarted_at) return {};
-    return fmt::format("from virtual time {}; counts and times are of the whole run, in {}",
+    return fmt::format("from virtual time {}; counts and times cover the whole run ({})",
                        virtual_time_text(*saving.restarted_at),
                        plural(saving.pieces.size(), "piece"));
 }
@@ -239,7 +239,7 @@ std::string report_text(const RunFacts& facts) {
     text += topology_table(facts);
     write_speed(out, facts);
     if (facts.settings.config.engine == EngineKind::timewarp) write_time_warp(out, facts);
-    line_if_any(out, "an event", hardware_line(facts));
+    line_if_any(out, "per event", hardware_line(facts));
     line(out, "memory", "{} at most; {} in segments, {} in saved states",
          bytes_text(result.resident_peak_bytes), bytes_text(result.segments_bytes),
          bytes_text(facts.count(Counter::saved_states_bytes_peak)));

@@ -79,7 +79,7 @@ std::string pagemigd_line(const RunFacts& facts) {
                     duration_text(static_cast<double>(figures.busy_ns) / 1e9));
     if (unmoved > 0)
         text += fmt::format(
-            "; {} put off, {} without room, {} refused", with_thousands(figures.pages_busy),
+            "; {} postponed, {} without room, {} refused", with_thousands(figures.pages_busy),
             with_thousands(figures.pages_no_room), with_thousands(figures.pages_failed));
     return text;
 }

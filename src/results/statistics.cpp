@@ -206,12 +206,11 @@ constexpr Field fields_before_figures[] = {
     {{"version", "text", "", "numawarp's version"}, [](const RunFacts&) { return Json(version); }},
     {{"commit", "text", "", "the commit that numawarp was built from"},
      [](const RunFacts&) { return Json(built_commit); }},
-    {{"date", "text", "", "when the run was over, in UTC"},
+    {{"date", "text", "", "end of the run, in UTC"},
      [](const RunFacts&) { return Json(date_now()); }},
     {{"machine", "object", "",
-      "the first rank's: cpu (its name), cpus (hardware threads that this process may use: the "
-      "smaller of its CPU affinity and its control group's quota, rounded up; 0: "
-      "unknown), kernel, compiler"},
+      "of rank 0: cpu (its name), cpus (hardware threads that this process may use: the smaller of "
+      "its CPU affinity and its control group's quota, rounded up; 0: unknown), kernel, compiler"},
      machine},
     {{"model", "text", "", "the model's name"},
      [](const RunFacts& facts) { return Json(facts.model.name()); }},
@@ -219,47 +218,45 @@ constexpr Field fields_before_figures[] = {
      [](const RunFacts& facts) { return Json(nw::word_for(facts.settings.config.engine)); }},
     {{"seed", "number", "", "--seed"},
      [](const RunFacts& facts) { return Json(facts.settings.config.seed); }},
-    {{"workers", "threads", "", "worker threads in each rank"},
+    {{"workers", "threads", "", "worker threads per rank"},
      [](const RunFacts& facts) { return Json(facts.workers_per_rank()); }},
     {{"events_per_second", "events/s", "", "committed_events / wall_seconds"},
      [](const RunFacts& facts) { return Json(facts.events_per_second()); }},
-    {{"efficiency", "share", "",
-      "committed_events / executed_events; 1 where nothing was executed"},
+    {{"efficiency", "share", "", "committed_events / executed_events; 1 if no event was executed"},
      [](const RunFacts& facts) { return Json(efficiency_of(facts.result.totals)); }},
 };
 
 constexpr Field fields_after_figures[] = {
     {{"topology", "array", "numa",
-      "every node with node, cores, cpus (those that this process may use), total_bytes, "
-      "free_bytes (at the start; 0 and 0: no memory), distances (to each node of this array; 0: "
+      "each NUMA node with node, cores, cpus (those that this process may use), total_bytes, "
+      "free_bytes (at the start; both 0: no memory), distances (to each node of this array; 0: "
       "unknown)"},
      topology},
     {{"place", "text", "numa", "--place: local, interleave, weighted, asymsched or auto"},
      [](const RunFacts& facts) { return Json(nw::word_for(facts.settings.config.place)); }},
     {{"remote_page_share", "share", "numa",
-      "pages that are not on the node of their group's worker at the end, as the kernel answers "
-      "for a sample; null: not asked, since there is one node"},
+      "share of the pages that are not on the node of their group's worker at the end, measured on "
+      "a sample; null: not measured, because there is one node"},
      remote_page_share},
     {{"placement", "object", "numa",
-      "the same by kind (state, engine, mail), each with resident_bytes, remote_share, "
-      "bytes_by_node (in the order of topology); null: not asked"},
+      "the same by kind of pages (state, engine, mail), each with resident_bytes, remote_share, "
+      "bytes_by_node (in the order of topology); null: not measured"},
      placement},
     {{"pagemigd", "object", "numa",
-      "the daemon: threads (0: none), period_seconds, passes and busy_seconds (CPU time) of all "
-      "threads"},
+      "the page-migration daemon: threads (0: none), period_seconds, passes and busy_seconds (CPU "
+      "time) of all threads"},
      pagemigd},
     {{"an_event", "object", "hardware",
-      "each of these figures over committed_events (since a --restart)"},
+      "each of these figures divided by committed_events (since a --restart)"},
      hardware_an_event},
     {{"options", "object", "",
-      "every option of engine and model with the value that was in force; null: there was none, "
-      "or the option did nothing in this run"},
+      "each option of the engine and the model with its value in this run; null: no value, or the "
+      "option had no effect"},
      options_used},
     {{"workers_detail", "array", "",
       "for each worker rank, core, node (null: not pinned), lps, groups (both at the end), "
-      "busy_seconds (CPU time), asleep_seconds (in which there was nothing to do), efficiency "
-      "(share of executed_events that it did not roll back) "
-      "and every counter"},
+      "busy_seconds (CPU time), asleep_seconds (time without work), efficiency (share of its "
+      "executed_events that were not rolled back) and every counter"},
      workers_detail},
 };
 
@@ -302,7 +299,8 @@ std::string statistics_json(const RunFacts& facts) {
 std::string statistics_reference() {
     std::string text =
         "# Statistics\n\n"
-        "`--stats FILE` writes one JSON object. A name with a dot stands in an object of its own:\n"
+        "`--stats FILE` writes one JSON object. A dot in a name separates an object from its "
+        "member:\n"
         "`memory.segments_bytes` is `\"memory\": {\"segments_bytes\": …}`. Counters are sums over "
         "all\n"
         "workers. A number that does not exist, like an infinite end time, is `null`.\n\n"

@@ -184,7 +184,8 @@ CommandLine deal_out(const std::vector<std::string>& words) {
             if (*takes && i + 1 < words.size()) line.models.push_back(words[++i]);
         } else if (known != their_options().end() && !known->has_value && has_own_value) {
             if (line.wrong.empty())
-                line.wrong = fmt::format("{}: takes no value; legal: --{}", word, name);
+                line.wrong =
+                    fmt::format("{}: the option takes no value; allowed: --{}", word, name);
         } else if (known != their_options().end()) {
             if (known->ours.empty()) line.idle.push_back("--" + name);
             line.ours.insert(line.ours.end(), known->ours.begin(), known->ours.end());
@@ -228,7 +229,7 @@ int main(int argc, char** argv) {
     using namespace nw::rootsim;
     CommandLine line = deal_out({argv, argv + argc});
     if (!line.idle.empty())
-        std::fprintf(stderr, "numawarp: no meaning here: %s\n",
+        std::fprintf(stderr, "numawarp: without effect here: %s\n",
                      fmt::format("{}", fmt::join(line.idle, ", ")).c_str());
     const std::vector<std::string> own_words(line.models.begin() + 1, line.models.end());
     if (&model_argp != nullptr) {
@@ -242,11 +243,10 @@ int main(int argc, char** argv) {
         const error_t code = argp_parse(&model_argp, static_cast<int>(line.models.size()),
                                         words.data(), ARGP_NO_HELP, nullptr, nullptr);
         if (find_option(model_argp, "lp", 0) != nullptr)
-            line.wrong = "model_argp: its --lp is the number of LPs; legal: another name";
+            line.wrong = "model_argp: --lp is already the number of LPs; allowed: another name";
         if (code != 0 && line.wrong.empty())
             line.wrong = fmt::format(
-                "model_argp: its parser has failed: {}; legal: a line by "
-                "argp_error(), or success",
+                "model_argp: its parser failed: {}; allowed: a call of argp_error(), or success",
                 std::strerror(code));
     }
     ClassicModel model(line.wrong, own_words);

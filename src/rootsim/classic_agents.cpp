@@ -137,7 +137,7 @@ AgentLp& region_in_handler(const char* function) {
 void demand_visit(const char* function, unsigned region, unsigned action) {
     if (region >= RegionsCount() || action == INIT)
         throw ModelError(
-            fmt::format("{}(): region {}, event {}; legal: a region below {}, and not INIT",
+            fmt::format("{}(): region {}, event {}; allowed: a region below {}, and not INIT",
                         function, region, action, RegionsCount()));
 }
 
@@ -189,7 +189,7 @@ bool AgentLp::iterate(agent_t* key) {
 std::vector<Visit>& AgentLp::plan_with(agent_t key, unsigned number, unsigned beyond_end) {
     std::vector<Visit>& plan = agent(key).plan;
     if (number < plan.size() + beyond_end) return plan;
-    throw ModelError(fmt::format("agent {} has {} visits before it, and no number {}", key,
+    throw ModelError(fmt::format("agent {} has {} planned visits; visit {} does not exist", key,
                                  plan.size(), number));
 }
 
@@ -297,8 +297,8 @@ void AgentLp::publish() {
 
 int AgentLp::neighbour(unsigned direction, unsigned* region, void** data) {
     if (direction >= neighbours_.size())
-        throw ModelError(fmt::format("GetNeighbourInfo(): direction {}; legal: below {}", direction,
-                                     neighbours_.size()));
+        throw ModelError(fmt::format("GetNeighbourInfo(): direction {}; allowed: below {}",
+                                     direction, neighbours_.size()));
     if (neighbours_[direction] == DIRECTION_INVALID) return -1;
     *region = neighbours_[direction];
     *data = heard_[direction].data();
@@ -351,7 +351,9 @@ bool AgentLp::can_end() const {
 
 ProcessFactory agent_process(std::uint64_t seed) {
     if (&topology_settings == nullptr)
-        throw SetupError("abm_settings: agents need a topology; legal: topology_settings, too");
+        throw SetupError(
+            "abm_settings: agents need a topology; allowed: abm_settings together with "
+            "topology_settings");
     return process<AgentLp>(seed);
 }
 
@@ -425,7 +427,7 @@ void GetPastVisit(agent_t agent, unsigned* region_p, unsigned* event_type_p, sim
                   unsigned i) {
     const std::vector<nw::rootsim::Visit>& past = current_region("GetPastVisit").agent(agent).past;
     if (i >= past.size())
-        throw nw::ModelError(fmt::format("agent {} has {} visits behind it, and no number {}",
+        throw nw::ModelError(fmt::format("agent {} has {} past visits; visit {} does not exist",
                                          agent, past.size(), i));
     const nw::rootsim::Visit& visit = past[past.size() - 1 - i];
     *region_p = visit.region;

@@ -57,7 +57,8 @@ int RandomRangeNonUniform(int x, int min, int max) {
 
 double Expent(double mean) {
     if (!(mean >= 0))
-        nw::rootsim::refuse_call(fmt::format("Expent(): the mean is {}; legal: at least 0", mean));
+        nw::rootsim::refuse_call(
+            fmt::format("Expent(): the mean is {}; allowed: at least 0", mean));
     return -mean * std::log(1 - Random());
 }
 

@@ -44,7 +44,7 @@ unsigned directions() {
         case TOPOLOGY_GRAPH:
             return layout.regions - 1;
     }
-    throw SetupError("topology_settings.default_geometry: there is no such geometry");
+    throw SetupError("topology_settings.default_geometry: unknown geometry");
 }
 
 // In a grid. Wraps below zero.
@@ -93,7 +93,7 @@ void demand_region(const char* function, unsigned region) {
         refuse_call(fmt::format("{}(): the model has no topology_settings", function));
     if (layout.regions == 0) called_outside(function);
     if (region >= layout.regions)
-        refuse_call(fmt::format("{}({}): there is no such region; legal: below {}", function,
+        refuse_call(fmt::format("{}({}): there is no such region; allowed: below {}", function,
                                 region, layout.regions));
 }
 
@@ -124,17 +124,18 @@ void lay_out_topology(std::uint32_t lps) {
     if (topology_settings.topology_path != nullptr || topology_settings.write_enabled ||
         topology_settings.type != TOPOLOGY_OBSTACLES)
         throw SetupError(
-            "topology_settings: a file, costs, probabilities and changes are not covered "
-            "(docs/rootsim.md); legal: a default_geometry of type TOPOLOGY_OBSTACLES");
+            "topology_settings: a file, costs, probabilities and changes are not supported "
+            "(docs/rootsim.md); allowed: a default_geometry of type TOPOLOGY_OBSTACLES");
     if (topology_settings.out_of_topology >= lps)
-        throw SetupError(fmt::format("--lp {}: must be above {}, the LPs out of the topology", lps,
-                                     topology_settings.out_of_topology));
+        throw SetupError(
+            fmt::format("--lp {}: must be above {}, the number of LPs outside of the topology", lps,
+                        topology_settings.out_of_topology));
     layout.regions = lps - topology_settings.out_of_topology;
     layout.directions = directions();
     if (!is_grid()) return;
     layout.edge = static_cast<unsigned>(std::sqrt(layout.regions));
     if (layout.edge * layout.edge != layout.regions)
-        throw SetupError(fmt::format("--lp {}: {} regions are no square, as this geometry demands",
+        throw SetupError(fmt::format("--lp {}: {} regions; this geometry requires a square number",
                                      lps, layout.regions));
 }
 
@@ -185,7 +186,7 @@ double ComputeMinTour(unsigned source, unsigned dest, unsigned* result) {
     nw::rootsim::demand_region("ComputeMinTour", source);
     nw::rootsim::demand_region("ComputeMinTour", dest);
     if (source == dest)
-        nw::rootsim::refuse_call("ComputeMinTour(): from a region to itself there is no way");
+        nw::rootsim::refuse_call("ComputeMinTour(): source and destination are the same region");
     const std::vector<unsigned> way = nw::rootsim::shortest_way(source, dest);
     std::copy(way.begin(), way.end(), result);
     return way.empty() ? -1 : static_cast<double>(way.size());

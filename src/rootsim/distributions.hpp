@@ -71,8 +71,8 @@ inline double draw_gamma(Generator& from, unsigned order) {
 inline void demand_zipf(bool exists, double skew, std::int64_t limit) {
     if (!exists)
         refuse_call(
-            fmt::format("Zipf(): there is no such distribution of skew {} and limit {}; "
-                        "legal: a skew above 1, a limit of at least 1",
+            fmt::format("Zipf(): no distribution with skew {} and limit {}; allowed: a skew above "
+                        "1, a limit of at least 1",
                         skew, limit));
 }
 

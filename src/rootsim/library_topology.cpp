@@ -45,7 +45,8 @@ void GetAllReceivers(topology* of, std::uint64_t from, std::uint64_t* receivers)
     constexpr const char* name = "GetAllReceivers";
     if (from >= of->regions) return void(refuse_topology(name, "there is no such region", false));
     if (of->geometry == TOPOLOGY_STAR || of->geometry == TOPOLOGY_FCMESH)
-        return void(refuse_topology(name, "legal: not in a star or a mesh", false));
+        return void(
+            refuse_topology(name, "allowed: topologies other than a star and a mesh", false));
     if (of->geometry == TOPOLOGY_GRAPH)
         for (const Link& link : of->links[from]) *receivers++ = link.to;
     for (const topology_direction direction : directions_of(of->geometry))

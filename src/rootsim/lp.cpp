@@ -26,8 +26,8 @@ void refuse_call(const std::string& line) {
 }
 
 void called_outside(const char* function) {
-    refuse_call(fmt::format("{}(): there is no LP whose handler is running; legal: in a handler",
-                            function));
+    refuse_call(
+        fmt::format("{}(): no handler of an LP is running; allowed: in a handler", function));
 }
 
 void set_state(Lp& lp, void* state) {
@@ -35,7 +35,7 @@ void set_state(Lp& lp, void* state) {
     if (address >= reinterpret_cast<std::uintptr_t>(&__data_start) &&
         address < reinterpret_cast<std::uintptr_t>(&_end))
         throw ModelError(
-            "SetState() of a variable of the program, which no rollback restores; legal: memory "
+            "SetState() of a variable of the program, which no rollback restores; allowed: memory "
             "that "
             "the LP has allocated");
     lp.state = state;
@@ -46,7 +46,7 @@ void schedule_nothing(std::uint64_t receiver, VirtualTime time) {
     const Context& context = current_context("ScheduleNewEvent");
     throw ModelError(
         fmt::format("LP {} at time {} schedules an event for LP {} at time {}: there is no "
-                    "such LP; legal: 0 to {}",
+                    "such LP; allowed: 0 to {}",
                     index(context.self()), context.now(), receiver, time, context.lps() - 1));
 }
 
@@ -55,8 +55,8 @@ void schedule_wide(LpId target, VirtualTime time, std::uint32_t type,
     constexpr std::size_t bytes_max = UINT16_MAX - sizeof(type);
     if (content.size() > bytes_max)
         throw ModelError(fmt::format(
-            "an event of type {} for LP {}: {} bytes; legal: at most {} where the "
-            "type is {} or above, else {}",
+            "an event of type {} for LP {}: {} bytes; allowed: at most {} if the type is {} or "
+            "above, else {}",
             type, index(target), content.size(), bytes_max, first_own_type, UINT16_MAX));
     std::vector<std::byte> payload(content.size() + sizeof(type));
     if (!content.empty()) std::memcpy(payload.data(), content.data(), content.size());

@@ -107,11 +107,12 @@ int refuse(const char* function, const char* line) {
 // What is for a program between its runs.
 bool is_between_runs(const char* function) {
     if (nw::in_handler())
-        throw ModelError(fmt::format("{}() by the model; legal: before or after a run", function));
+        throw ModelError(
+            fmt::format("{}() called by the model; allowed: before or after a run", function));
     return !stopper.is_running();
 }
 
-constexpr const char* run_goes_on = "there is a run; legal: before or after it";
+constexpr const char* run_goes_on = "called during a run; allowed: before or after it";
 
 }  // namespace
 }  // namespace nw::rootsim
@@ -121,7 +122,7 @@ int RootsimInit(const simulation_configuration* conf) {
     const auto refuse = [](const char* line) { return nw::rootsim::refuse("RootsimInit", line); };
     if (!is_between_runs("RootsimInit")) return refuse(run_goes_on);
     configuration.reset();
-    if (conf == nullptr) return refuse("there must be a configuration, and no null pointer");
+    if (conf == nullptr) return refuse("the configuration must not be a null pointer");
     if (conf->lps == 0 || conf->lps > UINT32_MAX)
         return refuse("lps: must be from 1 to 4294967295");
     if (conf->dispatcher == nullptr || conf->committed == nullptr)
@@ -129,7 +130,8 @@ int RootsimInit(const simulation_configuration* conf) {
     if (!(conf->termination_time >= 0))
         return refuse("termination_time: must be above 0, or 0 for none");
     if (conf->synchronization > TIME_WARP)
-        return refuse("synchronization: must be SERIAL or TIME_WARP, or 0 for what serial says");
+        return refuse(
+            "synchronization: must be SERIAL or TIME_WARP, or 0 to use the member serial");
     configuration = *conf;
     master_seed = conf->prng_seed;
     return 0;
@@ -140,7 +142,7 @@ int RootsimRun() {
     constexpr const char* name = "RootsimRun";
     if (!is_between_runs(name)) return refuse(name, run_goes_on);
     if (!configuration)
-        return refuse(name, "there is no configuration; legal: after RootsimInit()");
+        return refuse(name, "there is no configuration; allowed: after RootsimInit()");
     std::vector<std::string> words{argument_count > 0 ? arguments[0] : program_invocation_name};
     for (const auto& more : {options_of(*configuration), options_typed()})
         words.insert(words.end(), more.begin(), more.end());
@@ -158,8 +160,8 @@ void RootsimStop() {
     using namespace nw::rootsim;
     if (nw::in_handler())
         throw nw::ModelError(
-            "RootsimStop() by the model, whose events may be undone; legal: a CanEnd() that "
-            "returns true");
+            "RootsimStop() called by the model, whose events may be rolled back; allowed: a "
+            "CanEnd() that returns true");
     stopper.stop();
 }
 

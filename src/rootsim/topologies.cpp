@@ -158,8 +158,7 @@ std::uint64_t get_receiver(const topology& of, std::uint64_t from, topology_dire
     if (direction == DIRECTION_RANDOM) return random_neighbour(of, from);
     const Directions all = directions_of(of.geometry);
     if (all.empty())
-        return refuse_topology("GetReceiver",
-                               "in this geometry only DIRECTION_RANDOM leads anywhere",
+        return refuse_topology("GetReceiver", "this geometry supports only DIRECTION_RANDOM",
                                INVALID_DIRECTION);
     if (std::find(all.begin(), all.end(), direction) == all.end()) return INVALID_DIRECTION;
     return neighbour(of, from, direction);
@@ -197,8 +196,8 @@ void demand_own(const char* function, const topology& of) {
     const Lp* const lp = running_call.lp;
     if (lp == nullptr || lp->self() != of.owner)
         throw ModelError(
-            fmt::format("{}(): the topology was not made by this LP, whose events may be undone; "
-                        "legal: in a handler its own ones, before a run all",
+            fmt::format("{}(): the topology was not created by this LP, whose events may be rolled "
+                        "back; allowed: in a handler, the LP's own topologies; before a run, all",
                         function));
 }
 
@@ -229,7 +228,7 @@ topology* vInitializeTopology(topology_geometry geometry, int argc, ...) {
         geometry == TOPOLOGY_HEXAGON || geometry == TOPOLOGY_SQUARE || geometry == TOPOLOGY_TORUS;
     constexpr const char* name = "InitializeTopology";
     if (geometry < TOPOLOGY_HEXAGON || geometry > TOPOLOGY_GRAPH)
-        return refuse_topology<topology*>(name, "there is no such geometry", nullptr);
+        return refuse_topology<topology*>(name, "unknown geometry", nullptr);
     if (argc != (is_grid ? 2 : 1))
         return refuse_topology<topology*>(
             name,
@@ -241,7 +240,7 @@ topology* vInitializeTopology(topology_geometry geometry, int argc, ...) {
     const std::uint64_t width = is_grid ? va_arg(sizes, unsigned) : 1;
     va_end(sizes);
     if (height * width == 0)
-        return refuse_topology<topology*>(name, "must have a region at least", nullptr);
+        return refuse_topology<topology*>(name, "must have at least one region", nullptr);
     const std::uint64_t regions = height * width;
     const nw::rootsim::Lp* const maker = nw::rootsim::running_call.lp;
     return new topology{

@@ -59,19 +59,19 @@ void restore(std::byte* state, const std::vector<std::byte>& runs) {
 }
 
 void demand(bool holds, std::string_view function, std::string_view legal) {
-    if (!holds) refuse(fmt::format("{}(): legal: {}", function, legal));
+    if (!holds) refuse(fmt::format("{}(): allowed: {}", function, legal));
 }
 
 void demand_size(std::string_view function, std::size_t bytes, std::size_t copied) {
     if (bytes != copied)
-        refuse(fmt::format("{}(lp, {}): legal: as much as tw_snapshot() was told, {}", function,
-                           bytes, copied));
+        refuse(fmt::format("{}(lp, {}): allowed: the size that tw_snapshot() received, {}",
+                           function, bytes, copied));
 }
 
 // Requires: a handler that makes events, or takes them back.
 std::byte* state_of(std::string_view function, const tw_lp* lp) {
     demand(lp != nullptr && lp->gid == index(this_call().known_context().self()), function,
-           "for the LP whose handler it is");
+           "for the LP whose handler is running");
     return static_cast<std::byte*>(lp->cur_state);
 }
 
@@ -88,8 +88,9 @@ void tw_snapshot(tw_lp* lp, std::size_t state_sz) {
                      "tw_snapshot", "in an event handler");
     const std::byte* const state = nw::ross::state_of("tw_snapshot", lp);
     if (state_sz > lp->type->state_sz)
-        nw::ross::refuse(fmt::format("tw_snapshot(lp, {}): legal: at most the LP's state, {}",
-                                     state_sz, lp->type->state_sz));
+        nw::ross::refuse(
+            fmt::format("tw_snapshot(lp, {}): allowed: at most the size of the LP's state, {}",
+                        state_sz, lp->type->state_sz));
     const nw::PlatformScope platform;
     call.copy.assign(state, state + state_sz);
     call.stage = Stage::event_copied;

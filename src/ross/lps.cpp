@@ -42,9 +42,9 @@ constexpr tw_lpid lps_max = UINT32_MAX - 1;
 constexpr tw_kpid kps_max = 1 << 20;
 
 tw_lp& defined(tw_lpid place) {
-    if (place >= g_tw_nlp) refuse(fmt::format("LP {}: there are {} on this rank", place, g_tw_nlp));
+    if (place >= g_tw_nlp) refuse(fmt::format("LP {}: this rank has {} LPs", place, g_tw_nlp));
     if (g_tw_lp[place] == nullptr)
-        refuse(fmt::format("LP {}: the mapping has not placed it with tw_lp_onpe()", place));
+        refuse(fmt::format("LP {}: the mapping has not placed this LP with tw_lp_onpe()", place));
     return *g_tw_lp[place];
 }
 
@@ -59,9 +59,8 @@ void check_type(const tw_lptype& type, tw_lpid place) {
                           (type.final == nullptr || is_function(type.final));
     if (!is_whole)
         refuse(fmt::format(
-            "tw_lp_settype({}): this type has no map function, or what is none; legal: a "
-            "table in the order of ROSS 8: init, pre_run, event, revent, commit, "
-            "final, map, state size",
+            "tw_lp_settype({}): this type has no valid map function; allowed: a table in the order "
+            "of ROSS 8: init, pre_run, event, revent, commit, final, map, state size",
             place));
 }
 
@@ -89,9 +88,9 @@ void map_round_robin() {
 
 void map_custom() {
     if (g_tw_custom_initial_mapping == nullptr)
-        refuse("g_tw_mapping is CUSTOM, and g_tw_custom_initial_mapping is not set");
+        refuse("g_tw_mapping is CUSTOM, but g_tw_custom_initial_mapping is not set");
     if (g_tw_custom_lp_global_to_local_map == nullptr)
-        refuse("g_tw_mapping is CUSTOM, and g_tw_custom_lp_global_to_local_map is not set");
+        refuse("g_tw_mapping is CUSTOM, but g_tw_custom_lp_global_to_local_map is not set");
     g_tw_custom_initial_mapping();
 }
 
@@ -137,7 +136,8 @@ std::vector<ToldLp> told_by_all() {
     std::vector<ToldLp> own;
     for (tw_lpid i = 0; i < g_tw_nlp; ++i) {
         const tw_lp& lp = defined(i);
-        if (lp.type == nullptr) refuse(fmt::format("LP {} has no type: tw_lp_settype()", lp.gid));
+        if (lp.type == nullptr)
+            refuse(fmt::format("LP {} has no type; call tw_lp_settype()", lp.gid));
         own.push_back({lp.gid, i, g_tw_mynode, *lp.type});
         if (lp.type->event == nullptr) own.back().type.event = refuse_event;
         if (lp.type->event == nullptr) own.back().type.revent = refuse_event;
@@ -176,7 +176,7 @@ bool take_defined_streams(const tw_lp& defined, tw_rng_stream* to) {
 }
 
 LpTable lp_table() {
-    if (g_tw_lp == nullptr) refuse("tw_run(): there are no LPs; tw_define_lps() comes first");
+    if (g_tw_lp == nullptr) refuse("tw_run(): there are no LPs; call tw_define_lps() first");
     LpTable table;
     table.type_of.assign(g_tw_total_lps, LpTable::elsewhere);
     table.node_of.assign(g_tw_total_lps, 0);
@@ -186,7 +186,7 @@ LpTable lp_table() {
             refuse(fmt::format("LP {}: the mapping must number {} LPs from 0 to {}", lp.gid,
                                g_tw_total_lps, g_tw_total_lps - 1));
         if (table.type_of[lp.gid] != LpTable::elsewhere)
-            refuse(fmt::format("LP {}: the mapping has two of this number", lp.gid));
+            refuse(fmt::format("LP {}: the mapping uses this number twice", lp.gid));
         table.type_of[lp.gid] = index_of(table.types, lp.type);
         table.node_of[lp.gid] = static_cast<std::uint32_t>(lp.node);
         if (lp.node == g_tw_mynode) table.place_of[lp.gid] = static_cast<std::uint32_t>(lp.place);
@@ -202,8 +202,8 @@ tw_lpid map_onetype(tw_lpid) { return 0; }
 
 void tw_define_lps(tw_lpid nlp, std::size_t msg_sz) {
     nw::ross::demand_outside("tw_define_lps()");
-    if (g_tw_pe == nullptr) refuse("tw_define_lps(): tw_init() comes first");
-    if (g_tw_lp != nullptr) refuse("tw_define_lps(): a program defines its LPs once");
+    if (g_tw_pe == nullptr) refuse("tw_define_lps(): call tw_init() first");
+    if (g_tw_lp != nullptr) refuse("tw_define_lps(): must be called only once");
     if (g_tw_nRNG_per_lp == 0) refuse("g_tw_nRNG_per_lp: must be at least 1");
     if (nlp == 0) refuse("tw_define_lps(0, ...): must be at least one LP");
     g_tw_nlp = nlp;
@@ -224,8 +224,9 @@ void tw_define_lps(tw_lpid nlp, std::size_t msg_sz) {
 
 void tw_lp_onpe(tw_lpid id, tw_pe* pe, tw_lpid gid) {
     if (id >= g_tw_nlp)
-        refuse(fmt::format("tw_lp_onpe({}, ...): there are {} LPs on this rank", id, g_tw_nlp));
-    if (g_tw_lp[id] != nullptr) refuse(fmt::format("tw_lp_onpe({}, ...): is there already", id));
+        refuse(fmt::format("tw_lp_onpe({}, ...): this rank has {} LPs", id, g_tw_nlp));
+    if (g_tw_lp[id] != nullptr)
+        refuse(fmt::format("tw_lp_onpe({}, ...): this LP is already placed", id));
     auto lp = std::make_unique<tw_lp>();
     lp->id = id;
     lp->gid = gid;
@@ -275,13 +276,13 @@ void tw_lp_setup_types(void) {
 
 tw_kp* tw_getkp(tw_kpid id) {
     if (id >= g_tw_nkp || g_tw_kp == nullptr)
-        nw::ross::refuse(fmt::format("tw_getkp({}): there are {}", id, g_tw_nkp));
+        nw::ross::refuse(fmt::format("tw_getkp({}): there are {} KPs", id, g_tw_nkp));
     return g_tw_kp[id];
 }
 
 tw_lp* tw_getlp(tw_lpid id) {
     if (id >= g_tw_nlp)
-        nw::ross::refuse(fmt::format("tw_getlp({}): there are {} on this rank", id, g_tw_nlp));
+        nw::ross::refuse(fmt::format("tw_getlp({}): this rank has {} LPs", id, g_tw_nlp));
     return g_tw_lp[id];
 }
 

@@ -25,7 +25,7 @@ constexpr std::size_t rounded(std::size_t bytes, std::size_t to) {
 
 bool describe(const void* address, char* line, std::size_t bytes) noexcept {
     if (!this_call().contains(address)) return false;
-    std::snprintf(line, bytes, "message larger than declared: tw_define_lps() says %zu bytes",
+    std::snprintf(line, bytes, "message larger than declared: tw_define_lps() received %zu bytes",
                   g_tw_msg_sz);
     return true;
 }
@@ -43,7 +43,8 @@ MessageLayout::MessageLayout(std::size_t declared, bool keeps)
 }
 
 std::string larger_than_declared() {
-    return fmt::format("message larger than declared: tw_define_lps() says {} bytes", g_tw_msg_sz);
+    return fmt::format("message larger than declared: tw_define_lps() received {} bytes",
+                       g_tw_msg_sz);
 }
 
 // One run of addresses: the handled message's pages, then those of each event, and behind each a page that nobody

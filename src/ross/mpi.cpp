@@ -16,7 +16,7 @@ void start_mpi() {
     int is_started = 0;
     MPI_Initialized(&is_started);
     if (is_started != 0) return;
-    demand_outside("MPI, for the first time");
+    demand_outside("first use of MPI");
     int level = 0;
     if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS)
         refuse("MPI cannot be started (MPI_Init_thread failed)");
@@ -46,7 +46,7 @@ void end_mpi() {
 
 void demand_world() {
     if (MPI_COMM_ROSS != MPI_COMM_WORLD)
-        refuse("MPI_COMM_ROSS is another communicator; legal: MPI_COMM_WORLD");
+        refuse("MPI_COMM_ROSS is a different communicator; allowed: MPI_COMM_WORLD");
 }
 
 }  // namespace nw::ross

@@ -21,8 +21,8 @@ tw_event* tw_event_new_user_prio(tw_lpid dest_gid, tw_stime offset_ts, tw_lp* se
     if (!(place >= 0 && place <= priority_without &&
           std::abs(prio * priority_without - place) < rounding))
         nw::ross::refuse(
-            fmt::format("tw_event_new_user_prio(): priority {}; legal: from 0 to 1, with no more "
-                        "than four digits behind the point",
+            fmt::format("tw_event_new_user_prio(): priority {}; allowed: from 0 to 1, with at most "
+                        "four digits after the decimal point",
                         prio));
     tw_event* const event = tw_event_new(dest_gid, offset_ts, sender);
     event->numawarp_ahead = priority_without - static_cast<unsigned>(place);

@@ -61,10 +61,10 @@ const tw_optdef kernel_options[] = {
     TWOPT_GROUP("ROSS Kernel"),
     TWOPT_UINT("synch", protocol,
                "engine: 1 sequential, 2 conservative, 3 Time Warp, 6 Time Warp that checks each "
-               "rollback (4 and 5 are as 3)"),
-    TWOPT_DOUBLE("end", g_tw_ts_end, "end of the run, as --until"),
-    TWOPT_DOUBLE("cons-lookahead", g_tw_lookahead, "least delay of events, for --synch=2"),
-    TWOPT_UINT("nkp", nkp_per_pe, "number of kernel processes that models see"),
+               "rollback (4 and 5: same as 3)"),
+    TWOPT_DOUBLE("end", g_tw_ts_end, "end time of the run, like --until"),
+    TWOPT_DOUBLE("cons-lookahead", g_tw_lookahead, "minimum delay of events, for --synch=2"),
+    TWOPT_UINT("nkp", nkp_per_pe, "number of kernel processes that are visible to models"),
     TWOPT_UINT("rng-seed1", seeds[0], "first seed of four"),
     TWOPT_UINT("rng-seed2", seeds[1], "second seed of four"),
     TWOPT_UINT("rng-seed3", seeds[2], "third seed of four"),
@@ -118,11 +118,11 @@ const char* values_of(tw_opttype type) {
         case TWOPTTYPE_STIME:
             return "a number";
         case TWOPTTYPE_CHAR:
-            return "a text";
+            return "a string";
         case TWOPTTYPE_FLAG:
-            return "nothing behind it";
+            return "given without a value";
         default:
-            return "a whole number from 0 on";
+            return "a whole number of at least 0";
     }
 }
 
@@ -264,7 +264,7 @@ void take_seeds() {
     int count = 0;
     for (const std::int32_t seed : seeds) count += seed != 0 ? 1 : 0;
     if (count == 0) return;
-    if (count < 4) refuse("--rng-seed1 to --rng-seed4: all four must be given, and not be 0");
+    if (count < 4) refuse("--rng-seed1 to --rng-seed4: all four must be given, and none may be 0");
     std::memcpy(own, seeds, sizeof own);
     g_tw_rng_seed = own;
 }
@@ -310,7 +310,7 @@ std::size_t read(const std::vector<std::string>& words, const OptionTable& ours,
             const std::vector<std::string> more = words_of_file(text);
             const std::size_t count = read(more, ours, true);
             if (count < more.size() || (count > 0 && more[count - 1] == "--"))
-                refuse(fmt::format("--args-file={}: {}; legal: options", text,
+                refuse(fmt::format("--args-file={}: {}; allowed: options", text,
                                    more[std::min(count, more.size() - 1)]));
         } else {
             program().arguments.push_back(word);
@@ -355,7 +355,7 @@ void refuse(const std::string& line) {
 
 void demand_outside(const char* function) {
     if (this_call().is_in_handler())
-        refuse(fmt::format("{}: legal: outside of handlers", function));
+        refuse(fmt::format("{}: allowed: outside of handlers", function));
 }
 
 void read_options(int& argc, char** argv) {
@@ -369,7 +369,7 @@ void read_options(int& argc, char** argv) {
     const std::span left = std::span(words).subspan(count);
     // On standard output, as ROSS has it: there are scripts that want nothing on the other one.
     if (!left.empty() && !has_dashes && tw_ismaster())
-        fmt::print("numawarp: left to the model: {}\n", fmt::join(left, " "));
+        fmt::print("numawarp: passed to the model: {}\n", fmt::join(left, " "));
     program().own_words.insert(program().own_words.end(), left.begin(), left.end());
     leave(argc, argv, count);
     take_seeds();
@@ -407,7 +407,7 @@ void tw_opt_add(const tw_optdef* options) {
 
 void tw_init(int* argc, char*** argv) {
     nw::ross::demand_outside("tw_init()");
-    if (g_tw_pe != nullptr) nw::ross::refuse("tw_init(): a program calls it once");
+    if (g_tw_pe != nullptr) nw::ross::refuse("tw_init(): must be called only once");
     nw::ross::start_mpi_if_launched();
     nw::ross::read_options(*argc, *argv);
     static tw_rng rng{};

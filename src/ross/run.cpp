@@ -168,11 +168,12 @@ class Lp final : public LogicalProcess {
     // What the engine does not ask again when the run has begun.
     void demand_unchanged(LpId self) const {
         if (lp_.gid != index(self))
-            throw ModelError(fmt::format("lp->gid is {} now; legal: what it was", lp_.gid));
+            throw ModelError(
+                fmt::format("lp->gid is {} now; allowed: the original value", lp_.gid));
         if (g_tw_ts_end != end_of_run)
-            throw ModelError(fmt::format(
-                "g_tw_ts_end is {} now; legal: what it was when tw_run() was called, {}",
-                g_tw_ts_end, end_of_run));
+            throw ModelError(
+                fmt::format("g_tw_ts_end is {} now; allowed: its value at the call of tw_run(), {}",
+                            g_tw_ts_end, end_of_run));
     }
 
     // With what the event handler left.
@@ -285,7 +286,7 @@ bool has_come_to_end() {
 Context& context_for(const char* function) {
     Context* const context = this_call().context();
     if (context == nullptr)
-        refuse(fmt::format("{}: is for init, pre_run and event handlers", function));
+        refuse(fmt::format("{}: allowed: in init, pre_run and event handlers", function));
     return *context;
 }
 
@@ -324,10 +325,10 @@ tw_lpid first_with_care = 0;
     nw::Context& context = nw::ross::context_for("tw_event_send()");
     if (!this_call().holds(event))
         nw::ross::refuse(
-            "tw_event_send(): the event was sent before, or was not made by this handler; legal: "
-            "what tw_event_new() gave, once");
+            "tw_event_send(): the event was already sent, or was not created by this handler; "
+            "allowed: each event of tw_event_new(), once");
     if (event->dest_lpid >= context.lps())
-        nw::ross::refuse(fmt::format("tw_event_send(): there is no LP {}; legal: from 0 to {}",
+        nw::ross::refuse(fmt::format("tw_event_send(): there is no LP {}; allowed: from 0 to {}",
                                      event->dest_lpid, context.lps() - 1));
     std::byte* const message = message_of(event);
     nw::ross::demand_within(message, layout.message);
@@ -343,9 +344,10 @@ tw_lpid first_with_care = 0;
 [[gnu::cold]] void numawarp_ross_make_room(void) {
     nw::ross::context_for("tw_event_new()");
     if (!this_call().make_ready())
-        nw::ross::refuse(fmt::format(
-            "tw_event_new(): {} events are made and not sent; legal: tw_event_send() before",
-            nw::ross::Call::events_max));
+        nw::ross::refuse(
+            fmt::format("tw_event_new(): {} events are created and not sent; allowed: a call after "
+                        "tw_event_send()",
+                        nw::ross::Call::events_max));
 }
 
 void tw_event_send(tw_event* event) {
@@ -361,7 +363,7 @@ void tw_event_send(tw_event* event) {
 void tw_lp_suspend(tw_lp* lp, int do_orig_event_rc, int error_num) {
     if (lp == nullptr || this_call().stage < nw::ross::Stage::event ||
         this_call().stage == nw::ross::Stage::reverse)
-        nw::ross::refuse("tw_lp_suspend(): legal: for the LP whose event handler calls it");
+        nw::ross::refuse("tw_lp_suspend(): allowed: for the LP whose event handler calls it");
     this_call().suspension = {lp, do_orig_event_rc != 0, error_num};
 }
 
@@ -377,7 +379,7 @@ int tw_output(tw_lp*, const char* format, ...) {
 void tw_rand_init_streams(tw_lp* lp, unsigned int nstreams, unsigned int) {
     if (nstreams > g_tw_nRNG_per_lp)
         nw::ross::refuse(
-            fmt::format("tw_rand_init_streams(): {} streams; legal: at most g_tw_nRNG_per_lp, {}",
+            fmt::format("tw_rand_init_streams(): {} streams; allowed: at most g_tw_nRNG_per_lp, {}",
                         nstreams, g_tw_nRNG_per_lp));
     // Each LP has them when it begins.
     (void)lp;
@@ -386,11 +388,11 @@ void tw_rand_init_streams(tw_lp* lp, unsigned int nstreams, unsigned int) {
 void tw_run(void) {
     using namespace nw::ross;
     demand_outside("tw_run()");
-    if (program().is_done) refuse("tw_run(): a program has one run");
+    if (program().is_done) refuse("tw_run(): must be called only once");
     program().is_done = true;
     demand_world();
     if (!(g_tw_lookahead >= 0))
-        refuse(fmt::format("g_tw_lookahead is {}; legal: from 0 on", g_tw_lookahead));
+        refuse(fmt::format("g_tw_lookahead is {}; allowed: at least 0", g_tw_lookahead));
     table = lp_table();
     layout = MessageLayout(g_tw_msg_sz, any_has(&tw_lptype::revent) || any_has(&tw_lptype::commit));
     if (layout.payload() > 65535)

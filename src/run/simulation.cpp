@@ -83,7 +83,7 @@ RunSample totals_of(const RunResult& result) {
 void check_ranks(const RunPlan& plan) {
     const std::uint32_t groups = plan.partition.groups();
     if (groups >= plan.ranks) return;
-    throw SetupError(fmt::format("{} ranks for {} of LPs; legal: at most {}{}", plan.ranks,
+    throw SetupError(fmt::format("{} ranks for {} of LPs; allowed: at most {}{}", plan.ranks,
                                  groups == 1 ? "one group" : fmt::format("{} groups", groups),
                                  groups == 1 ? "one rank" : fmt::format("{} ranks", groups),
                                  plan.config.restart_from ? "" : ", or a smaller --lps-per-group"));
@@ -110,7 +110,7 @@ std::unique_ptr<MemorySource> open_memory(Os& os, const RunPlan& plan,
         if (config.memory == MemoryMode::libc) throw;
         why = error.what();
     }
-    notices = {why + ": segments come from libc's malloc instead"};
+    notices = {why + ": segments are allocated by libc's malloc instead"};
     return std::make_unique<MemorySource>(os, MemoryMode::libc, groups, config.huge_pages);
 }
 
@@ -132,30 +132,30 @@ void check_saving(const Setup& setup, const Config& config, const MemorySource& 
     if (saved == nullptr && !config.save.on()) return;
     const Region* region = memory.region();
     if (region == nullptr || region->base() != region_base)
-        throw SetupError(fmt::format(
-            "--{}: LPs cannot have the addresses that they need; legal: --memory numa, without "
-            "`ulimit -v`",
-            saved != nullptr ? "restart" : "checkpoint"));
+        throw SetupError(
+            fmt::format("--{}: LPs cannot get the addresses that they need; allowed: --memory "
+                        "numa, without `ulimit -v`",
+                        saved != nullptr ? "restart" : "checkpoint"));
     if (config.save.on() && !config.save.why_addresses_differ.empty())
         notices.push_back(
-            fmt::format("--checkpoint: libraries have other addresses in each process here ({}): a "
-                        "run whose LPs point into them is refused when it is to go on",
+            fmt::format("--checkpoint: libraries have different addresses in each process here "
+                        "({}); a run whose LPs point into libraries cannot be restarted",
                         config.save.why_addresses_differ));
     if (saved == nullptr) return;
     if (region->base() != saved->region_base || region->slot_bytes() != saved->slot_bytes)
         throw SetupError(
-            "--restart: there is another amount of address space than when the checkpoint was "
-            "written; legal: the same `ulimit -v`");
+            "--restart: the amount of address space differs from when the checkpoint was written; "
+            "allowed: the same `ulimit -v`");
     if (saved->stray.to_program > 0 && saved->program_shift != AddressMap::program_shift())
         throw SetupError(fmt::format(
-            "--restart: {} words in LPs point into the program, which lies elsewhere now; legal: a "
-            "program linked with -no-pie, as numawarp::numawarp has it",
+            "--restart: {} words in LPs point into the program, which is at a different address "
+            "now; allowed: a program linked with -no-pie, as numawarp::numawarp does",
             saved->stray.to_program));
     if (setup.bound_to_process && saved->stray.elsewhere > 0)
         throw SetupError(
-            fmt::format("--restart: {} words in LPs look like pointers out of them (the first: LP "
-                        "{} {}), which may "
-                        "lead into what main() had; legal: a model whose states have none",
+            fmt::format("--restart: {} words in LPs look like pointers to memory outside of the "
+                        "LPs (first: LP {} {}), possibly to objects of main(); allowed: a model "
+                        "whose states have no such pointers",
                         saved->stray.elsewhere, saved->stray.example_lp, saved->stray.example));
     check_modules(*saved, config.save.modules);
 }
@@ -187,11 +187,10 @@ class LookForPointers {
         }
         for (const PointersFromOutside& found : all) {
             if (stays && found.holder == "the program") continue;
-            notices_.push_back(
-                fmt::format("{} points into memory of LPs, in {} words, and may have lost what it "
-                            "had there in a "
-                            "rollback; start libraries in on_process_start() or on_worker_start()",
-                            found.holder, found.words));
+            notices_.push_back(fmt::format(
+                "{} points into memory of LPs, in {} words, and may have lost its data there in a "
+                "rollback; start libraries in on_process_start() or on_worker_start()",
+                found.holder, found.words));
         }
     }
     LookForPointers(const LookForPointers&) = delete;
@@ -207,9 +206,10 @@ class LookForPointers {
 void note_measures_of_none(RunResult& result) {
     for (std::size_t i = 0; i < result.measures.size(); ++i)
         if (result.measures.figures(i).lps == 0)
-            result.notices.push_back(fmt::format(
-                "measure {}: no LP has this figure; legal: a figure of a class of the model's LPs",
-                result.measures.name(i)));
+            result.notices.push_back(
+                fmt::format("measure {}: no LP has this figure; allowed: a figure of a class of "
+                            "the model's LPs",
+                            result.measures.name(i)));
 }
 
 void run_engine(EngineRun& run) {
@@ -244,21 +244,21 @@ void add_notices(RunResult& result, const Setup& setup, const Config& config,
     if (setup.bound_to_process && config.workers == 0 && config.engine != EngineKind::sequential &&
         result.ranks == 1 && cpus > 1)
         result.notices.emplace_back(
-            "--workers 1: what this model prefers; more are legal where its handlers share nothing "
-            "(--check-model)");
+            "--workers 1: preferred by this model; allowed: more workers, if its handlers share "
+            "nothing (--check-model)");
     constexpr double promised_share = 1.05;
     if (static_cast<double>(result.resident_peak_bytes) >
         promised_share * static_cast<double>(memory_cap))
         result.notices.push_back(
-            fmt::format("--memory-cap: {} were exceeded; at most {} were in use",
+            fmt::format("--memory-cap: the limit of {} was exceeded; the peak was {}",
                         mebibytes_text(static_cast<double>(memory_cap)),
                         mebibytes_text(static_cast<double>(result.resident_peak_bytes))));
     for (std::string& notice : hardware_notices(result.hardware))
         result.notices.push_back(std::move(notice));
     if (config.protect_shared && !SharedArena::is_whole())
         result.notices.push_back(
-            "--protect-shared: the kernel does not let us have all that setup() made in one place, "
-            "read-only: handlers that write there may go unseen");
+            "--protect-shared: the kernel does not permit all memory of setup() in one place, "
+            "read-only; writes of handlers to it may stay undetected");
 }
 
 }  // namespace
@@ -308,10 +308,10 @@ void say_which_cpus_are_gone(const std::vector<int>& before, const std::vector<i
     std::set_difference(before.begin(), before.end(), after.begin(), after.end(),
                         std::back_inserter(gone));
     if (gone.empty()) return;
-    notices.push_back(fmt::format(
-        "{} of {} CPUs were taken from the process while it ran: {}; its workers went on "
-        "with the others",
-        gone.size(), before.size(), fmt::join(gone, " ")));
+    notices.push_back(
+        fmt::format("{} of {} CPUs were taken from the process while it ran: {}; its workers "
+                    "continued on the others",
+                    gone.size(), before.size(), fmt::join(gone, " ")));
 }
 
 }  // namespace
@@ -340,14 +340,13 @@ void Simulation::run_events(Model& model, std::uint64_t memory_cap, LiveProgress
                               .host_places = where_.host_places};
     if (crowded_by_net)
         result.notices.push_back(
-            "--net-thread: every core has a worker; legal, but slower than --net-thread off or "
-            "one worker fewer");
+            "--net-thread: every core has a worker; this is slower than --net-thread off or one "
+            "worker fewer");
     if (plan_->moves_between_ranks() && !have_same_addresses(ranks_, *memory)) {
         plan_->same_addresses = false;
         result.notices.emplace_back(
-            "--rebind-ranks: groups stay on their ranks, since LPs cannot have the same addresses "
-            "on "
-            "all of them; legal: the same `ulimit -v` everywhere, or none");
+            "--rebind-ranks: groups stay on their ranks, because LPs cannot have the same "
+            "addresses on all ranks; allowed: the same `ulimit -v` everywhere, or none");
     }
     check_saving(setup_, config_, *memory, result.notices);
     RunOutput output(*plan_, ranks_);
@@ -394,7 +393,7 @@ RunResult Simulation::run(Model& model, LiveProgress& progress,
         run_events(model, memory_cap, progress, stop_signal, result);
     } catch (const std::bad_alloc&) {
         throw MachineError(
-            "out of memory; legal: a smaller model, a smaller --window, or more than "
+            "out of memory; allowed: a smaller model, a smaller --window, or more than "
             "the machine's free memory");
     }
     if (result.reason == EndReason::interrupted && result.signal == 0)

@@ -13,15 +13,14 @@ std::string reason_of(Status status) {
     switch (status) {
         case EACCES:
         case EPERM:
-            return "the kernel does not let us; legal: kernel.perf_event_paranoid of 2 or less, "
-                   "and "
-                   "no container that forbids it";
+            return "the kernel does not permit it; allowed: kernel.perf_event_paranoid of 2 or "
+                   "less, and no container that forbids it";
         case ENOENT:
         case ENODEV:
         case EOPNOTSUPP:
-            return "this machine does not have them";
+            return "this machine does not have these counters";
         case EBUSY:
-            return "others had the processor's counters all the time";
+            return "other programs used the processor's counters all the time";
         default:
             return std::strerror(status);
     }

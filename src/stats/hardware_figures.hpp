@@ -12,15 +12,15 @@ namespace nw {
 // clang-format off
 // By HardwareCounter.
 inline constexpr FigureInfo hardware_table[] = {
-    {"instructions", "instructions", "hardware", "that workers executed in their event loops, as the processor counts with --hardware-counters, here and below; null: not counted, and a notice says why"},
-    {"cycles", "cycles", "hardware", "of the processor in which they did that"},
-    {"loads", "loads", "hardware", "reads of memory by them"},
-    {"stores", "stores", "hardware", "writes to memory by them"},
-    {"l1d_misses", "misses", "hardware", "loads that the first-level data cache did not have"},
-    {"last_level_misses", "misses", "hardware", "accesses that went to memory, as the processor's last-level cache counts them"},
-    {"dtlb_misses", "misses", "hardware", "loads whose page the data TLB did not have"},
-    {"page_faults", "faults", "hardware", "of the kernel, for pages touched first or not there"},
-    {"cpu_ns", "ns", "hardware", "CPU time of the workers' event loops, as the kernel's counters have it"},
+    {"instructions", "instructions", "hardware", "instructions that the workers executed in their event loops, counted by the processor with --hardware-counters, as are the figures below; null: not counted, and a notice gives the reason"},
+    {"cycles", "cycles", "hardware", "processor cycles of the workers' event loops"},
+    {"loads", "loads", "hardware", "memory reads in the event loops"},
+    {"stores", "stores", "hardware", "memory writes in the event loops"},
+    {"l1d_misses", "misses", "hardware", "loads that missed the first-level data cache"},
+    {"last_level_misses", "misses", "hardware", "accesses that went to memory, as counted by the processor's last-level cache"},
+    {"dtlb_misses", "misses", "hardware", "loads that missed the data TLB"},
+    {"page_faults", "faults", "hardware", "page faults, for pages that were touched for the first time or were not present"},
+    {"cpu_ns", "ns", "hardware", "CPU time of the workers' event loops, as counted by the kernel"},
 };
 // clang-format on
 static_assert(std::size(hardware_table) == hardware_counter_count);

@@ -154,9 +154,9 @@ struct RunResult {
 // Requires: the run was interrupted. Some of the events at its end time are final, and others are not.
 inline void note_split_time(RunResult& result) {
     result.notices.push_back(
-        "the run was stopped amid the events of one virtual time, which did not come to their end; "
-        "the "
-        "digest is that of no other run (does a chain of events with zero delay have no end?)");
+        "the run was stopped before all events of one virtual time were executed; its digest "
+        "differs from that of any other run (possible cause: an endless chain of events with zero "
+        "delay)");
 }
 
 // Each figure of a result: visit(FigureInfo or Unlisted, how ranks combine it, the figure). What else the
@@ -166,35 +166,38 @@ void visit_figures(Visitor&& visit, Result& result) {
     using namespace combine;
     constexpr Unlisted unlisted{};
 
-    visit(FigureInfo{"ranks", "ranks", "", "OS processes of the run"}, First{}, result.ranks);
+    visit(FigureInfo{"ranks", "ranks", "", "operating-system processes of the run"}, First{},
+          result.ranks);
     visit(FigureInfo{"lps", "LPs", "", "logical processes"}, First{}, result.lps);
     visit(FigureInfo{"groups", "groups", "", "groups of LPs that share pages and move together"},
           First{}, result.groups);
-    visit(FigureInfo{"until", "virtual time", "", "the end time asked for; null: none"}, First{},
+    visit(FigureInfo{"until", "virtual time", "", "the requested end time; null: none"}, First{},
           result.until);
     visit(FigureInfo{"gvt", "virtual time", "",
                      "the final global virtual time: every event before it is committed"},
           First{}, result.end_time);
     visit(FigureInfo{"end_reason", "text", "", "until, no_events, all_can_end or interrupted"},
           First{}, result.reason);
-    visit(FigureInfo{"wall_seconds", "seconds", "", "the event loop alone, without set-up"}, Most{},
-          result.wall_seconds);
-    visit(FigureInfo{"setup_seconds", "seconds", "", "from the start of set-up to the first event"},
+    visit(FigureInfo{"wall_seconds", "seconds", "", "wall time of the event loop, without set-up"},
+          Most{}, result.wall_seconds);
+    visit(FigureInfo{"setup_seconds", "seconds", "",
+                     "wall time from the start of set-up to the first event"},
           Most{}, result.setup_seconds);
     visit(FigureInfo{"digest", "32 hex digits", "",
-                     "hash over all committed events: equal for equal model, seed and end time"},
+                     "hash over all committed events; equal for equal model, seed and end time"},
           Sum{}, result.digest);
     visit(unlisted, Sum{}, result.messages_left);
 
     visit(
-        FigureInfo{"measures", "object", "",
-                   "the model's figures of merit by their names, each with kind, lps (of which "
-                   "they are), count (of values; of a time average, of changes), mean (of a count: "
-                   "of LPs), deviation, min, max, quantiles (p50, p90, p95, p99 and their error, "
-                   "as a share, at most; null: none), and of a histogram low, high and bins (the "
-                   "first and the last what is below and above); with --measure-interval also "
-                   "intervals, an array with from, to, count, mean, deviation, quantiles and bins "
-                   "of what was recorded then. Empty: none, or interrupted"},
+        FigureInfo{
+            "measures", "object", "",
+            "the model's figures of merit by name, each with kind, lps (number of LPs that have "
+            "the figure), count (of values; for a time average, of changes), mean (for a count, "
+            "over the LPs), deviation, min, max, quantiles (p50, p90, p95, p99 and their largest "
+            "relative error; null: none), and for a histogram low, high and bins (the first and "
+            "the last bin have the values below low and above high); with --measure-interval also "
+            "intervals, an array with from, to, count, mean, deviation, quantiles and bins of the "
+            "values recorded in each interval. Empty: no measures, or the run was interrupted"},
         First{}, result.measures);
     for (std::size_t i = 0; i < counter_count; ++i)
         visit(counter_table[i], Sum{}, result.totals[Counter{i}]);
@@ -204,36 +207,37 @@ void visit_figures(Visitor&& visit, Result& result) {
         visit(hardware_table[i], SumOfAll{}, result.hardware.counts[i]);
 
     visit(FigureInfo{"resident_peak_bytes", "bytes", "memory",
-                     "most resident memory of the process at a time"},
+                     "peak of the resident memory of each process, summed over the ranks"},
           Sum{}, result.resident_peak_bytes);
     visit(FigureInfo{"segments_bytes", "bytes", "memory",
-                     "addresses that the LPs' segments take at the end"},
+                     "address space that the LPs' segments take at the end"},
           Sum{}, result.segments_bytes);
-    visit(
-        FigureInfo{"by_kind", "object", "memory",
-                   "bytes of state, events, history, snapshots and bottom_halves: for each worker "
-                   "when their sum was highest (seen every 100 ms), summed over workers; Time "
-                   "Warp only"},
-        Sum{}, result.numa.memory);
+    visit(FigureInfo{"by_kind", "object", "memory",
+                     "bytes of state, events, history, snapshots and bottom_halves: for each "
+                     "worker at the time when their sum was largest (sampled every 100 ms), summed "
+                     "over the workers; Time Warp only"},
+          Sum{}, result.numa.memory);
 
     visit(FigureInfo{"nodes", "nodes", "numa", "NUMA nodes whose cores this process may use"},
           First{}, result.nodes);
     visit(unlisted, Sum{}, result.numa.placement);
     visit(
         FigureInfo{"pages_shared", "pages", "numa",
-                   "pages that belong to more than one group, over all segments; null: not asked"},
+                   "pages that belong to more than one group, in all segments; null: not measured"},
         Sum{}, result.numa.pages_shared);
     visit(FigureInfo{"placed", "text", "numa",
-                     "what --place went by and did, in words; empty with --place local"},
+                     "a text on what --place used for its decision and what it did; empty with "
+                     "--place local"},
           Once{}, result.numa.placed);
     auto& migration = result.numa.pagemigd.figures;
-    visit(FigureInfo{"pages_moved", "pages", "numa", "pages that the daemon took to another node"},
+    visit(FigureInfo{"pages_moved", "pages", "numa", "pages that the daemon moved to another node"},
           Sum{}, migration.pages_moved);
     visit(FigureInfo{"pages_busy", "pages", "numa",
-                     "moves that the kernel put off; tried again a period later"},
+                     "moves that the kernel postponed; they are tried again one period later"},
           Sum{}, migration.pages_busy);
-    visit(FigureInfo{"pages_no_room", "pages", "numa", "moves that found their node full"}, Sum{},
-          migration.pages_no_room);
+    visit(FigureInfo{"pages_no_room", "pages", "numa",
+                     "moves that failed because the target node was full"},
+          Sum{}, migration.pages_no_room);
     visit(FigureInfo{"pages_failed", "pages", "numa",
                      "moves that the kernel refused for other reasons"},
           Sum{}, migration.pages_failed);
@@ -241,70 +245,72 @@ void visit_figures(Visitor&& visit, Result& result) {
     visit(unlisted, Sum{}, migration.passes);
     visit(unlisted, Sum{}, migration.busy_ns);
     visit(FigureInfo{"placement_history", "array", "numa",
-                     "samples during the run, at most 1,000, the last of its end, with seconds (of "
-                     "the event loop), groups_moved, pages_moved and passes of the daemon so far, "
-                     "remote_page_share"},
+                     "samples during the run, at most 1,000, the last one at the end, each with "
+                     "seconds (of the event loop), groups_moved, pages_moved and passes of the "
+                     "daemon so far, and remote_page_share"},
           First{}, result.numa.history);
 
     visit(FigureInfo{"history", "array", "",
-                     "samples during the run, at most 1,001, the last of its end, with seconds (of "
-                     "the event loop), gvt, committed_events, executed_events, rolled_back_events "
-                     "and gvt_rounds so far, resident_bytes (of all ranks; 0: not looked) and "
-                     "window (beyond gvt; null: none)"},
+                     "samples during the run, at most 1,001, the last one at the end, each with "
+                     "seconds (of the event loop), gvt, committed_events, executed_events, "
+                     "rolled_back_events and gvt_rounds so far, resident_bytes (of all ranks; 0: "
+                     "not measured) and window (beyond gvt; null: none)"},
           First{}, result.history);
     visit(unlisted, Sum{}, result.most_rolled_back_lps);
     visit(FigureInfo{"most_rolled_back_lps", "array", "",
-                     "the 16 LPs with most rolled_back_events, each with lp, rank and worker (at "
-                     "the end), rolled_back_events and name (by its kind); the most first"},
+                     "the 16 LPs with the most rolled_back_events, in descending order, each with "
+                     "lp, rank and worker (at the end), rolled_back_events and name (by its kind)"},
           First{}, result.most_rolled_back);
     visit(unlisted, Sum{}, result.state_bytes_by_kind);
     visit(FigureInfo{"kinds", "array", "",
                      "the kinds of LPs (nw::kinds), each with kind, lps, rollback, "
                      "committed_events, rolled_back_events and state_bytes (in blocks of its LPs' "
-                     "heaps at the end); empty where the model has none"},
+                     "heaps at the end); empty if the model has no kinds"},
           First{}, result.kinds);
-    visit(FigureInfo{"event_types", "array", "",
-                     "events by the kind of their LPs and by type, each with kind, event (its "
-                     "name), type (its number; null: all that the kind does not declare), "
-                     "committed_events, rolled_back_events, rolled_back_share (of both) and "
-                     "mean_ns (wall time of an execution with what is saved before it, of one in "
-                     "61 that is timed; null: none was); empty where the model neither declares "
-                     "event types nor has kinds"},
-          First{}, result.event_types);
+    visit(
+        FigureInfo{
+            "event_types", "array", "",
+            "events by the kind of their LPs and by type, each with kind, event (its name), type "
+            "(its number; null: all types that the kind does not declare), committed_events, "
+            "rolled_back_events, rolled_back_share (of the sum of both) and mean_ns (mean wall "
+            "time of an execution and of the state saving before it; one execution in 61 is timed; "
+            "null: none was timed); empty if the model neither declares event types nor has kinds"},
+        First{}, result.event_types);
     visit(FigureInfo{"communication", "array", "",
                      "events and anti-messages sent from rank (row) to rank (column); empty with "
                      "one rank"},
           Append{}, result.communication);
 
     visit(FigureInfo{"balance_pauses", "pauses", "mpi",
-                     "times all ranks stood still because their loads differed (--rebind-ranks)"},
+                     "pauses of all ranks to balance their loads (--rebind-ranks)"},
           First{}, result.balance.pauses);
     visit(FigureInfo{"balance_seconds", "seconds", "mpi",
-                     "of those pauses, all together: groups are packed, sent and unpacked"},
+                     "total time of these pauses, in which groups are packed, sent and unpacked"},
           First{}, result.balance.seconds);
 
     auto& saving = result.saving;
     visit(FigureInfo{"written", "checkpoints", "checkpoints",
                      "checkpoints of the whole run (--checkpoint)"},
           First{}, saving.written);
-    visit(FigureInfo{"bytes", "bytes", "checkpoints", "the last of them, over all ranks"}, First{},
-          saving.bytes);
     visit(
-        FigureInfo{"seconds", "seconds", "checkpoints", "in which nobody executed because of them"},
-        First{}, saving.seconds);
+        FigureInfo{"bytes", "bytes", "checkpoints", "size of the last checkpoint, over all ranks"},
+        First{}, saving.bytes);
+    visit(FigureInfo{"seconds", "seconds", "checkpoints",
+                     "time during which no worker executed events because of checkpoints"},
+          First{}, saving.seconds);
     visit(FigureInfo{"restarted_at", "virtual time", "checkpoints",
-                     "where this process went on (--restart); null: it began at the beginning. "
-                     "Counters, wall_seconds and history are of the whole run, workers_detail and "
-                     "the like of this process"},
+                     "virtual time at which this process continued the run (--restart); null: it "
+                     "started the run. Counters, wall_seconds and history are of the whole run; "
+                     "workers_detail and similar figures are of this process"},
           First{}, saving.restarted_at);
     visit(
-        FigureInfo{"pieces", "array", "checkpoints",
-                   "one for each process, or set of ranks, that has gone on with the run, the last "
-                   "of them this one: seconds, gvt, committed_events, executed_events, "
-                   "rolled_back_events and gvt_rounds of the whole run where it began, and its "
-                   "ranks and workers"},
+        FigureInfo{
+            "pieces", "array", "checkpoints",
+            "one for each process, or set of ranks, that has continued the run, the last one for "
+            "this process: seconds, gvt, committed_events, executed_events, rolled_back_events and "
+            "gvt_rounds of the whole run when it began, and its ranks and workers"},
         First{}, saving.pieces);
-    visit(FigureInfo{"notices", "array of texts", "", "what fell back, and why"}, Once{},
+    visit(FigureInfo{"notices", "array of texts", "", "fallbacks and their reasons"}, Once{},
           result.notices);
 }
 

@@ -93,10 +93,11 @@ struct WorkerFigures {
 // figure in each of them).
 template <class Visitor, class... Figures>
 void visit_worker_figures(Visitor&& visit, Figures&... figures) {
-    visit(FigureInfo{"rollback_lengths", "array", "",
-                     "rollbacks by how many events each undid, in powers of two: rollbacks of at "
-                     "most events_max events and more than the entry before"},
-          combine::Sum{}, figures.rollback_lengths...);
+    visit(
+        FigureInfo{"rollback_lengths", "array", "",
+                   "rollbacks by the number of events that each undid, in powers of two: rollbacks "
+                   "of at most events_max events, and of more events than in the previous entry"},
+        combine::Sum{}, figures.rollback_lengths...);
     visit(Unlisted{}, combine::Sum{}, figures.events...);
 }
 

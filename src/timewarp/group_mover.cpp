@@ -195,8 +195,8 @@ void GroupMover::strike_what_stays() {
     }
     if (!staying.empty() && !std::exchange(stays_said_, true) && run_.progress.warn)
         run_.progress.warn(fmt::format(
-            "--rebind-ranks: {} of the groups that were to move stay on rank {}: their LPs hold "
-            "pointers out of them, made in handlers; docs/how-to/mpi.md",
+            "--rebind-ranks: {} of the groups to be moved stay on rank {}, because their LPs hold "
+            "pointers to memory outside of the LPs, stored by handlers; docs/how-to/mpi.md",
             staying.size(), index(rank_.id())));
     Packer packer;
     packer(staying);

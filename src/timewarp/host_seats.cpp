@@ -43,9 +43,10 @@ HostSeats::HostSeats(RankGroup& ranks, bool wanted, const WorkerPlaces& where,
         seats_ = {sharers, memory_.begin()};
         return;
     }
-    notices.push_back(fmt::format(
-        "--place asymsched is as local here: ranks on the same CPUs cannot share memory ({})",
-        statuses[*refused]));
+    notices.push_back(
+        fmt::format("--place asymsched: same effect as local here, because ranks on the same CPUs "
+                    "cannot share memory ({})",
+                    statuses[*refused]));
 }
 
 HostSeats::Pages& HostSeats::pages_of(std::size_t number) const noexcept {

@@ -103,17 +103,17 @@ PlacementWatch::PlacementWatch(MemorySource& memory, const Config& config,
         const Status status = policy_->post_for_new_pages(
             os_, reinterpret_cast<void*>(region->base()), region->bytes());
         if (status != 0)
-            notices.push_back(fmt::format(
-                "new pages are on their workers' nodes until they are moved: the kernel does not "
-                "spread them ({})",
-                std::strerror(status)));
+            notices.push_back(
+                fmt::format("new pages are on their workers' nodes until they are moved, because "
+                            "the kernel does not spread them ({})",
+                            std::strerror(status)));
     }
     if (!watched_) return;
     try {
         thread_ = start_thread<std::thread>("that places and moves pages", [this] { run(); });
     } catch (const std::system_error& refused) {
         notices.push_back(
-            fmt::format("placement is not watched while the run goes on: {}", refused.what()));
+            fmt::format("placement is not monitored during the run: {}", refused.what()));
     }
 }
 
@@ -165,14 +165,14 @@ void PlacementWatch::finish(NumaReport& report, std::vector<std::string>& notice
     const bool said = daemon_.threads() == 0 && !of_daemon.empty();
     if (last_ && last_->status != 0 && !said)
         notices.push_back(
-            fmt::format("placement is unknown: the kernel does not say where pages are ({})",
+            fmt::format("placement is unknown: the kernel does not report the nodes of pages ({})",
                         std::strerror(last_->status)));
     report.pages_shared = pages_shared_;
     if (seats_ == nullptr || seats_->gives_orders()) report.placed = policy_->report();
     if (seats_ != nullptr && seats_->refusal() != 0) {
-        notices.push_back(
-            fmt::format("workers stay where they are: the kernel does not bind them anew ({})",
-                        std::strerror(seats_->refusal())));
+        notices.push_back(fmt::format(
+            "workers stay on their CPUs: the kernel refuses to bind them to others ({})",
+            std::strerror(seats_->refusal())));
         if (!report.placed.empty()) report.placed += "; refused by the kernel: workers stayed";
     }
     report.history = history_.samples();
@@ -343,7 +343,7 @@ Placement PlacementWatch::look(std::size_t pages) const {
 
 std::string PlacementWatch::describe(const Placement& placement) const {
     if (placement.status != 0)
-        return fmt::format("placement: the kernel does not say ({})",
+        return fmt::format("placement: not reported by the kernel ({})",
                            std::strerror(placement.status));
     std::string text = fmt::format("placement: {} local", share_text(1 - placement.remote_share()));
     for (const PageKind kind : {PageKind::state, PageKind::platform, PageKind::mail}) {

@@ -65,7 +65,8 @@ void RankTracks::resume() {
     before_ns_ = end_ns(*saved);
     if (saved->tracks.empty())
         run_.result.notices.push_back(
-            fmt::format("--trace: the run was saved without one, so it begins at {:.6g} s of it",
+            fmt::format("--trace: the run was saved without a trace, so the trace begins at {:.6g} "
+                        "s of the run",
                         saved->progress.wall_seconds));
     const std::uint32_t rank = index(run_.ranks.rank());
     for (const SavedTrack& track : saved->tracks) {
@@ -133,10 +134,10 @@ void RankTracks::say_what_is_left_out() const {
                 ++kept;
         }
     if (left_out > 0)
-        run_.result.notices.push_back(fmt::format(
-            "--trace: {} spans of {} in the middle of the run are left out; the first and the last "
-            "of each worker are there",
-            left_out, left_out + kept));
+        run_.result.notices.push_back(
+            fmt::format("--trace: {} spans of {}, from the middle of the run, are left out; the "
+                        "first and the last spans of each worker are kept",
+                        left_out, left_out + kept));
 }
 
 }  // namespace nw

@@ -236,7 +236,8 @@ bool Worker::coast(LpRecord& lp, History::Ordinal from) {
         const std::uint64_t random_counter = lp.random_counter + entry.random_used;
         if (!well || context.random().counter() != random_counter ||
             lp.sequence != coasting_.sequence + entry.sent_count) [[unlikely]] {
-            undo_coasted(well ? "it drew or sent something else" : core_.failure);
+            undo_coasted(well ? "it drew other random numbers or sent other events"
+                              : core_.failure);
             return false;
         }
         lp.random_counter = random_counter;
@@ -267,8 +268,8 @@ void Worker::fail_undoing(std::string_view what) {
     if (core_.keeper.method(*core_.running.lp) == Rollback::reverse)
         throw ModelError(call + std::string(what));
     throw ModelError(
-        fmt::format("{}executed again from the same state: {}; legal: handlers that use "
-                    "nothing but what is rolled back",
+        fmt::format("{}executed again from the same state: {}; allowed: handlers that use only "
+                    "state that is rolled back",
                     call, what));
 }
 
@@ -316,7 +317,7 @@ void Worker::check_rollback(Group& group, LpRecord& lp, EventRecord& event) {
         if (!difference.empty() && core_.keeper.method(lp) == Rollback::snapshot)
             throw InternalError(describe_event(event, core_.plan.kinds) +
                                 "a rollback did not restore the LP's state: " + difference +
-                                " (or the model keeps some of it outside, or runs threads)");
+                                " (or the model keeps state outside of the LP, or runs threads)");
         if (!difference.empty())
             throw ModelError(describe_event(event, core_.plan.kinds) +
                              "--check-rollback: the state after the rollback differs from the "

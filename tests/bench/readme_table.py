@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the figures of a results file of `./jobs/run bench` into README.md, between the marks
-`bench: begin` and `bench: end`.
+"""Writes the figures of a results file of `./jobs/run bench` into README.md (a summary) and docs/performance.md
+(all tables), each between the marks `bench: begin` and `bench: end`.
 
 usage: tests/bench/readme_table.py docs/results/bench-….json"""
 
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -15,12 +16,17 @@ ENGINES = ["sequential", "timewarp", "timewarp-2"]
 # Ratios of speeds: of the second column to the first.
 SPEEDS = [("limit", "sequential"), ("sequential", "timewarp"), ("sequential", "timewarp-2"),
           ("timewarp", "timewarp-2")]
+ROLLBACKS = ["sequential", "reverse", "copy", "snapshot", "snapshot, interval 1"]
 
-# (how it is called there, the row, two columns of it)
+# The rows of the README's table; in the last one, a second worker gains little.
+SUMMARY = ["traffic, 1024 objects", "1024 x 16, 10 % remote", "65536 x 16, 10 % remote",
+           "65536 x 1, 100 % remote"]
+
+# (title in the table, row, its two columns)
 COMPARISONS = [
-    ("PHOLD 1,024 × 16, 10 % remote: 2 workers in one rank, 2 ranks with one each",
+    ("PHOLD 1,024 × 16, 10 % remote: first 2 workers in one rank, second 2 ranks with one worker each",
      "ranks, 1024 x 16, 10 % remote", "timewarp-2", "ranks-2"),
-    ("the same: 2 workers in one rank, 4 ranks on the same 2 cores",
+    ("PHOLD 1,024 × 16, 10 % remote: first 2 workers in one rank, second 4 ranks on the same 2 cores",
      "4 ranks on the cores", "timewarp-2", "ranks-4")]
 
 
@@ -29,15 +35,21 @@ def ns(row, column):
     return f"{cell['median']:.0f}" if cell else "–"
 
 
+def millions(row, column):
+    """Million events per second."""
+    cell = row.get(column)
+    return f"{1000 / cell['median']:.1f}" if cell else "–"
+
+
 def speed(row, slower, faster):
-    """Of `faster` by that of `slower`."""
+    """The speed of `faster` divided by the speed of `slower`."""
     if slower not in row or faster not in row:
         return "–"
     return f"{row[slower]['median'] / row[faster]['median']:.2f}"
 
 
 def title(name):
-    """How the table calls a row that has columns of engines; None: it is not in this table."""
+    """The title, in the table of engines, of a row of the bench; None if the row is not in this table."""
     shape = re.fullmatch(r"(\d+) x (\d+), (\d+) % remote", name)
     if shape:
         return f"PHOLD {int(shape[1]):,} × {shape[2]}, {shape[3]} % remote"
@@ -45,7 +57,7 @@ def title(name):
 
 
 def engine_lines(rows):
-    """Ordered by the share of remote events, what is not PHOLD last."""
+    """The rows of PHOLD, ordered by the share of remote events, and then the other models."""
     named = [(name, title(name)) for name in rows if title(name)]
     named.sort(key=lambda pair: [int(n) for n in re.findall(r"(\d+) %", pair[1])] or [101])
     for name, its_title in named:
@@ -55,52 +67,102 @@ def engine_lines(rows):
 
 
 def crowded_lines(rows):
-    """Of the row in which workers and foreign processes share cores."""
+    """The row in which workers and other busy processes share the cores."""
     for name, row in rows.items():
         if "1 worker" not in row:
             continue
-        yield f"\n| PHOLD {name} | ns | share of the fair speed | wanted |\n| --- | --- | --- | --- |"
+        yield f"\n| PHOLD {name} | ns | fraction of the ideal speed | target |\n| --- | --- | --- | --- |"
         for label, ratio in row["ratios"].items():
             column = label.partition(", ")[2]
             yield f"| {column} | {ns(row, column)} | {ratio['ratio']:.2f} | {ratio['wanted']} |"
 
 
-def table(file, root=root):
-    """The text between the marks, in a README in `root`."""
+def rollback_lines(rows):
+    """The rows of PCS."""
+    for name, row in rows.items():
+        if name.startswith("PCS"):
+            yield f"| {name} | " + " | ".join(ns(row, column) for column in ROLLBACKS) + " |"
+
+
+def source(results, file, folder):
+    """Machine, compiler, commit, date and a link to the results file, for a page in `folder`."""
+    name = os.path.relpath(file, folder)
+    note = f"\n\nNote: {results['note']}." if "note" in results else ""
+    return f"""Machine: {results['machine']} · compiler: {results['compiler']} · commit: {results['commit']} ·
+{results['date']} · results file: [{name}]({name}){note}"""
+
+
+def summary(file, folder):
+    """The text between the marks of a README in `folder`."""
     results = json.loads(file.read_text())
     rows = results["rows"]
-    name = file.relative_to(root)
-    note = f"\n\nNote: {results['note']}." if "note" in results else ""
-    lines = [f"""Measured with `./jobs/run bench`: PHOLD with 16 B of state, lookahead 0.1, beside `limit`, a plain
-sequential loop with the same draws and the same pending set but no engine. Nanoseconds of wall time
-a committed event, medians of {results['rounds']}; on the right ratios of speeds, above 1 where the first is the
-faster one.
+    lines = ["""| million events per second | sequential engine | Time Warp, 2 workers | speedup |
+| --- | --- | --- | --- |"""]
+    lines += [f"| {title(name)} | {millions(rows[name], 'sequential')} | {millions(rows[name], 'timewarp-2')} | "
+              f"{speed(rows[name], 'sequential', 'timewarp-2')} |" for name in SUMMARY if name in rows]
+    lines.append(f"\nMedians of {results['rounds']} runs. {source(results, file, folder)}")
+    return "\n".join(lines)
 
-Machine: {results['machine']} · compiler: {results['compiler']} · commit: {results['commit']} ·
-{results['date']} · results file: [{name}]({name}){note}
 
-| model, LPs × events | limit | sequential | timewarp, 1 worker | timewarp, 2 workers | sequential against limit | 1 worker against sequential | 2 workers against sequential | 2 workers against 1 |
+def table(file, folder):
+    """The text between the marks of docs/performance.md; `folder` is the folder of the page."""
+    results = json.loads(file.read_text())
+    rows = results["rows"]
+    lines = [f"""{source(results, file, folder)}
+
+### Engines
+
+Nanoseconds of wall time per committed event, medians of {results['rounds']} runs. The four columns on the right are
+ratios of speeds: a ratio above 1 means that the first of the two is faster.
+
+| model, LPs × events | limit | sequential | timewarp, 1 worker | timewarp, 2 workers | sequential / limit | \
+1 worker / sequential | 2 workers / sequential | 2 workers / 1 worker |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |"""]
     lines += engine_lines(rows)
+    lines.append("""
+### More workers, ranks or processes than cores
+
+Nanoseconds of wall time per committed event. *beside 1* means: beside 1 other busy process on the machine.""")
     lines += crowded_lines(rows)
     lines.append("""
-| one run beside another | one | other | ratio of speeds |
+### Workers and ranks
+
+Nanoseconds of wall time per committed event. The ratio is the speed of the second run divided by that of the first.
+
+| two runs | first | second | ratio |
 | --- | --- | --- | --- |""")
     lines += [f"| {text} | {ns(rows[row], before)} | {ns(rows[row], after)} | "
               f"{speed(rows[row], before, after)} |"
               for text, row, before, after in COMPARISONS if row in rows]
+    lines.append("""
+### Methods of rollback
+
+Nanoseconds of wall time per committed event of [PCS](models/pcs.md). Time Warp has one worker here, so that no event
+is rolled back. *the past kept*: with `--keep-safe-events on`, which keeps the history of every event; the other rows
+keep no history, because one worker executes irrevocably. *interval 1*: `--state-saving-interval 1`.
+
+| model | sequential | reverse | copy | snapshot | snapshot, interval 1 |
+| --- | --- | --- | --- | --- | --- |""")
+    lines += rollback_lines(rows)
     return "\n".join(lines)
 
 
-def replaced(readme, text):
-    """The README with this text between the marks."""
-    begin = readme.index("-->", readme.index("<!-- bench: begin")) + 4
-    end = readme.index("<!-- bench: end -->")
-    return readme[:begin] + "\n" + text + "\n\n" + readme[end:]
+def replaced(page, text):
+    """The page's text with `text` between the marks."""
+    begin = page.index("-->", page.index("<!-- bench: begin")) + 4
+    end = page.index("<!-- bench: end -->")
+    return page[:begin] + "\n" + text + "\n\n" + page[end:]
+
+
+def pages(file, root=root):
+    """(page, the text that it should have) for each page with figures of the bench."""
+    for name, make in ("README.md", summary), ("docs/performance.md", table):
+        page = root / name
+        yield page, replaced(page.read_text(), make(file, page.parent))
 
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    page = root / "README.md"
-    page.write_text(replaced(page.read_text(), table(Path(sys.argv[1]).resolve())))
+    for page, text in pages(Path(sys.argv[1]).resolve()):
+        page.write_text(text)

@@ -64,7 +64,7 @@ static const tw_optdef options[] = {
     TWOPT_GROUP("PHOLD"),
     TWOPT_UINT("lps", lps, "number of LPs"),
     TWOPT_UINT("events-per-lp", start_events, "events that each LP starts with"),
-    TWOPT_DOUBLE("remote", remote, "probability that an event goes to an LP drawn from all"),
+    TWOPT_DOUBLE("remote", remote, "probability that an event goes to an LP chosen at random from all"),
     TWOPT_FLAG("commits", commits, "with a commit handler that does nothing"),
     TWOPT_END()};
 

@@ -70,7 +70,8 @@ class Model final : public nw::Model {
         options.add("lps", parameters_.lps, "logical processes", nw::from(1));
         options.add("events-per-lp", parameters_.events_per_lp, "events that each LP starts with");
         options.add("remote", parameters_.remote,
-                    "probability that an event goes to an LP drawn from all", nw::from(0).to(1));
+                    "probability that an event goes to an LP chosen at random from all",
+                    nw::from(0).to(1));
         options.add_flag("commits", parameters_.commits, "with a commit handler that does nothing");
     }
 

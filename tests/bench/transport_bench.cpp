@@ -138,7 +138,7 @@ class TransportBench {
 int main() {
     const auto ranks = nw::join_ranks();
     if (ranks->ranks() < 2) {
-        fmt::print(stderr, "transport_bench: 1 rank; legal: 2 or more, started by mpirun\n");
+        fmt::print(stderr, "transport_bench: 1 rank; allowed: 2 or more, started by mpirun\n");
         return 2;
     }
     const nlohmann::json found = nw::bench::TransportBench(*ranks).run();

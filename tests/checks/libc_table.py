@@ -27,8 +27,8 @@ HEAD = """\
 # Functions of libc in handlers
 
 This page is made from `numa/interpose/libc_functions.txt`. Every function that glibc's `libc.so.6` and
-`libm.so.6` export is in one class. A star stands for any letters. Where a name with a star and a name without one
-both fit a function, the name without a star decides. `__X_chk` and `__isoc99_X`, which headers use, are in the class of `X`.
+`libm.so.6` export is in one class. A star matches any letters. If a name with a star and a name without one
+both match a function, the name without a star decides. `__X_chk` and `__isoc99_X`, which headers use, are in the class of `X`.
 [Libraries in handlers](../how-to/libraries.md) explains the classes.
 
 Other libraries keep results and files, too: a database that `dbm_open()` opens is a file that no rollback

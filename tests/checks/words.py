@@ -33,7 +33,7 @@ SUFFIXES = {".hpp", ".cpp", ".md", ".py", ".pml", ".txt", ".cmake", ".sh", ".sba
 
 def main():
     root = Path(sys.argv[1])
-    files = [root / "README.md"]
+    files = [root / "README.md", root / "CONTRIBUTING.md", root / "CHANGELOG.md"]
     for folder in ("src", "numa", "mpi", "models", "jobs", "docs", "tests"):
         files += sorted((root / folder).rglob("*"))
     found = 0

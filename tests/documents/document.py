@@ -105,7 +105,8 @@ def commands_of(block):
 
 
 def documents():
-    """All of them, the README first."""
+    """All documents, README.md first."""
     folders = ["docs", "jobs", "models", "mpi", "numa", "src", "tests"]
     below = sorted(path for folder in folders for path in (CHECKOUT / folder).rglob("*.md"))
-    return [Document(path) for path in [CHECKOUT / "README.md", *below]]
+    top = [CHECKOUT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    return [Document(path) for path in [*top, *below]]

@@ -34,7 +34,7 @@ for page in pages:
             failures.append(f"{page}: no file {name}")
     for block in page.blocks:
         if block.language not in LANGUAGES | {"indented"}:
-            failures.append(f"{page}:{block.line}: a fence of '{block.language}'; legal: "
+            failures.append(f"{page}:{block.line}: a fence of '{block.language}'; allowed: "
                             f"{', '.join(sorted(LANGUAGES))}")
 
 reached, ahead = set(), [pages[0].path]

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The README's model compiles against the installed package and has one digest on two engines, and its
-figures are those of the results file that it names."""
+"""The model in README.md compiles against the installed package and has one digest on two engines. The figures in
+README.md and docs/performance.md are those of the results file that README.md names. CITATION.cff has the version of
+CMakeLists.txt."""
 
 import re
 import subprocess
@@ -16,12 +17,16 @@ programs = Programs()
 document = Document(CHECKOUT / "README.md")
 
 file, = re.findall(r"results file: \[(.*?)\]", document.text)
-programs.expect(readme_table.replaced(document.text, readme_table.table(CHECKOUT / file))
-                == document.text, f"its figures are what tests/bench/readme_table.py makes of {file}")
+for page, text in readme_table.pages(CHECKOUT / file):
+    programs.expect(text == page.read_text(),
+                    f"{page.name}: its figures are what tests/bench/readme_table.py makes of {file}")
+
+version, = re.findall(r"^project\(numawarp VERSION (\S+)", (CHECKOUT / "CMakeLists.txt").read_text(), re.MULTILINE)
+programs.expect(f"\nversion: {version}\n" in (CHECKOUT / "CITATION.cff").read_text(), f"CITATION.cff has version {version}")
 
 cache = (programs.bin.parent / "CMakeCache.txt").read_text()
 if re.search(r"^NUMAWARP_SANITIZE:STRING=.+", cache, re.MULTILINE):
-    programs.leave()  # a project of its own is not built with our sanitizers
+    programs.leave()  # a separate project is not built with the sanitizers of numawarp
 
 model, = [block.text for block in document.blocks if block.language == "cpp"]
 project = programs.work / "gossip"

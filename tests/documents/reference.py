@@ -13,15 +13,15 @@ from programs import CHECKOUT, Programs
 HEADERS = CHECKOUT / "src/include/numawarp"
 # (header, what is taken out, what then has no comment)
 BREACHES = [
-    ("ids", "// The model's own numbering of its events.\n", "EventType"),
-    ("ids", "// An OS process of the run. For the engine.\n", "RankId"),
-    ("time", "// When every run begins.\n", "time_zero"),
-    ("context", "    // The LP whose hook this is.\n", "self()"),
+    ("ids", "// The number of an event type, chosen by the model.\n", "EventType"),
+    ("ids", "// A rank (an operating-system process of the run). Used by the engine.\n", "RankId"),
+    ("time", "// The time at which every run begins.\n", "time_zero"),
+    ("context", "    // The LP whose handler is running.\n", "self()"),
     ("model", "  // of all ranks", "committed_events"),
-    ("options", "// The numbers from this one up: nw::from(1), nw::from(0).to(1).\n", "from(double bound)"),
-    ("measures", "// A figure of the run, made of one figure of each LP.\n", "nw::Measure"),
-    ("process/resource", "// A resource with a queue in front of it.\n", "nw::Resource"),
-    ("process/resource", "    // How many are in the queue now.\n", "waiting()"),
+    ("options", "// The numbers from this one upward: nw::from(1), nw::from(0).to(1).\n", "from(double bound)"),
+    ("measures", "// A figure of the run, combined from one figure of each LP.\n", "nw::Measure"),
+    ("process/resource", "// A resource with a queue of requests.\n", "nw::Resource"),
+    ("process/resource", "    // The number of requests in the queue now.\n", "waiting()"),
     ("process/environment", "    // Uniform in [0, 1).\n", "uniform()"),
 ]
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""docs/tutorial.md is true: followed from its first line to its last, in a checkout made for it, its
-files are written, its lines run, and what it promises comes out. Each of its programs has one digest
-on two engines; the last but one is models/queues, and the last one tells the same by processes."""
+"""Follows docs/tutorial.md from its first line to its last, in a checkout made for it: writes its files, runs its
+commands, and compares the results with the text. A block of `text` shows output of the commands before it. Each program
+has one digest on two engines; the last program but one is models/queues, and the last one is the same model as
+processes."""
 
 import csv
 import json
@@ -14,6 +15,8 @@ from programs import CHECKOUT, Programs
 
 FILES = {"cmake": "CMakeLists.txt", "cpp": "main.cpp"}
 SECONDS = 120
+# Lines of a report whose figures differ from run to run: only the label is compared.
+VARYING = re.compile(r"  (engine|LPs|wall time|speed|efficiency|rollbacks|saved states|GVT|memory|by kind)  ")
 
 programs = Programs()
 document = Document(CHECKOUT / "docs/tutorial.md")
@@ -23,7 +26,7 @@ programs.expect(models[-2] == (CHECKOUT / "models/queues/main.cpp").read_text(),
 
 cache = (programs.bin.parent / "CMakeCache.txt").read_text()
 if re.search(r"^NUMAWARP_SANITIZE:STRING=.+", cache, re.MULTILINE):
-    print("skipped: a project of its own is not built with our sanitizers")
+    print("skipped: a separate project is not built with the sanitizers of numawarp")
     sys.exit(77)
 
 
@@ -33,7 +36,7 @@ def digest_in(report):
 
 
 def promised(line, output):
-    """What the text says of this line's output."""
+    """True if the output of this line is as the text promises."""
     if line == "build/queues":
         committed = int(re.search(r"^ *events +([\d,]+) committed", output, re.MULTILINE)[1]
                         .replace(",", ""))
@@ -51,8 +54,19 @@ def promised(line, output):
     return True
 
 
+def comparable(line):
+    varying = VARYING.match(line)
+    return varying[1] if varying else " ".join(line.split())
+
+
+def shows(text, output):
+    """True if each line of the text is in the output, in this order. A line "…" replaces any number of lines."""
+    lines = iter([comparable(line) for line in output.splitlines()])
+    return all(line == "…" or comparable(line) in lines for line in text.splitlines())
+
+
 def check_engines():
-    """Of the program that was just built."""
+    """The program that was just built has one digest on two engines."""
     digests = []
     for options in ("--engine sequential", "--workers 2"):
         ran = checkout.run(f"build/queues {options} --quiet --stats digest.json", SECONDS)
@@ -62,18 +76,24 @@ def check_engines():
 
 
 checkout = Checkout(programs)
-written, built, digests = [], 0, {}
+written, built, digests, output = [], 0, {}, ""
 for block in document.blocks:
     if block.language in FILES:
         checkout.write(FILES[block.language], block.text)
         if block.language == "cpp":
             written.append(block.text)
         continue
+    if block.language == "text":
+        shown = shows(block.text, output)
+        programs.expect(shown, f"{document}:{block.line}: the output that it shows" + ("" if shown else f"\n{output}"))
+        continue
+    output = ""
     for command in commands_of(block):
         ran = checkout.run(command.text, SECONDS)
         programs.expect(ran.code == 0 and promised(command.text, ran.output),
                         f"{document}:{command.line}: {command.text}: {ran.seconds:.1f} s"
                         + (f", exit code {ran.code}\n{ran.output[-2000:]}" if ran.code else ""))
+        output += ran.output
         digests[command.text] = digest_in(ran.output)
         if command.text == "cmake --build build" and ran.code == 0:
             built += 1

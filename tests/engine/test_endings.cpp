@@ -330,7 +330,7 @@ TEST_CASE(
             CHECK(static_cast<int>(result.reason) == static_cast<int>(EndReason::interrupted));
             CHECK(result.end_time == 1);
             const auto says_so = [](const std::string& notice) {
-                return notice.find("amid the events of one virtual time") != std::string::npos;
+                return notice.find("before all events of one virtual time") != std::string::npos;
             };
             // With the past of all events the run goes back to the start of that time.
             CHECK(std::count_if(result.notices.begin(), result.notices.end(), says_so) ==

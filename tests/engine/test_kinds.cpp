@@ -228,9 +228,10 @@ TEST_CASE("kinds: a measure that no LP has is named, one that recorded nothing i
         const RunResult result = run_model(model, wild_config(engine));
         INFO(name_of(engine));
         REQUIRE(result.notices.size() == 1);
-        CHECK(result.notices[0] ==
-              "measure nobody's: no LP has this figure; legal: a figure of a class of the model's "
-              "LPs");
+        CHECK(
+            result.notices[0] ==
+            "measure nobody's: no LP has this figure; allowed: a figure of a class of the model's "
+            "LPs");
     }
 }
 
@@ -294,16 +295,17 @@ class WrongModel final : public Model {
 
 TEST_CASE("kinds: errors say which LP of which kind, and which event") {
     const std::string words[] = {
-        "right 0 at time 2, event of type 7 from wrong 1: an event of type 7 with 8 bytes is none "
-        "that the LP handles; legal: Parcel (type 40, 8 bytes)",
-        "wrong 1 at time 1, event Parcel from wrong 1: there is no LP 5 of this kind; legal: 0 to "
+        "right 0 at time 2, event of type 7 from wrong 1: the LP handles no event of type 7 with 8 "
+        "bytes; allowed: Parcel (type 40, 8 bytes)",
+        "wrong 1 at time 1, event Parcel from wrong 1: there is no LP 5 of this kind; allowed: 0 "
+        "to "
         "2",
-        "wrong 1 at time 1, event Parcel from wrong 1: there is no kind of LPs called left; legal: "
-        "right, wrong, sink",
+        "wrong 1 at time 1, event Parcel from wrong 1: there is no kind of LPs named left; "
+        "allowed: right, wrong, sink",
         "wrong 1 at time 1, event Parcel from wrong 1: wrong 1 at time 1 schedules an event for "
-        "right 0 at time 0: that is in the past (delay -1); legal: a delay of at least 0",
-        "right 1 at time 2, event Parcel from wrong 1: an event of type 40 with 0 bytes is none "
-        "that the LP handles; legal: Parcel (type 40, 8 bytes)"};
+        "right 0 at time 0: this time is in the past (delay -1); allowed: a delay of at least 0",
+        "right 1 at time 2, event Parcel from wrong 1: the LP handles no event of type 40 with 0 "
+        "bytes; allowed: Parcel (type 40, 8 bytes)"};
     for (int how = 0; how < 5; ++how) {
         WrongModel model(how);
         for (const EngineKind engine : all_engines)
@@ -386,16 +388,15 @@ TEST_CASE("kinds: sets of kinds that cannot be are refused") {
         }
         return "none";
     };
-    CHECK(refusal({}) == "0 kinds of LPs; legal: from 1 to 256");
+    CHECK(refusal({}) == "0 kinds of LPs; allowed: from 1 to 256");
     CHECK(refusal({{"", 1}}) == "kind 0 of LPs: must have a name");
-    CHECK(refusal({{"a", 1}, {"a", 1}}) ==
-          "two kinds of LPs are called a; legal: names that differ");
+    CHECK(refusal({{"a", 1}, {"a", 1}}) == "two kinds of LPs are named a; allowed: distinct names");
     CHECK(refusal({{"a", UINT32_MAX}, {"b", 1}}) ==
-          "4294967296 LPs of all kinds; legal: at most 4294967295");
-    CHECK(
-        refusal({{"clerk", 1, process<Clerk>()}, {"source", 1, process<Source>()}}) ==
-        "event type 0 is Order for kind clerk and Tick for kind source; legal: one list of events "
-        "for both, or `static constexpr nw::EventType type` in the events");
+          "4294967296 LPs in all kinds; allowed: at most 4294967295");
+    CHECK(refusal({{"clerk", 1, process<Clerk>()}, {"source", 1, process<Source>()}}) ==
+          "event type 0 is Order for kind clerk and Tick for kind source; allowed: one list of "
+          "events "
+          "for both, or `static constexpr nw::EventType type` in the events");
 }
 
 }  // namespace nw::test

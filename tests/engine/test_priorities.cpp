@@ -93,7 +93,7 @@ TEST_CASE("a priority that there is not is refused") {
     for (const EngineKind engine : {EngineKind::sequential, EngineKind::timewarp}) {
         Office model(priority_max + 1);
         CHECK(model_error_of(model, wild_config(engine))
-                  .find("of priority 16384; legal: 0 to 16383") != std::string::npos);
+                  .find("of priority 16384; allowed: 0 to 16383") != std::string::npos);
     }
 }
 

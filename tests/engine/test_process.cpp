@@ -102,7 +102,7 @@ TEST_CASE("of many delays that are set and withdrawn at random, those happen tha
 
 TEST_CASE("a time in the past is the event's failure") {
     CHECK(says(failure([](Scene& s) { s.env.start(sleeper(s, -1, "")); }),
-               "waits for a delay of -1; legal: at least 0"));
+               "waits for a delay of -1; allowed: at least 0"));
     CHECK(says(failure([](Scene& s) { s.env.start(sleeper(s, std::nan(""), "")); }),
                "waits for a delay of nan"));
 }

@@ -143,7 +143,7 @@ TEST_CASE("two cannot wait for one wait, nor a process for itself") {
                        co_await all_of(both, both);
                    }(s));
                }),
-               "two wait for one"));
+               "is awaited twice"));
     CHECK(says(failure([](Scene& s) {
                    s.env.start([](Scene& scene) -> Process {
                        auto shared = scene.env.delay(1);
@@ -151,7 +151,7 @@ TEST_CASE("two cannot wait for one wait, nor a process for itself") {
                        co_await shared;
                    }(s));
                }),
-               "two wait for one"));
+               "is awaited twice"));
     CHECK(says(failure([](Scene& s) {
                    s.processes.push_back(s.env.start([](Scene& scene) -> Process {
                        co_await scene.env.delay(1);
@@ -183,7 +183,7 @@ TEST_CASE("a request that was released, or lost, is not waited for again") {
                        co_await turn;
                    }(s));
                }),
-               "released, or lost it"));
+               "released, or lost the resource"));
 }
 
 TEST_CASE("capacities of nothing, amounts without end and values that are not there are refused") {

@@ -32,9 +32,10 @@ constexpr Fault faults[] = {Fault::shared_write, Fault::shared_free, Fault::over
 const char* words_for(Fault fault) {
     switch (fault) {
         case Fault::shared_write:
-            return "SIGSEGV: it wrote to memory that setup() made and all LPs share";
+            return "SIGSEGV: it wrote to memory that setup() allocated and all LPs share";
         case Fault::shared_free:
-            return "the handler freed or reallocated memory that setup() made and all LPs share";
+            return "the handler freed or reallocated memory that setup() allocated and all LPs "
+                   "share";
         default:
             return "the handler wrote past the end of a block of 24 bytes: the first byte changed "
                    "is "

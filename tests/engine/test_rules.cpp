@@ -90,24 +90,24 @@ class BreakingModel final : public Model {
 TEST_CASE("a broken rule is a ModelError with the LP, the event, both times and what is legal") {
     const std::pair<Breach, const char*> cases[] = {
         {Breach::past,
-         "LP 2 at time 5 schedules an event for LP 1 at time 2.5: that is in the past "
-         "(delay -2.5); legal: a delay of at least 0"},
+         "LP 2 at time 5 schedules an event for LP 1 at time 2.5: this time is in the past (delay "
+         "-2.5); allowed: a delay of at least 0"},
         {Breach::nan, "LP 2 at time 5 schedules an event for LP 1 at time nan: "},
         {Breach::infinite,
          "LP 2 at time 5 schedules an event for LP 1 at time inf: the time must be "
          "finite"},
         {Breach::unknown_lp,
          "LP 2 at time 5 schedules an event for LP 4 at time 6: there is no such "
-         "LP; legal: 0 to 3"},
+         "LP; allowed: 0 to 3"},
         {Breach::payload,
          "LP 2 at time 5 schedules an event for LP 1 at time 6: its payload of 9 "
-         "bytes is above the declared bound of 8; legal: setup.payload_bytes_max = 9 in setup()"},
+         "bytes is above the declared bound of 8; allowed: setup.payload_bytes_max = 9 in setup()"},
         {Breach::lookahead,
          "LP 2 at time 5 schedules an event for LP 1 at time 5.25: delay 0.25 is "
          "below the declared lookahead of 0.5"},
         {Breach::columns, "output() of 3 values to table pairs, which has 2 columns"},
-        {Breach::table, "output() to table 1; the model declares 1"},
-        {Breach::random, "random(): moved on by more than 2^32 blocks, or back"},
+        {Breach::table, "output() to table 1; the number of tables that the model declares is 1"},
+        {Breach::random, "random(): moved by more than 2^32 blocks, or backward"},
     };
     for (const EngineKind engine : all_engines) {
         for (const auto& [breach, words] : cases) {

@@ -330,7 +330,8 @@ TEST_CASE("pointers out of LPs that handlers have made are counted, and said onc
     chain.resume(model, config, time_infinity);
     REQUIRE(chain.saves > 1);
     REQUIRE(chain.warnings.size() == 1);
-    CHECK(chain.warnings[0].find("look like pointers out of them") != std::string::npos);
+    CHECK(chain.warnings[0].find("look like pointers to memory outside of the LPs") !=
+          std::string::npos);
     CHECK(chain.warnings[0].find("docs/how-to/checkpoints.md") != std::string::npos);
 }
 

@@ -35,18 +35,18 @@ class Parser(arguments.Parser):
     def _add_options(self):
         add = self.add_argument
         add("topology", metavar="TOPOLOGY",
-            help=f"{', '.join(topology.PRESETS)}; or nodes CPUS:MEM,... as 2:1G,0:512M")
-        add("--dist", metavar="ROWS", help="distances, as '10,20;20,10'")
+            help=f"{', '.join(topology.PRESETS)}; or nodes CPUS:MEM,... as in 2:1G,0:512M")
+        add("--dist", metavar="ROWS", help="distances, as in '10,20;20,10'")
         add("--rw", metavar="DIR", type=folder, action="append", default=[],
             help="a folder that the command may write to")
         add("--ro", metavar="DIR", type=folder, action="append", default=[],
             help="a folder below /tmp that the command may read")
         add("--env", metavar="NAME=VALUE", type=setting, action="append", default=[],
-            help="a variable of the command's environment, which is otherwise bare")
+            help="a variable of the command's environment, which is empty by default")
         add("--sysctl", metavar="NAME=VALUE", type=setting, action="append", default=[],
-            help="a setting of the guest's kernel, as vm.nr_hugepages=8")
+            help="a setting of the guest's kernel, as in vm.nr_hugepages=8")
         add("--timeout", metavar="SECONDS", type=float, default=300,
-            help="for the command, without the boot (300)")
+            help="time limit of the command, without the boot (300)")
         add("--verbose", action="store_true", help="show QEMU's command and failed boots")
 
     def parse_words(self, words):
@@ -56,7 +56,7 @@ class Parser(arguments.Parser):
         given = self.parse_args(ours)
         given.command = words[len(ours) + 1:]
         if not given.command:
-            self.error(f"no command; it stands behind --, as in `{self.job} n4 -- numactl --hardware`")
+            self.error(f"the command is missing; it must follow --, as in `{self.job} n4 -- numactl --hardware`")
         given.topology_name = given.topology
         try:
             given.topology = topology.parse(given.topology, given.dist)
@@ -68,7 +68,7 @@ class Parser(arguments.Parser):
 def setting(text):
     name, equals, value = text.partition("=")
     if not name or not equals:
-        raise argparse.ArgumentTypeError(f"'{text}': legal is NAME=VALUE")
+        raise argparse.ArgumentTypeError(f"'{text}'; allowed: NAME=VALUE")
     return name, value
 
 
@@ -95,7 +95,7 @@ def job_of(given):
 def main():
     parser = Parser("guest", __doc__)
     parser.add_argument("--accel", choices=boot.ACCELERATORS, default="single",
-                        help="emulate the cores in one thread or one each (single)")
+                        help="emulate all cores in one thread, or each core in its own thread (single)")
     given = parser.parse_words(sys.argv[1:])
     job = job_of(given)
     job.accelerator = given.accel

@@ -81,7 +81,7 @@ with subprocess.Popen(program, stderr=subprocess.PIPE) as run:
     wait_until_computing(run)
     first = ""
     # Before there is an answer, the run prints that placement is not watched.
-    while run.poll() is None and not re.search("local;|placement: the kernel does not say", first):
+    while run.poll() is None and not re.search("local;|placement: not reported by the kernel", first):
         if time.monotonic() > deadline:
             run.kill()
             sys.exit(f"placement is not watched: {first}")

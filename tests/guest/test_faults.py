@@ -32,7 +32,7 @@ def refused(call, error):
 
 
 # What one worker says of BUSY is no fault of the machine.
-IDLE = ["--rebind 0.2: does nothing with one worker", "--check-rebind 0.5: does nothing with one worker"]
+IDLE = ["--rebind 0.2: has no effect with one worker", "--check-rebind 0.5: has no effect with one worker"]
 
 # name: (what the notice says, or None where nothing is worse for it; arguments of Batch.add). On n2
 # cores 0 and 1 are node 0, cores 2 and 3 node 1.
@@ -46,11 +46,11 @@ CASES = {
     "memory_elsewhere": (None, {"before": cpuset("far", "2-3", "0")}),
     "no_locked_memory": (None, {"before": "ulimit -l 0"}),
     "address_space": ("address space", {"before": "ulimit -v 3000000"}),
-    "move_pages_eperm": ("not let us move pages.*permitted", refused("move_pages", errno.EPERM)),
-    "move_pages_enosys": ("not let us move pages.*implement", refused("move_pages", errno.ENOSYS)),
-    "move_pages_enomem": ("not let us move pages.*memory", refused("move_pages", errno.ENOMEM)),
-    "move_pages_enodev": ("not let us move pages.*device", refused("move_pages", errno.ENODEV)),
-    "memory_policies": ("not bound", refused("set_mempolicy", errno.EPERM)),
+    "move_pages_eperm": ("not permit moving pages.*permitted", refused("move_pages", errno.EPERM)),
+    "move_pages_enosys": ("not permit moving pages.*implement", refused("move_pages", errno.ENOSYS)),
+    "move_pages_enomem": ("not permit moving pages.*memory", refused("move_pages", errno.ENOMEM)),
+    "move_pages_enodev": ("not permit moving pages.*device", refused("move_pages", errno.ENODEV)),
+    "memory_policies": ("not be bound", refused("set_mempolicy", errno.EPERM)),
     "affinity": ("pinned|bound to", refused("sched_setaffinity", errno.EPERM)),
     "huge_pages": ("huge pages",
                    refused("madvise", errno.EINVAL) | {"extra": ["--huge-pages", "on"]}),
@@ -88,7 +88,7 @@ add(batch, "node_full", model=LARGE_MODEL)
 
 results = batch.run()
 # What is only reserved does not count for the kernel: nothing is lost under strict overcommit.
-CASES |= {"overcommit": (None, {}), "balancing": ("kernel moves pages, too", {}),
+CASES |= {"overcommit": (None, {}), "balancing": ("kernel also moves pages", {}),
           "node_full": ("node 1 has no room", {})}
 
 for name, (wanted, _) in CASES.items():

@@ -22,11 +22,11 @@ REFUSED_SECONDS = 3  # asymsched decides after one
 AUTO_SECONDS = 15  # three measures, and pages that move
 # What answers of a run contain (run_until.py).
 ARRIVED = "state 0.[0-5] % remote.*engine 0.[0-5] % remote.*from nodes 0 1 to"
-DECIDED = "mail.*(local|weighted): with pages on all nodes"
+DECIDED = "mail.*(local|weighted): with weighted pages on all nodes"
 # (--place, what the kernel refuses, what the notices say)
-REFUSED = [("weighted", "move_pages", ["not let us move pages"]),
-           ("asymsched", "move_pages", ["not let us move pages"]),
-           ("asymsched", "sched_setaffinity", ["workers are not bound to cores", "workers stay where they are"])]
+REFUSED = [("weighted", "move_pages", ["not permit moving pages"]),
+           ("asymsched", "move_pages", ["not permit moving pages"]),
+           ("asymsched", "sched_setaffinity", ["workers could not be bound to cores", "workers stay on their CPUs"])]
 # Weights of a kernel from 6.9 on that are those of the links for workers on nodes 0 and 1; none follows otherwise.
 KERNELS_WEIGHTS = [3, 3, 2, 1]
 SEARCH_SECONDS = 45  # until proximity has been found, in seven steps and perhaps one back
@@ -114,7 +114,7 @@ tried = results["auto"]
 guest.expect_ended(programs, "auto", tried, exit_code=130)
 guest.expect_ended(programs, "auto, workers on all nodes", results["auto-full"])
 placed = tried.numa.get("placed", "")
-found = re.match(r"(local|weighted): with pages on all nodes by weights, (\d\.\d+) times as many events", placed)
+found = re.match(r"(local|weighted): with weighted pages on all nodes, (\d\.\d+) times as many events", placed)
 programs.expect(found is not None and (found[1] == "local" or float(found[2]) > 1.02), f"auto: {placed}")
 share = tried.numa.get("remote_page_share") or 0
 programs.expect(found is not None and (share < 0.05 if found[1] == "local" else share > 0.05),
@@ -152,8 +152,8 @@ else:
 for place in ("local", "asymsched"):
     shrunk = results[f"{place}-shrunk"]
     guest.expect_ended(programs, f"{place}, CPUs taken away", shrunk, exit_code=130)
-    programs.expect(shrunk.notices == ["4 of 8 CPUs were taken from the process while it ran: 0 1 2 3; its workers went "
-                                       "on with the others"], f"{place}, CPUs taken away: notices {shrunk.notices}")
+    programs.expect(shrunk.notices == ["4 of 8 CPUs were taken from the process while it ran: 0 1 2 3; its workers "
+                                       "continued on the others"], f"{place}, CPUs taken away: notices {shrunk.notices}")
     workers = [(worker["node"], worker["core"]) for worker in shrunk.stats.get("workers_detail", [])]
     programs.expect(len(set(workers)) == 2 and all(core >= 4 for _, core in workers),
                     f"{place}, CPUs taken away: workers on (node, core) {workers}, {shrunk.numa.get('placed')}")

@@ -91,7 +91,7 @@ batch.add("fetched", *LONG, *asymsched, *WORKERS, "--pagemigd", "off", "--rebind
 batch.add("put-off", *HEAVY, "--lps", PUT_OFF_LPS, *asymsched, *WORKERS, *DAEMON,
           through=guest.interrupted(SECONDS, until="from nodes 0 1 2 3 to"))
 batch.add("staying", *HEAVY, "--lps", STAYING_LPS, *asymsched, *WORKERS, *DAEMON,
-          through=guest.interrupted(0, until="it stays: .* would take"))
+          through=guest.interrupted(0, until="workers stay: .* would take"))
 batch.add("ranks-whole", *MODEL, "--until", 60, *asymsched, "--workers", 2, through=RANKS)
 batch.add("ranks", *LONG, *asymsched, "--workers", 2, *DAEMON, through=[*RANKS, *interrupted_ranks])
 batch.add("bound", *LONG, *asymsched, "--workers", 1, *DAEMON,
@@ -123,8 +123,9 @@ programs.expect(found is not None and SHARE_SPENT * float(found[1]) > SECONDS_A_
                 f"a budget too small at first: {placed}")
 staying = results["staying"]
 placed = staying.numa.get("placed", "")
-programs.expect(re.match(r"P \d+ of \d+; it stays: [12]\.\d+ GB would take [\d.]+ s, and 5 % of [\d.]+ s may be spent, "
-                         r"0\.00 s of which are; on nodes 0 1 2 3;", placed) is not None, f"a budget too small: {placed}")
+programs.expect(re.match(r"P \d+ of \d+; workers stay: [12]\.\d+ GB would take [\d.]+ s; the limit is 5 % of [\d.]+ s, "
+                         r"of which 0\.00 s are used; on nodes 0 1 2 3;", placed) is not None,
+                f"a budget too small: {placed}")
 nodes = sorted(worker["node"] for worker in staying.stats.get("workers_detail", []))
 moved = staying.numa.get("pages_moved", 0)
 remote = ((staying.numa.get("placement") or {}).get("state") or {}).get("remote_share")

@@ -45,12 +45,12 @@ def parse_distances(text, count):
     except ValueError:
         rows = []
     if len(rows) != count or any(len(row) != count for row in rows):
-        raise ValueError(f"distances '{text}': legal are {count} rows of {count} numbers, as "
+        raise ValueError(f"distances '{text}'; allowed: {count} rows of {count} numbers, as "
                          "'10,20;20,10'")
     for i, row in enumerate(rows):
         for j, value in enumerate(row):
             if not (value == 10 if i == j else 10 < value < 255):
-                raise ValueError(f"distance {value} from node {i} to node {j}: legal is 10 on the "
+                raise ValueError(f"distance {value} from node {i} to node {j}; allowed: 10 on the "
                                  "diagonal and 11 to 254 elsewhere")
     return rows
 
@@ -65,7 +65,7 @@ def parse(text, distances=None):
     for item in nodes_text.split(","):
         match = NODE.fullmatch(item)
         if not match:
-            raise ValueError(f"topology '{text}': legal are {', '.join(PRESETS)}, or nodes "
+            raise ValueError(f"topology '{text}'; allowed: {', '.join(PRESETS)}, or nodes "
                              "CPUS:MEM,... with MEM as 512M or 1G")
         nodes.append(Node(int(match[1]), int(match[2]) * MIB[match[3]]))
     if nodes[0].cpus == 0:

@@ -185,7 +185,7 @@ constexpr Kind table[] = {
     {"what-is-null", "throws an exception whose what() is null", "", throw_speaker<say_nothing>},
     {"what-is-wild", "throws an exception whose what() points nowhere", "",
      throw_speaker<say_from_nowhere>},
-    {"what-is-empty", "throws an exception without words", "without words",
+    {"what-is-empty", "throws an exception without words", "without a message",
      throw_speaker<say_empty>},
     {"what-throws", "throws an exception whose what() throws", "", throw_speaker<throw_and_say>,
      talks},

@@ -33,7 +33,7 @@ with ranks.hosts as hosts:
 
 said = [line for line in ended.ours if line.startswith("numawarp: --retries: ")]
 ranks.expect(ended.exit_code == 0 and len(said) == 1
-             and "no answer from n3; try 1 of 2 goes on from virtual time " in said[0]
+             and "no answer from n3; try 1 of 2 continues from virtual time " in said[0]
              and said[0].endswith(", on n1 n2"),
              f"a lost host: exit code {ended.exit_code}: {said}" + ("" if ended.exit_code == 0 else ended.stderr))
 run = ranks.expect_sequential_digest("a lost host", stats, *MODEL)

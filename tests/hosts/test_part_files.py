@@ -52,7 +52,7 @@ with ranks.hosts:
     expect(left not in parts("n2"), "what a killed run has left on another host goes")
     expect(parts("n2") == [in_use], "that of a run on another host stays")
     expect(parts("n1") == [unseen], "that of a run in another PID namespace stays")
-    expect([n for n in notices if n.startswith(f"--stats {stats}: beside it {foreign} is another machine's")]
+    expect([n for n in notices if n.startswith(f"--stats {stats}: next to it {foreign} is from another machine")]
            and (ranks.work / foreign).exists(), f"another kernel's stays, which is said: {notices}")
     for run, process in ((living, living.pid), (hidden, inside)):
         stats.unlink()

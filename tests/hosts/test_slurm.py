@@ -108,7 +108,7 @@ def check_own_line():
 def check_wrong_jobs():
     for name, words, code, said in [
             ("a line that is not there", ["--array=5", "jobs/slurm/sweep.sbatch"], "2:0",
-             "legal: 1-4"),
+             "allowed: 1-4"),
             ("a wrong option", ["jobs/slurm/node.sbatch", "phold", "--until", "soon"], "2:0",
              "--until soon"),
             ("no such program", ["jobs/slurm/node.sbatch", "fold-p"], "2:0",

@@ -107,7 +107,7 @@ def check_time_limit():
             job.start_again()
         job.expect_end("time limits", "COMPLETED")
     log = job.log()
-    expect("back into the queue" in log and "results in results/limited --restart" in log
+    expect("requeued, to continue" in log and "results in results/limited --restart" in log
            and "DUE TO TIME LIMIT" not in log, f"it went on from a checkpoint: {log}")
     expect_reference("limited")
 
@@ -134,7 +134,7 @@ def check_stops():
         job.under_way()
         slurm.run("/", "scancel", job.number)
         job.expect_end("scancel", "CANCELLED")
-    for what, said in [("submitted again", "--restart"), ("and again", "finished before")]:
+    for what, said in [("submitted again", "--restart"), ("and again", "already finished")]:
         with LongRun("cancelled") as job:
             job.expect_end(what, "COMPLETED")
         log = job.log()

@@ -53,7 +53,7 @@ with ranks.hosts as hosts, Slurm(hosts, node_timeout=5) as slurm:
         ended = launch.wait()
     said = [line for line in ended.ours if line.startswith("numawarp: --retries: ")]
     expect(ended.exit_code == 0 and len(said) == 1
-           and said[0].startswith("numawarp: --retries: no answer from n4; try 1 of 2 goes on from virtual time ")
+           and said[0].startswith("numawarp: --retries: no answer from n4; try 1 of 2 continues from virtual time ")
            and said[0].endswith(", on n1 n2"), f"an allocation: {ended.exit_code} {said or ended.stderr}")
     expect_two_ranks("an allocation", json.loads(stats.read_text()) if stats.exists() else {})
 ranks.leave()

@@ -79,7 +79,7 @@ for engine, what in [("timewarp", "GVT round 1"), ("conservative", "window 0")]:
                                     "--lps-per-group", 1, "--watchdog", 1, "--engine", engine))
     waiting = [line for line in ended.ours if line.startswith(f"numawarp: rank 1: {what} is not ")]
     ranks.expect(ended.exit_code == 0 and len(waiting) == 1
-                 and waiting[0].endswith(" 0 batches of this rank have not been taken"),
+                 and waiting[0].endswith(" 0 batches of this rank have not been received"),
                  f"a rank that is slow to set up, {engine}: exit code {ended.exit_code}: {ended.ours}")
 
 # A signal to any one rank.

@@ -83,7 +83,7 @@ for count in (2, "alone"):
         run.kill_one(run.kill_one())
         ended = launch.wait()
     run.expect_as_if_nothing_had_happened(f"killed twice, {count}", ended, 2)
-    expect(all(re.search(rf"died of SIGKILL; try {i} of 3 goes on from virtual time \d", line)
+    expect(all(re.search(rf"died of SIGKILL; try {i} of 3 continues from virtual time \d", line)
                for i, line in enumerate(run.tries(), 1)), f"killed twice, {count}: it says where it goes on")
 
 # Before there is a checkpoint.
@@ -93,7 +93,7 @@ with run.launch as launch:
     os.kill(launch.pids()[1], signal.SIGKILL)
     ended = launch.wait()
 run.expect_as_if_nothing_had_happened("killed early", ended, 1)
-expect("begins anew" in "".join(run.tries()), "killed early: it says that it begins anew")
+expect("starts from the beginning" in "".join(run.tries()), "killed early: it says that it begins anew")
 
 run = Retried("used-up", 1, 2, 0.2)
 with run.launch as launch:

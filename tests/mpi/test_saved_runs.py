@@ -39,7 +39,7 @@ for count, restart in [(2, []), (3, ["--restart", checkpoint]),
            f"SIGUSR1 to mpirun with {count} ranks {restart[2:]}: exit code {ended.exit_code}: {ended.ours}")
     expect(gvt(checkpoint) > beyond, f"saved at {gvt(checkpoint)}, later than {beyond}")
 
-refused("more ranks than groups", "4 ranks for 3 groups of LPs; legal: at most 3 ranks",
+refused("more ranks than groups", "4 ranks for 3 groups of LPs; allowed: at most 3 ranks",
         part(4, "--restart", checkpoint))
 refused("--restart on one rank alone", "rank 1 has the checkpoint none", part(1, "--restart", checkpoint), part(1))
 refused("--checkpoint on one rank alone", "--checkpoint",

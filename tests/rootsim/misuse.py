@@ -8,34 +8,34 @@ refusals = Refusals()
 
 for options in (["--engine", "sequential"], ["--workers", 2]):
     for rule, words in {
-        "past": ["in the past", "legal: a delay of at least 0"],
-        "unknown": ["LP 4294967296", "no such LP", "legal: 0 to 7"],
+        "past": ["in the past", "allowed: a delay of at least 0"],
+        "unknown": ["LP 4294967296", "no such LP", "allowed: 0 to 7"],
         "large": ["70000 bytes", "65535"],
-        "stop": ["RootsimStop()", "legal: a CanEnd() that returns true"],
-        "init-again": ["RootsimInit()", "legal: before or after a run"],
-        "run-again": ["RootsimRun()", "legal: before or after a run"],
-        "state": ["SetState() of a variable of the program", "legal: memory that the LP has allocated"],
-        "zipf-limit": ["Zipf()", "skew 1.5 and limit 0", "legal: a skew above 1"],
-        "zipf-skew": ["Zipf()", "skew nan", "legal: a skew above 1"],
-        "link": ["AddTopologyLink()", "not made by this LP", "legal: in a handler its own"],
-        "link-data": ["SetTopologyLinkData()", "not made by this LP"],
-        "normalize": ["NormalizeLinkProbabilities()", "not made by this LP"],
-        "release": ["ReleaseTopology()", "not made by this LP"],
+        "stop": ["RootsimStop()", "allowed: a CanEnd() that returns true"],
+        "init-again": ["RootsimInit()", "allowed: before or after a run"],
+        "run-again": ["RootsimRun()", "allowed: before or after a run"],
+        "state": ["SetState() of a variable of the program", "allowed: memory that the LP has allocated"],
+        "zipf-limit": ["Zipf()", "skew 1.5 and limit 0", "allowed: a skew above 1"],
+        "zipf-skew": ["Zipf()", "skew nan", "allowed: a skew above 1"],
+        "link": ["AddTopologyLink()", "not created by this LP", "allowed: in a handler, the LP's own"],
+        "link-data": ["SetTopologyLinkData()", "not created by this LP"],
+        "normalize": ["NormalizeLinkProbabilities()", "not created by this LP"],
+        "release": ["ReleaseTopology()", "not created by this LP"],
     }.items():
         refusals.refused(3, ["LP 3 at time", *words], "rootsim_misuse", rule, "--", *options)
     # CanEnd() is asked about a state, and may be asked too early.
     for rule, function in {"asked": "ScheduleNewEvent()", "asked-state": "SetState()",
                            "asked-stop": "RootsimStop()"}.items():
-        refusals.refused(3, ["LP 3", function, "legal: "], "rootsim_misuse", rule, "--", *options)
+        refusals.refused(3, ["LP 3", function, "allowed: "], "rootsim_misuse", rule, "--", *options)
     refusals.refused(3, ["LP 3 at time"], "rootsim_misuse", "abort", "--", *options)
 
-refusals.refused(3, ["ScheduleNewEvent()", "legal: in a handler"], "rootsim_misuse", "outside", "--")
+refusals.refused(3, ["ScheduleNewEvent()", "allowed: in a handler"], "rootsim_misuse", "outside", "--")
 refusals.refused(3, ["Zipf()", "limit of at least 1"], "rootsim_misuse", "zipf-outside", "--")
-refusals.refused(2, ["RootsimRun()", "legal: after RootsimInit()"], "rootsim_misuse", "unset", "--")
+refusals.refused(2, ["RootsimRun()", "allowed: after RootsimInit()"], "rootsim_misuse", "unset", "--")
 refusals.refused(2, ["lps: must be"], "rootsim_misuse", "many", "--")
 refusals.refused(2, ["synchronization: must be SERIAL or TIME_WARP"], "rootsim_misuse", "third", "--")
 refusals.refused(2, ["dispatcher", "must be set"], "rootsim_misuse", "none", "--")
-refusals.refused(2, ["there must be a configuration"], "rootsim_misuse", "null", "--")
+refusals.refused(2, ["must not be a null pointer"], "rootsim_misuse", "null", "--")
 # There is no run yet that it could end.
 refusals.accepted("rootsim_misuse", "early", "--", "--until", 5)
 refusals.refused(3, ["in the past"], "rootsim_misuse", "past")
@@ -47,17 +47,17 @@ for options in (["--engine", "sequential"], ["--workers", 2]):
     for rule, words in {
         "unknown": ["agent 10000", "is not in region 5"],
         "past": ["in the past"],
-        "region": ["EnqueueVisit(): region 64", "legal: a region below 64"],
-        "number": ["no number 7"],
+        "region": ["EnqueueVisit(): region 64", "allowed: a region below 64"],
+        "number": ["visit 7 does not exist"],
         "large": ["bytes", "65535"],
         "tour": ["ComputeMinTour()"],
-        "event-past": ["in the past", "legal: a delay of at least 0"],
-        "event-unknown": ["LP 64", "no such LP", "legal: 0 to 63"],
+        "event-past": ["in the past", "allowed: a delay of at least 0"],
+        "event-unknown": ["LP 64", "no such LP", "allowed: 0 to 63"],
         "event-large": ["70000 bytes", "65535"],
-        "event-wide": ["65535 bytes", "legal: at most 65531 where the type is 65528 or above"],
-        "receiver": ["GetReceiver(64)", "legal: below 64"],
-        "direction": ["GetNeighbourInfo()", "direction 5", "legal: below 4"],
-        "mean": ["Expent()", "legal: at least 0"],
+        "event-wide": ["65535 bytes", "allowed: at most 65531 if the type is 65528 or above"],
+        "receiver": ["GetReceiver(64)", "allowed: below 64"],
+        "direction": ["GetNeighbourInfo()", "direction 5", "allowed: below 4"],
+        "mean": ["Expent()", "allowed: at least 0"],
         "skew": ["Zipf()", "skew 1 and limit 10"],
         "order": ["Gamma()", "at least 1"],
     }.items():
@@ -67,15 +67,15 @@ for options in (["--engine", "sequential"], ["--workers", 2]):
                            "asked-track": "TrackNeighbourInfo()", "asked-state": "SetState()",
                            "asked-draw": "Random()", "asked-normal": "Normal()",
                            "asked-receiver": "FindReceiver()"}.items():
-        refusals.refused(3, ["LP 5", function, "legal: in a handler"], "rootsim_couriers", "--lp", 64, "--wrong",
+        refusals.refused(3, ["LP 5", function, "allowed: in a handler"], "rootsim_couriers", "--lp", 64, "--wrong",
                          rule, *options)
 
 # A parser of the model's words runs before there is an LP.
-for rule, words in {"early-visit": ["EnqueueVisit()", "legal: in a handler"],
-                    "early-region": ["NeighboursCount()", "legal: in a handler"],
-                    "early-mean": ["Expent()", "legal: at least 0"], "early-order": ["Gamma()", "at least 1"]}.items():
+for rule, words in {"early-visit": ["EnqueueVisit()", "allowed: in a handler"],
+                    "early-region": ["NeighboursCount()", "allowed: in a handler"],
+                    "early-mean": ["Expent()", "allowed: at least 0"], "early-order": ["Gamma()", "at least 1"]}.items():
     refusals.refused(3, words, "rootsim_couriers", "--lp", 64, "--wrong", rule)
-refusals.refused(2, ["--lp 60", "no square"], "rootsim_queue", "--lp", 60)
+refusals.refused(2, ["--lp 60", "requires a square"], "rootsim_queue", "--lp", 60)
 refusals.refused(2, ["--lp 0"], "rootsim_queue", "--lp", 0)
 refusals.refused(2, ["--wrong"], "rootsim_queue", "--lp", 64, "--wrong")
 for words in (["--enough", 10, "--service=0.3"], ["-e", 10, "-s0.3"], ["--serving", 0.3, "--enough=10"],

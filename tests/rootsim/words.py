@@ -24,7 +24,8 @@ shell = restart_hint(errors)
 programs.expect(code == 0 and shell is not None and " -ce 20000 " in shell,
                 f"the model's words are in the line: {errors}")
 other = programs.run(*MODEL[:-5], "-ce", 25000, "--restart", checkpoint)
-programs.expect(other.returncode == 2 and "what the model reads of the command line" in other.stderr, f"others are refused: {other.stderr}")
+programs.expect(other.returncode == 2 and "the part of the command line that the model reads" in other.stderr,
+                f"others are refused: {other.stderr}")
 done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, cwd=programs.work)
 programs.expect((done.returncode, digest()) == (0, reference), f"it ends as without a stop: {done.stderr}")
 

@@ -8,11 +8,11 @@ import re
 import subprocess
 import sys
 
-INSIDE = "nothing behind this name"
+INSIDE = "does not implement this name"
 BUFFERS = "has no memory buffers of ROSS"
 TIMERS = "has no timers of ROSS"
 PE_TYPES = "calls no functions of PEs"
-NODES = "knows a node by its number"
+NODES = "identifies a node by its number"
 
 # What a model says; words of the error or of the warning, or None.
 IN_FUNCTION = [
@@ -22,7 +22,7 @@ IN_FUNCTION = [
     ("tw_pe *pe = NULL; while ((pe = tw_pe_next(pe)) != NULL) tw_kp_onpe(0, pe);", None),
     ("g_tw_memory_nqueues = 16; g_tw_events_per_pe = 10; g_tw_pe->id = 0;", None),
     ("tw_event_send(tw_event_new_user_prio(0, 1.0, lp, 0.5));", None),
-    ("tw_event_rescind(tw_event_new(0, 1.0, lp));", "does not take a sent event back"),
+    ("tw_event_rescind(tw_event_new(0, 1.0, lp));", "cannot cancel a sent event"),
     ("tw_trigger_gvt_hook_at(3.0);", INSIDE),
     ("tw_trigger_gvt_hook_every(3);", INSIDE),
     ("tw_trigger_gvt_hook_when_model_calls();", INSIDE),
@@ -66,7 +66,7 @@ AT_TOP = [
     ("static tw_fd own;", BUFFERS),
     ("extern tw_petype types[];", PE_TYPES),
     ("extern void (*take)(tw_event *); void (*take)(tw_event *) = (void (*)(tw_event *))tw_event_rescind;",
-     "does not take a sent event back"),
+     "cannot cancel a sent event"),
 ]
 
 root, mpi, *compilers = sys.argv[1:]

@@ -147,8 +147,8 @@ class RossModels(Refusals):
                 (["--tellers=-1", "whole number"], "--tellers=-1"),
                 (["--end=soon", "a number"], "--end=soon"),
                 (["--synch=9", "from 1 to 6"], "--synch=9"),
-                (["--label", "a text"], "--label"),
-                (["--count-commits=1", "nothing behind"], "--count-commits=1"),
+                (["--label", "a string"], "--label"),
+                (["--count-commits=1", "without a value"], "--count-commits=1"),
                 (["--tellerz", "unknown option"], "--tellerz=3"),
                 (["--rng-seed1", "all four"], "--rng-seed1=5"),
                 (["--args-file=none", "cannot be read"], "--args-file=none"),
@@ -163,36 +163,36 @@ class RossModels(Refusals):
 
     def check_rules(self):
         for kind, priority in ((1, "1.5"), (2, "0.12345")):
-            self.refused(3, [f"tw_event_new_user_prio(): priority {priority}", "legal: from 0 to 1"], "ross_turns",
+            self.refused(3, [f"tw_event_new_user_prio(): priority {priority}", "allowed: from 0 to 1"], "ross_turns",
                          f"--misuse={kind}")
         for kind, fragment in ((1, "delay"), (2, "there is no LP 32"), (3, "the model says so: 42"),
-                               (4, "suspended itself with error 7"), (5, "made and not sent"),
+                               (4, "suspended itself with error 7"), (5, "created and not sent"),
                                (6, "tw_getlp(32)"), (7, "message larger than declared"),
-                               (8, "message larger than declared"), (9, "was sent before"),
+                               (8, "message larger than declared"), (9, "was already sent"),
                                (10, "message larger than declared"),
-                               (12, "tw_end(): legal: outside of handlers"),
-                               (13, "tw_lp_settype(): legal: outside of handlers"),
-                               (14, "tw_lp_suspend(): legal: for the LP"),
-                               (15, "MPI, for the first time: legal: outside of handlers"),
-                               (16, "now; legal: what it was"),
-                               (17, "g_tw_ts_end is 7 now; legal: what it was when tw_run() was called, 10"),
+                               (12, "tw_end(): allowed: outside of handlers"),
+                               (13, "tw_lp_settype(): allowed: outside of handlers"),
+                               (14, "tw_lp_suspend(): allowed: for the LP"),
+                               (15, "first use of MPI: allowed: outside of handlers"),
+                               (16, "now; allowed: the original value"),
+                               (17, "g_tw_ts_end is 7 now; allowed: its value at the call of tw_run(), 10"),
                                (33, "an event for an LP whose type has no event function"),
                                (20, "on_commit(): tw_event_new()"), (21, "on_commit(): "),
-                               (22, "in on_end(): tw_lp_suspend(): legal: for the LP")):
+                               (22, "in on_end(): tw_lp_suspend(): allowed: for the LP")):
             for engine in (("--synch=1",), ("--synch=2", "--workers", "2"), ("--synch=3", *TORN),
                            ("--synch=3", *TORN, "--rollback", "snapshot")):
                 self.refused(3, [fragment], "ross_bank", f"--misuse={kind}", "--end=10", *engine, "--quiet")
 
     def check_rules_of_differences(self):
-        for kind, fragment in ((1, "tw_snapshot_delta(): legal: in an event handler, once after tw_snapshot()"),
-                               (2, "tw_snapshot(lp, 989): legal: at most the LP's state, 988"),
-                               (3, "tw_snapshot_delta(lp, 987): legal: as much as tw_snapshot() was told, 988"),
-                               (4, "tw_snapshot_restore(): legal: in a reverse handler"),
-                               (5, "tw_snapshot(): legal: for the LP whose handler it is")):
+        for kind, fragment in ((1, "tw_snapshot_delta(): allowed: in an event handler, once after tw_snapshot()"),
+                               (2, "tw_snapshot(lp, 989): allowed: at most the size of the LP's state, 988"),
+                               (3, "tw_snapshot_delta(lp, 987): allowed: the size that tw_snapshot() received, 988"),
+                               (4, "tw_snapshot_restore(): allowed: in a reverse handler"),
+                               (5, "tw_snapshot(): allowed: for the LP whose handler is running")):
             for engine in (("--synch=1",), ("--synch=3", *TORN)):
                 self.refused(3, [fragment], "ross_shelves", f"--misuse={kind}", *engine, "--quiet")
-        for kind, fragment in ((6, "tw_snapshot_restore(lp, 980): legal: as much as tw_snapshot() was told, 988"),
-                               (7, "legal: for an event whose handler called tw_snapshot_delta()")):
+        for kind, fragment in ((6, "tw_snapshot_restore(lp, 980): allowed: the size that tw_snapshot() received, 988"),
+                               (7, "allowed: for an event whose handler called tw_snapshot_delta()")):
             self.refused(3, [fragment], "ross_shelves", f"--misuse={kind}", "--synch=6", "--workers", "1", "--quiet")
 
 

@@ -67,5 +67,6 @@ programs.expect(code == 2 and "--restart: 24 words in LPs look like pointers" in
 
 for wrong in (["--workshops=48"], ["--nkp=3"], ["--", "more"]):
     code, *_, errors = run("ross_turns", "--restart", checkpoint / "ross_turns", *wrong)
-    programs.expect(code == 2 and "what the model reads of the command line" in errors, f"{wrong}: {code} {errors}")
+    programs.expect(code == 2 and "the part of the command line that the model reads" in errors,
+                    f"{wrong}: {code} {errors}")
 programs.leave()

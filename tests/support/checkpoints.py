@@ -55,7 +55,7 @@ def stop(run, folder, beyond=0.0, number=signal.SIGTERM):
 
 def restart_hint(stderr):
     """The command that a run which was saved and has ended gives; None if it gives none."""
-    found = re.search(r"^numawarp: saved at virtual time \S+; .*go on with: (.*)$", stderr,
+    found = re.search(r"^numawarp: saved at virtual time \S+; .*continue with: (.*)$", stderr,
                       re.MULTILINE)
     return found and found[1]
 

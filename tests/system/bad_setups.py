@@ -17,8 +17,8 @@ def bad(code, fragments, kind, *arguments, **how):
 DEEDS = [
     ("exception", "the model's own words", 0),
     ("lines", "words on two lines", 0),
-    ("silent", "an exception without words", 0),
-    ("no-words", "an exception without words", 0),
+    ("silent", "an exception without a message", 0),
+    ("no-words", "an exception without a message", 0),
     ("bad-words", "SIGSEGV", 0),
     ("bytes", "caf", 0),
     ("five", "an exception that is not a std::exception", 0),
@@ -48,14 +48,14 @@ for kind, name in [("name-empty", '""'), ("name-space", '"a b"'), ("name-equals"
     bad(2, ["model bad: its option " + name, "cannot be typed", "letters, digits"], kind)
 for kind, name in [("name-engine", "seed"), ("name-help", "help"), ("name-config", "config"),
                    ("name-twice", "number")]:
-    bad(2, [f'model bad: its option "{name}" has a name that is taken'], kind)
+    bad(2, [f'model bad: its option "{name}" has a name that is already used'], kind)
 for kind, rule in [("choice-default", "monday or sunday"), ("choice-none", "it has none"),
-                   ("choice-empty", "empty word")]:
+                   ("choice-empty", "empty value")]:
     bad(2, ['model bad: its option "day"', rule], kind)
 
-for kind, option, rule in [("choice-number", "lanes", 'default "0"; legal: one of its words, 1 or 2'),
-                           ("range-default", "lanes", "default 0; legal: from 1 up"),
-                           ("range-nan", "share", "default nan; legal: a finite number")]:
+for kind, option, rule in [("choice-number", "lanes", 'default "0"; allowed: one of its values: 1 or 2'),
+                           ("range-default", "lanes", "default 0; allowed: from 1 up"),
+                           ("range-nan", "share", "default nan; allowed: a finite number")]:
     bad(2, [f'model bad: its option "{option}" has the ', rule], kind)
 
 # What setup() returns.

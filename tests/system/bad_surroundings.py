@@ -133,9 +133,9 @@ for option in ["--stats", "--trace"]:
                       ("nowhere/s", "No such file"), ("/proc/s", ""), ("/sys/s", ""),
                       ("n" * 300, "too long"), ("s/", ""), (b"caf\xe9/s", "No such file"),
                       ("pipe", "No such device")]:
-        programs.refused(2, [option, "can be written", why], "phold", *ETERNAL, option, path)
+        programs.refused(2, [option, "must be a writable file", why], "phold", *ETERNAL, option, path)
 for path in ["pipe", "loop", "dangling", "/dev/full", "/proc/out", "n" * 300, "folder/../pipe/x"]:
-    programs.refused(2, [f"--output {path[:30]}", "can be written"], "queues", "--until", "1e300",
+    programs.refused(2, [f"--output {path[:30]}", "writable folder"], "queues", "--until", "1e300",
                      "--output", path)
 (programs.work / "taken" / "stations.csv").mkdir(parents=True)
 programs.refused(2, ["stations.csv"], "queues", "--until", "1e300", "--output", "taken")
@@ -194,11 +194,11 @@ for arguments, idle in [
     programs.cases += 1
     done = programs.start("phold", "--lps", 16, "--until", 2, *arguments, "--stats", stats)
     statistics = json.loads(stats.read_text()) if done.returncode == 0 else {"notices": [], "options": {}}
-    said = [line for line in statistics["notices"] if "does nothing with" in line]
+    said = [line for line in statistics["notices"] if "has no effect with" in line]
     in_force = [name for name in idle if statistics["options"].get(name) and name != "workers"]
     programs.expect(done.returncode == 0 and not in_force
                     and sorted(line.split()[0] for line in said) == sorted("--" + n for n in idle)
-                    and done.stdout.count("does nothing with") == len(idle),
+                    and done.stdout.count("has no effect with") == len(idle),
                     f"{' '.join(map(str, arguments))}: {said} {in_force} {done.stderr}")
 
 # A flag of the model's own takes on and off, as our own do.

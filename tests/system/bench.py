@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""`./jobs/run bench`: every run of every row goes to its end, with less to do, and has its figure; ratios,
-what is wanted of them and README's tables are made of these. How fast anything is, is not the business of
-a test."""
+"""`./jobs/run bench`: every run of every row, shortened, runs to its end and gives a figure. The ratios and the
+tables of README.md and docs/performance.md are made of these figures. The test checks no speed."""
 
 import json
 import re
@@ -52,8 +51,13 @@ text = readme_table.table(file, programs.work)
 for row in all_rows:
     if readme_table.title(row.name):
         programs.expect(re.search(rf"^\| {re.escape(readme_table.title(row.name))} \|.*\d", text,
-                                  re.MULTILINE), f"README has {row.name}")
-programs.expect(len(re.findall(r"worker.* \| at least ", text)) == 7, "README has the crowded cores")
+                                  re.MULTILINE), f"docs/performance.md has {row.name}")
+programs.expect(len(re.findall(r"worker.* \| at least ", text)) == 7, "docs/performance.md has the crowded cores")
+programs.expect(len(re.findall(r"^\| PCS.*\d", text, re.MULTILINE)) == 4, "docs/performance.md has PCS")
+short = readme_table.summary(file, programs.work)
+for name in readme_table.SUMMARY:
+    programs.expect(re.search(rf"^\| {re.escape(readme_table.title(name))} \|.*\d", short, re.MULTILINE),
+                    f"README.md has {name}")
 
 # Ratios of numbers that are known.
 row = rows.Row("known", {"a": None, "b": None}, [

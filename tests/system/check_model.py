@@ -13,7 +13,7 @@ BREACHES = [
     ("thread-local", ["State outside of the LP", "`events_of_thread`", "thread_local"]),
     ("constructor", ["State outside of the LP", "`built`", "a constructor"]),
     ("model", ["State outside of the LP", "the model object"]),
-    ("allocated", ["State outside of the LP", "is no variable of the program"]),
+    ("allocated", ["State outside of the LP", "not a variable of the program"]),
     ("kept-result", ["Pointers to results of libc", "the LP's object"]),
     ("kept-entry", ["Pointers to results of libc", "an allocation of"]),
     ("other-lp", ["Memory of another LP", "the LP's object"]),
@@ -23,7 +23,7 @@ BREACHES = [
     ("entropy", ["Draws outside of random()", "std::random_device()"]),
     ("address", ["The order of addresses"]),
     ("payload", ["Memory that was never written", "of the payload (28 bytes)", "of type 3 from LP "]),
-    ("heap", ["Memory that was never written", "what a handler does"]),
+    ("heap", ["Memory that was never written", "the behavior of a handler"]),
     ("overflow", ["Writes beyond a block", "a block of 24 bytes"]),
     ("reverse", ["A reverse handler", "of the LP's object"]),
     ("not-in-state", ["State outside of PlainState", "of the LP's object"]),
@@ -43,7 +43,7 @@ for rule in {words[0] for _, words in BREACHES}:
     programs.expect(f"## {rule}\n" in page, f"the page has \"{rule}\"")
 
 done = programs.run("broken_models", "--breach", "rand", "--check-model")
-programs.expect(done.returncode == 3 and "rand(), which uses one generator for all LPs" in done.stdout,
+programs.expect(done.returncode == 3 and "rand(), which uses one generator that all LPs share" in done.stdout,
                 f"rand: {done.stdout}{done.stderr}")
 
 MODELS = [("broken_models", "--breach", "none")] + [
@@ -59,7 +59,7 @@ for model in MODELS:
 
 done = programs.run("phold", "--check-model", "--workers", 2, "--until", 1)
 programs.expect(done.returncode == 0 and done.stderr ==
-                "numawarp: --workers 2: does nothing with --check-model, which chooses them\n",
+                "numawarp: --workers 2: has no effect with --check-model, which chooses the value\n",
                 f"an option that does nothing: {done.stderr}")
 done = programs.run("broken_models", "--check-model=0")
 programs.expect(done.returncode == 2 and "--check-model 0: must be" in done.stderr, done.stderr)

@@ -73,13 +73,13 @@ for line in run.stderr:
 run.send_signal(signal.SIGTERM)
 errors = run.communicate(timeout=120)[1]
 last = errors.splitlines()[-1:]
-expect(run.returncode == 4 and "No space left on device" in "".join(last) and "go on" not in last[0],
+expect(run.returncode == 4 and "No space left on device" in "".join(last) and "continue with" not in last[0],
        f"SIGTERM: {run.returncode} {last}")
 expect(latest(checkpoint) == first, "the first one still counts")
 
 run = saving("--restart", checkpoint, "--checkpoint", programs.work / "larger")
 errors = run.communicate(timeout=120)[1]
-expect(run.returncode == 0 and len(errors.splitlines()) == 1 and "is over" in errors and result(stats) == reference,
+expect(run.returncode == 0 and len(errors.splitlines()) == 1 and "this run ended" in errors and result(stats) == reference,
        f"gone on with to a larger disk it comes to the same end: {run.returncode} {errors!r}")
 
 # Results for which there is no room: the others are there nevertheless.

@@ -72,7 +72,7 @@ moves = int(Path("/proc/sys/kernel/randomize_va_space").read_text()) > 0
 if unfixed and moves:
     code, errors = stopped(signal.SIGTERM, *UNFIXED, *saving, "--workers", 2)
     # What a handler's objects never set may be left over from other frames on its stack: a warning at most.
-    lines = [line for line in errors.splitlines() if "look like pointers out of them" not in line]
+    lines = [line for line in errors.splitlines() if "look like pointers to memory outside of the LPs" not in line]
     expect(code == 0 and len(lines) == 2 and "libstdc++" in lines[0]
            and "personality(2): Operation not permitted" in lines[0],
            f"where addresses cannot be fixed, one line: {code} {lines}")
@@ -81,7 +81,7 @@ if unfixed and moves:
     done = subprocess.run(list(map(str, [*UNFIXED, programs.bin / "phold", "--until", 5, "--checkpoint",
                                          programs.work / "phold"])), capture_output=True, text=True,
                           timeout=60)
-    expect(done.returncode == 0 and done.stdout.count("other addresses in each process") == 1
+    expect(done.returncode == 0 and done.stdout.count("different addresses in each process") == 1
            and not done.stderr, "and a notice even if no state points there")
 else:
     print("skipped: no run without fixed addresses here")

@@ -52,7 +52,7 @@ expect(wait_for_gvt(stopped, saved), "a run is under way")
 stopped.send_signal(signal.SIGSTOP)
 for option in ["--checkpoint", "--restart"]:
     code, errors = run(*MODEL, "--quiet", "--output", output, option, saved)
-    expect(code == 2 and f"{option} {saved}: another run has it (process {stopped.pid} on " in errors,
+    expect(code == 2 and f"{option} {saved}: another run uses it (process {stopped.pid} on " in errors,
            f"{option} meanwhile: {code} {errors.strip()!r}")
 stopped.send_signal(signal.SIGCONT)
 stopped.terminate()
@@ -69,11 +69,11 @@ for what, words, arguments in [
         ("another seed", "--seed is 2 here and was 1", ["--seed", 2]),
         ("another option of the model", "--inter-arrival is 30.0 here", ["--inter-arrival", 30]),
         ("another number of LPs", "--objects is 138 here", ["--objects", 138]),
-        ("an end that it has passed", "the saved run has come to", ["--until", 0.5])]:
+        ("an end that it has passed", "the saved run has reached", ["--until", 0.5])]:
     expect_refused(what, words, *restart, *arguments)
-expect_refused("another division into groups", "--lps-per-group 3: groups are as they were saved",
+expect_refused("another division into groups", "--lps-per-group 3: a restarted run keeps its groups",
                *restart, "--lps-per-group", 3)
-expect_refused("another output", "with what the saved run has written", "--output",
+expect_refused("another output", "output folder of the saved run", "--output",
                programs.work / "nowhere", "--restart", saved)
 expect(not (programs.work / "nowhere").exists(), "and no folder is made")
 expect_refused("without its output", "--output is off here", "--restart", saved)
@@ -119,12 +119,12 @@ expect(code == 2 and "ulimit -v" in errors and errors.count("\n") == 1,
 (programs.work / "empty").mkdir()
 for what, folder in [("no folder", "nowhere"), ("an empty folder", "empty"), ("a file", "mine"),
                      ("a device", "/dev/null")]:
-    expect_refused(f"--restart, {what}", "no checkpoint there", "--output", output, "--restart",
+    expect_refused(f"--restart, {what}", "has no checkpoint", "--output", output, "--restart",
                    programs.work / folder)
 expect_refused("--checkpoint where one is", f"--restart {saved}", "--checkpoint", saved)
 for what, path in [("a file", traffic), ("below a file", f"{traffic}/saved"), ("a device", "/dev/full"),
                    ("not writable", "/proc/saved"), ("too long", "n" * 300)]:
-    expect_refused(f"--checkpoint, {what}", "must be a folder", "--checkpoint", path)
+    expect_refused(f"--checkpoint, {what}", "must be a writable folder", "--checkpoint", path)
 
 # --- the tables are not what they were ---
 

@@ -75,7 +75,7 @@ for arguments in [[], ["--workers", 1]]:
                           capture_output=True, text=True, cwd=programs.work)
     expect(done.returncode == 0 and result(stats) == reference
            and contents(output) == contents(reference_output), f"once more {arguments}")
-    expect("this run is over, at virtual time 12000;" in done.stderr and done.stderr.count("\n") == 1,
+    expect("this run ended at virtual time 12000;" in done.stderr and done.stderr.count("\n") == 1,
            f"and it says that it is over: {done.stderr!r}")
 
 # The same by the other engines, one after the other in one run.

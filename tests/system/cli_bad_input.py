@@ -39,11 +39,11 @@ refused(2, ["--check-rebind 2", "from 0 to 1"], "phold", "--check-rebind", "2")
 refused(2, ["--proximity 2", "from 0 to 1", "auto"], "phold", "--place", "weighted", "--proximity", "2")
 refused(2, ["--proximity near", "from 0 to 1", "auto"], "phold", "--place", "weighted", "--proximity", "near")
 refused(2, ["--proximity 0", "needs --place weighted"], "phold", "--proximity", "0")
-for content, fragments in [('{"bw": [[1, 2], [3]]}', ["row 1 of bw has 1 numbers", "legal"]),
+for content, fragments in [('{"bw": [[1, 2], [3]]}', ["row 1 of bw has 1 numbers", "allowed"]),
                            ('{"bw": [[1, -2], [3, 1]]}', ["bw[0][1] is -2", "above 0"]),
                            ('{"bw": [[1, 2], [0, 1]]}', ["bw[1][0] is 0", "above 0"]),
-                           (f'{{"bw": {[[1] * 16] * 16}}}', ["a machine of 16 nodes", "legal"]),
-                           ("no machine", ["no JSON"])]:
+                           (f'{{"bw": {[[1] * 16] * 16}}}', ["a machine of 16 nodes", "allowed"]),
+                           ("no machine", ["not valid JSON"])]:
     for place in "weighted", "asymsched":
         refused(2, ["machine.json", *fragments], "phold", "--place", place, "--machine",
                 file_with(content, "machine.json"))
@@ -54,11 +54,11 @@ refused(2, ["--trace", "timewarp"], "phold", "--trace", "t.json", "--engine", "s
 refused(2, ["--check-rollback 0.5", "timewarp"],
         "phold", "--check-rollback", "0.5", "--engine", "sequential")
 refused(2, ["--trace", "nowhere"], "phold", "--trace", "nowhere/t.json")
-refused(2, ["--trace", "--stats is written there"],
+refused(2, ["--trace", "--stats uses the same file"],
         "phold", "--stats", "same.json", "--trace", "./same.json")
 for option in ["--stats", "--trace"]:
     for table, more in [("stations.csv", []), ("stations.h5", ["--output-format", "hdf5"])]:
-        refused(2, [option, "--output is written there"], "queues", "--output", "tables", *more,
+        refused(2, [option, "--output uses the same file"], "queues", "--output", "tables", *more,
                 option, f"tables/../tables/{table}")
 
 # Numbers as nobody should write them. Each kind of value meets each.
@@ -181,7 +181,7 @@ refused(2, ["--config pipe", "must be a TOML file", "timed out"], "phold", "--co
 # What cannot be written is found before the run: this one would take for ever.
 for option, path in [("--stats", "/nonexistent/s.json"), ("--stats", "/"),
                      ("--output", "/dev/null/out"), ("--output", "/proc/out")]:
-    refused(2, [f"{option} {path}", "can be written"],
+    refused(2, [f"{option} {path}", "writable"],
             "phold", "--until", "1e300", option, path)
 
 # Options of the models.

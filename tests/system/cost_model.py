@@ -48,6 +48,6 @@ for measurements in sorted((CHECKOUT / "docs/results").glob("cost-model-*.json")
 
 for wrong in ("ours", "ours:1:2", "ours:a:b:c", "ours:1:1:0"):
     done = run(folder, "--network", wrong)
-    programs.expect(done.returncode == 2 and re.search(r"legal is NAME:", done.stderr),
+    programs.expect(done.returncode == 2 and re.search(r"allowed: NAME:", done.stderr),
                     f"--network {wrong}: exit code {done.returncode}")
 programs.leave()

@@ -49,7 +49,7 @@ def stop(ranks, number, whom, code):
     if whom == TO_ALL:
         os.killpg(run.pid, number)
     said, errors = run.communicate(timeout=60)
-    expect(run.returncode == code and "go on with: " in errors,
+    expect(run.returncode == code and "continue with: " in errors,
            f"{name}: exit code {run.returncode}: {errors.splitlines()[-1:]}")
     expect(f"output   {folder}/output\n" in said, f"{name}: it says where its tables are")
     expect(not processes_of(run.pid), f"{name}: left over: {processes_of(run.pid)}")

@@ -65,12 +65,12 @@ def check_mpirun():
     expect_line("numa", two, plain, "mpirun -np 2 --map-by ppr:1:numa --bind-to numa phold")
     expect_line("4", two, plain, "mpirun -np 4 --map-by slot:PE=2 --bind-to core phold")
     expect_line("9", two, plain, "mpirun -np 9 --map-by slot:OVERSUBSCRIBE --bind-to none phold",
-                "9 ranks on 8 cores take turns, unbound")
+                "9 ranks share 8 cores, unbound")
     expect_line("2", two, launch.Launcher(root=True),
                 "mpirun --allow-run-as-root -np 2 --map-by slot:PE=4 --bind-to core phold")
     expect_line("3", machine("threes", [3, 3]), plain,
                 "mpirun -np 3 --map-by slot:PE=2 --bind-to core phold",
-                "a rank spans two NUMA nodes; --ranks numa does not")
+                "a rank spans two NUMA nodes; --ranks numa avoids this")
 
     clustered = machine("clustered", [2, 2, 2, 2], sockets=[0, 0, 1, 1])
     expect_line("socket", clustered, plain,
@@ -87,7 +87,7 @@ def check_mpirun():
                 bound_by_shell("0) cpus=0-1;; 1) cpus=2-3;;"))
     expect_line("2", machine("part", [4, 4], allowed=[1, 2, 3, 6]), plain,
                 bound_by_shell("0) cpus=1-2;; 1) cpus=3,6;;"),
-                "a rank spans two NUMA nodes; --ranks numa does not")
+                "a rank spans two NUMA nodes; --ranks numa avoids this")
 
 
 def check_slurm():
@@ -102,7 +102,7 @@ def check_slurm():
     expect_line("60", four, srun,
                 "srun --mpi=pmix --nodes=3 --ntasks=60 --kill-on-bad-exit "
                 "--overcommit --cpu-bind=none phold",
-                "20 ranks on 16 cores take turns, unbound")
+                "20 ranks share 16 cores, unbound")
     mpirun = launch.Launcher(slurm=True, hosts=3)
     expect_line("numa", four, mpirun,
                 "mpirun -np 12 --map-by ppr:1:numa:OVERSUBSCRIBE --bind-to numa phold")

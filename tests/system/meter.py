@@ -30,18 +30,18 @@ def machine(content):
 
 
 for arguments, fragments in [
-        ([], ["meter", "TOPOLOGY"]), (["n5", "--", "true"], ["topology 'n5'", "n1"]), (["n2"], ["no command"]),
+        ([], ["meter", "TOPOLOGY"]), (["n5", "--", "true"], ["topology 'n5'", "n1"]), (["n2"], ["command is missing"]),
         (["n2", "--caches", "z80", "--", "true"], ["--caches", "z80", "opteron6128"]),
         (["n2", "--period", "0", "--", "true"], ["--period", "'0'", "from 0.1"]),
         ([",".join(["1:64M"] * 17), "--", "true"], ["17 nodes", "up to 16 and 126"]),
         (["127:1G", "--", "true"], ["127 CPUs", "up to 16 and 126"]),
         (["n2", "--per", "1", "--", "true"], ["unrecognized arguments: --per"]),
         (["n2", "--period", "soon", "--", "true"], ["--period", "'soon'", "from 0.1"]),
-        (["n2", "--machine", "/nowhere", "--", "true"], ["--machine", "No such file", "legal"]),
-        (["n2", "--against", "/nowhere", "--", "true"], ["--against", "No such file", "legal"])]:
+        (["n2", "--machine", "/nowhere", "--", "true"], ["--machine", "No such file", "allowed"]),
+        (["n2", "--against", "/nowhere", "--", "true"], ["--against", "No such file", "allowed"])]:
     programs.refused(2, fragments, run, "meter", *arguments)
 for content, fragments in [
-        ("no JSON", ["no JSON"]), ([], ["no `bw`"]), ({"other": 1}, ["no `bw`"]),
+        ("no JSON", ["not valid JSON"]), ([], ["`bw` is missing"]), ({"other": 1}, ["`bw` is missing"]),
         ({"bw": [[1, 2]]}, ["bw has 1 rows", "2 rows of 2"]),
         ({"bw": [[1, 2], [3]]}, ["2 rows of 2"]), ({"bw": 5}, ["no rows"]),
         ({"bw": [[1, 2, 3]] * 3}, ["bw has 3 rows", "2 rows of 2"]),

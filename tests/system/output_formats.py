@@ -189,7 +189,7 @@ def check_refusals():
             ("no output", ["--output-format", "hdf5"], ["--output-format hdf5", "--output DIR"]),
             ("a name that HDF5 cannot have",
              ["--output", folder, "--output-format", "both", "--last-column", "km/h"],
-             ['"km/h"', "legal for this model: csv"]),
+             ['"km/h"', "allowed for this model: csv"]),
             ("a name that is there twice",
              ["--output", folder, "--output-format", "both", "--last-column", "time"], ['"time"']),
             ("a folder in the file's place", ["--output", blocked, "--output-format", "hdf5"],

@@ -70,19 +70,19 @@ programs.expect(done.returncode == 0 and "## own\n\nFrom: ours." in done.stdout,
 for wrong in ({"bw": [[0, 1]]}, {"bw": [[0, -1], [1, 0]]}, {"bw": [[0, 0], [1, 0]]}, {"bw": 3}, [], {"other": 1}):
     own.write_text(json.dumps(wrong))
     done = run("--machine", own)
-    programs.expect(done.returncode == 2 and "legal: a machine" in done.stderr and done.stderr.count("\n") == 1,
+    programs.expect(done.returncode == 2 and "allowed: a machine" in done.stderr and done.stderr.count("\n") == 1,
                     f"{wrong}: exit code {done.returncode}: {done.stderr}")
 # What is wrong is said before a guest is made ready, which may take its kernel from far away.
 os.environ["NUMAWARP_GUEST_CACHE"] = str(programs.work / "kernels")
 for words, told in ((["--quick"], "unrecognized arguments: --quick"), (["--meter", "n5"], "topology 'n5'"),
-                    (["--meter", "--machine", "nowhere.json"], "legal: a file"), (["--meter", "--runs", 0], "--runs"),
+                    (["--meter", "--machine", "nowhere.json"], "allowed: a file"), (["--meter", "--runs", 0], "--runs"),
                     (["--meter", "--resume", programs.work], "no plan.json of a paper-bwap --meter series"),
                     (["--meter", "--resume", programs.work, "--machine", folder / "machines.json"],
-                     "--resume goes with --runs only")):
+                     "--resume: only --runs is allowed")):
     done = run(*words, "--programs", programs.bin) if "--meter" in words else run(*words)
     programs.expect(done.returncode == 2 and told in done.stderr and done.stderr.count("\n") == 1,
                     f"{words}: exit code {done.returncode}: {done.stderr}")
 for wrong in ("nowhere.json", f"{folder / 'machines.json'}#nobody"):
     done = run("--machine", wrong)
-    programs.expect(done.returncode == 2 and "legal: " in done.stderr, f"{wrong}: exit code {done.returncode}")
+    programs.expect(done.returncode == 2 and "allowed: " in done.stderr, f"{wrong}: exit code {done.returncode}")
 programs.leave()

@@ -72,8 +72,8 @@ for number in (6, 7, 8, 9):
                     f"figure {number} is in the summary, on the page, and a picture")
     text = (series / f"figure-{number}.svg").read_text()
     programs.expect(f"{summary['machine']['cores']} cores on {nodes} NUMA node" in text
-                    and ("no gain from NUMA" in text) == (nodes == 1), "    names its machine")
-programs.expect(all(("no gain from NUMA" in text) == (nodes == 1) for text in (page, done.stdout)),
+                    and ("cannot show a gain from NUMA" in text) == (nodes == 1), "    names its machine")
+programs.expect(all(("cannot show a gain from NUMA" in text) == (nodes == 1) for text in (page, done.stdout)),
                 f"on {nodes} node(s), page and terminal say whether a gain can be shown")
 cell = summary["figure_9"][str(settings["daemons"][0])][f"{settings['periods'][0]}"]
 programs.expect(0 < cell["min"] <= cell["median"] <= cell["max"] and cell["runs"] == 2,
@@ -101,10 +101,10 @@ gaps = programs.work / "gaps"
 arguments = [*quick, "--runs", 1, "--only", "unbalanced", "--output", gaps]
 done = paper_numa(*arguments, traffic=failing)
 programs.expect(done.returncode == 1 and "FAILED with exit code 4" in done.stderr
-                and "runs missing: 1, of these failed: 1" in done.stdout,
+                and "Missing runs: 1; failed runs: 1" in done.stdout,
                 f"a failed run: exit code {done.returncode}, {done.stdout.splitlines()[:1]}")
 done = paper_numa("--resume", gaps)
-programs.expect(done.returncode == 0 and "not complete" not in done.stdout,
+programs.expect(done.returncode == 0 and "incomplete" not in done.stdout,
                 f"resumed, it is run again: exit code {done.returncode}")
 
 # What is refused.
@@ -116,7 +116,7 @@ for fragment, arguments in [("cores", ["--resume", gaps]),
                             ("--resume", ["--output", series]),
                             ("--resume", ["--resume", series, "--until", 5]),
                             ("topology 'n5'", ["--meter", "n5"]),
-                            ("--resume goes", ["--meter", "n4", "--resume", series]),
+                            ("--resume: only", ["--meter", "n4", "--resume", series]),
                             ("--runs", ["--runs", 0]), ("--rebind", ["--rebind", "never"]),
                             ("--until", ["--until", "nan"])]:
     done = paper_numa(*arguments)

@@ -76,18 +76,18 @@ programs.expect(in_place["bwap"][0]["percent"] == [80, 20], "a machine may be de
 
 a_case = {"machine": MACHINE, "clusters": clusters(0, 3), "elapsed_s": 1, "migrated_s": 0}
 for content, words in [
-        ("{", "no JSON"),
-        ([], "legal: an object with"),
-        ({"asymsched": 1}, "legal: an array of cases"),
+        ("{", "not valid JSON"),
+        ([], "allowed: an object with"),
+        ({"asymsched": 1}, "allowed: an array of cases"),
         ({"asymsched": [{**a_case, "machine": "nobody's"}]}, "no machine \"nobody's\""),
         ({"asymsched": [{**a_case, "machine": {"bw": [[1, 2], [3]]}}]}, "row 1 of bw has 1 numbers"),
-        ({"asymsched": [{**a_case, "clusters": clusters(0, 8)}]}, "clusters[0].nodes: legal: nodes, 0 to 7"),
-        ({"asymsched": [{**a_case, "clusters": clusters(0) + clusters(0)}]}, "each node once"),
-        ({"asymsched": [{**a_case, "clusters": clusters(0, gigabytes=[-1])}]}, "gigabytes: legal"),
+        ({"asymsched": [{**a_case, "clusters": clusters(0, 8)}]}, "clusters[0].nodes: allowed: nodes, 0 to 7"),
+        ({"asymsched": [{**a_case, "clusters": clusters(0) + clusters(0)}]}, "each node at most once"),
+        ({"asymsched": [{**a_case, "clusters": clusters(0, gigabytes=[-1])}]}, "gigabytes: allowed"),
         ({"asymsched": [{**a_case, "clusters": clusters(0, gigabytes=[1, 1])}]}, "as many numbers"),
-        ({"asymsched": [{**a_case, "elapsed_s": "long"}]}, "elapsed_s: legal: a number"),
-        ({"bwap": [{"machine": MACHINE, "workers": [], "dwp": 0}]}, "workers: legal"),
-        ({"bwap": [{"machine": MACHINE, "workers": [1], "dwp": 1.5}]}, "dwp: legal: a number, 0 to 1")]:
+        ({"asymsched": [{**a_case, "elapsed_s": "long"}]}, "elapsed_s: allowed: a number"),
+        ({"bwap": [{"machine": MACHINE, "workers": [], "dwp": 0}]}, "workers: allowed"),
+        ({"bwap": [{"machine": MACHINE, "workers": [1], "dwp": 1.5}]}, "dwp: allowed: a number, 0 to 1")]:
     done = decide(content)
     programs.expect(done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1,
                     f"{words}: {done.returncode} {done.stderr.strip()}")

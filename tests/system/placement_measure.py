@@ -37,7 +37,7 @@ programs.expect(programs.run("placement", "measure", programs.work / "nowhere/he
 for name in ["XDG_CACHE_HOME", "HOME"]:
     os.environ.pop(name, None)
 homeless = programs.run("placement", "measure")
-programs.expect(homeless.returncode == 2 and "legal: placement measure FILE" in homeless.stderr,
+programs.expect(homeless.returncode == 2 and "allowed: placement measure FILE" in homeless.stderr,
                 f"a user without a folder names the file: {homeless.stderr}")
 
 programs.leave()

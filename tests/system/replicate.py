@@ -84,14 +84,14 @@ programs.expect(done.returncode == 0 and "nothing recorded  all: wait, in 2 of 2
                 and all(row["measure"] != "wait" for row in rows(nothing, "intervals")),
                 f"a measure of which nothing was recorded is named {done.stdout[-300:]} {done.stderr[-200:]}")
 done = replicate(precise, "--runs", 2, "--until-precision", 1e-9, "--runs-max", 2, model=MODEL[:5])
-programs.expect(done.returncode == 0 and "not as precise as was wanted" in done.stdout,
+programs.expect(done.returncode == 0 and "less precise than --until-precision" in done.stdout,
                 "a precision that is not reached is told, and no failure")
 
 for options, fragment in [
-        (["--runs", 1], "--runs: '1': legal is"), (["--vary", "x"], "legal is OPTION=VALUE"),
+        (["--runs", 1], "--runs: '1'; allowed:"), (["--vary", "x"], "allowed: OPTION=VALUE"),
         (["--vary", "move=1,1"], "twice"), (["--vary", "move=0,2"], "--move"), (["--seed", 3], "--seed"),
         (["--nosuch", 3], "--nosuch"), (["--confidence", 1], "below 1"), (["--part", "3/2"], "I/N"),
-        (["--until-precision", 0], "above 0"), (["--service-mean", 3], "is varied")]:
+        (["--until-precision", 0], "above 0"), (["--service-mean", 3], "varied by --vary")]:
     done = replicate(programs.work / "wrong", "--runs", 2, *options)
     programs.expect(done.returncode == 2 and fragment in done.stderr.splitlines()[-1],
                     f"{options}: {done.stderr.strip()[-200:]}")
@@ -110,7 +110,7 @@ for number in (signal.SIGINT, signal.SIGTERM):
     _, errors = series.communicate(timeout=PATIENCE_SECONDS)
     left = [child for child in children if Path(f"/proc/{child}").exists()]
     programs.expect(children and not left and series.returncode == 128 + number
-                    and errors.endswith(f"interrupted; the same command goes on from {words[5]}\n"),
+                    and errors.endswith(f"interrupted; the same command continues from {words[5]}\n"),
                     f"{number.name}: exit code {series.returncode}, {errors.strip()[-200:]}")
 
 programs.leave()

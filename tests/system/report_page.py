@@ -238,12 +238,12 @@ of_pieces = load.Run("pieces", {**timewarp, "checkpoints": {"restarted_at": 100.
                                 "executed_events": 1000 + timewarp["executed_events"]})
 programs.expect(of_pieces.began_seconds == 50
                 and of_pieces.count_here("executed_events") == timewarp["executed_events"]
-                and "in 3 pieces, begun anew after 25 s, 50 s" in page.page_of([of_pieces]).replace("\u202f", " "),
+                and "in 3 pieces, restarted after 25 s, 50 s" in page.page_of([of_pieces]).replace("\u202f", " "),
                 "a run in several pieces says when they began, and what is of the last")
 programs.expect(f"undid {timewarp['rolled_back_events']:,} of {timewarp['executed_events']:,} executed events"
-                in text.replace("\u202f", ",").replace("\xa0", ",") and "since the run went on" in text,
+                in text.replace("\u202f", ",").replace("\xa0", ",") and "since the restart" in text,
                 "the lengths of its rollbacks are of what was done since")
-programs.expect("went on from a checkpoint at virtual time 100; 3 checkpoints" in text
+programs.expect("continued from a checkpoint at virtual time 100; 3 checkpoints" in text
                 and "after 50 s." in text, "a run that was restarted says so")
 
 for lacking in timewarp:
@@ -304,26 +304,26 @@ programs.expect(advised(rolled_back_events=10_000_000, rollbacks=2_000_000, lps=
 expected = [
     ("3 workers", ["--workers 2"], {"workers": 3}),
     ("a core for 32 % of the time", ["--workers"], {"workers_detail": robbed}),
-    ("62 % of what was undone was undone in rollbacks of 3 LPs of 4,096: 17, 4 and 230.", ["links"],
+    ("62 % of the undone events were undone in rollbacks of 3 LPs of 4,096: 17, 4 and 230.", ["links"],
      {"rolled_back_events": 10_000_000, "rollbacks": 2_000_000, "most_rolled_back_lps": spots, "lps": 4096}),
     ("one LP of 4,096: 17.", ["links"],
      {"rolled_back_events": 5_000_000, "rollbacks": 1_000_000, "most_rolled_back_lps": spots, "lps": 4096}),
-    ("For 20 s of 1 min 40 s, at the beginning, next to nothing was committed: the window", ["--window 2"],
+    ("For 20 s of 1 min 40 s, at the beginning, almost nothing was committed: in this time the window", ["--window 2"],
      {"history": stood}),
-    ("For 20 s of 1 min 40 s, at the beginning, next to nothing was committed.", ["--trace"],
+    ("For 20 s of 1 min 40 s, at the beginning, almost nothing was committed.", ["--trace"],
      {"history": slow}),
-    ("over in 50 ms", ["--until"], {"wall_seconds": 0.05}),
+    ("ended after 50 ms", ["--until"], {"wall_seconds": 0.05}),
     ("40 %", ["--window"], {"rolled_back_events": 40_000_000, "rollbacks": 10_000_000}),
     ("long ones", ["--window auto"], {"rolled_back_events": 40_000_000, "rollbacks": 100_000,
                                       "options": {"window": "off"}}),
     ("fell from 10", ["--window 10"], {"history": fell, "gvt_rounds": 5_000_000}),
     ("executed again", ["--state-saving-interval"], {"coasted_events": 50_000_000}),
-    ("5 others", ["--window"], {"rolled_back_events": 6_000_000, "anti_messages": 30_000_000}),
+    ("5 other", ["--window"], {"rolled_back_events": 6_000_000, "anti_messages": 30_000_000}),
     ("crashed", ["--window"], {"failed_speculations": 2_000_000}),
     ("worker 0", ["--rebind 2"], {"workers_detail": uneven, "options": {"rebind": "off"}}),
     ("worker 0", ["--lps-per-group 4"], {"workers_detail": uneven}),
-    ("nothing to do", ["--workers"], {"idle_turns": 400_000_000}),
-    ("stood at the window", ["--window"], {"idle_turns": 400_000_000, "window_stops": 390_000_000,
+    ("had no work", ["--workers"], {"idle_turns": 400_000_000}),
+    ("waited at the limit of the window", ["--window"], {"idle_turns": 400_000_000, "window_stops": 390_000_000,
                                            "options": {"window": "2"}}),
     ("GVT was computed", ["--gvt-interval"], {"gvt_rounds": 2_000_000}),
     ("60 %", [], {"events_crossed": 60_000_000}),
@@ -334,7 +334,7 @@ expected = [
     ("Memory was short", ["--memory-cap"], {"memory": {"memory_stops": 500}}),
     ("small", ["--workers"], {"mpi": {"batches_sent": 10_000, "bytes_sent": 1_000_000,
                                       "events_sent": 20_000}}),
-    ("keep up", ["--net-thread on"], {"mpi": {"credit_stops": 80_000}}),
+    ("a rank is too slow", ["--net-thread on"], {"mpi": {"credit_stops": 80_000}}),
 ]
 options = load.engine_options()
 programs.expect({"engine", "window", "pagemigd", "net-thread"} <= options, "the engine's options are known")

@@ -20,7 +20,7 @@ for engine in ["sequential", "conservative", "timewarp"]:
     except subprocess.TimeoutExpired:
         run.kill()
         run.communicate()
-    programs.expect("virtual time has stood at " in line and "from LP" in line, f"{engine}: {line.strip()}")
+    programs.expect("virtual time has not advanced from " in line and "from LP" in line, f"{engine}: {line.strip()}")
     programs.expect(run.returncode == 143, f"{engine}: exit code {run.returncode}")
 
 programs.leave()

@@ -124,7 +124,7 @@ def check_program_of_long_run():
                     f"another model: {done.stderr}")
     stats = folder / "results/italy/stats.json"
     stats.write_text('{"end_reason": "until"}')
-    programs.expect("finished before" in job("one", 0).stdout, "it is over")
+    programs.expect("already finished" in job("one", 0).stdout, "it is over")
     programs.expect("is a run of one" in job("other", 2).stderr, "another model, when it is over")
     stats.unlink()
     latest.unlink()

@@ -170,7 +170,7 @@ trace, stats, _ = traced("gone on", *PHOLD[1:-1], "--restart", programs.work / "
                          "--until", further_than("untraced"))
 programs.expect(before_us <= min(span["ts"] for span in trace.spans),
                 "spans of a run that goes on stand behind the time before")
-notice = "--trace: the run was saved without one, so it begins at "
+notice = "--trace: the run was saved without a trace, so the trace begins at "
 programs.expect(any(text.startswith(notice) for text in stats["notices"]),
                 f"where there are none of that, this is said: {stats['notices']}")
 

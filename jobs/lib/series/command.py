@@ -64,19 +64,19 @@ def parser_of(name, description, program, runs="5; --quick 2", codes=""):
     parser = Parser(
         name, description=f"{description}: runs.csv, figures and a page in results/{folder_name(name)}-<date>.",
         epilog="Exit codes: 0 done; 1 two runs had different digests, or a run failed; 2 wrong "
-               f"option; 4 a package or the programs are missing; {codes}130, 143 interrupted: go on with "
+               f"option; 4 a package or the programs are missing; {codes}130, 143 interrupted; continue with "
                "--resume.")
-    parser.add_argument("--runs", type=number_in(1, "a whole number from 1 up", int), metavar="N",
+    parser.add_argument("--runs", type=number_in(1, "a whole number of at least 1", int), metavar="N",
                         help=f"runs of each kind [{runs}]")
-    parser.add_argument("--seed", type=number_in(0, "a whole number from 0 up", int), metavar="N",
-                        help="the same for all runs [1]")
+    parser.add_argument("--seed", type=number_in(0, "a whole number of at least 0", int), metavar="N",
+                        help="random seed of all runs [1]")
     parser.add_argument("--quick", action="store_true",
-                        help="short runs of a small model: shows that it works, not how fast it is")
-    parser.add_argument("--output", type=Path, metavar="DIR", help="a new folder for the results")
+                        help="short runs of a small model, to check that everything works; no speed measurements")
+    parser.add_argument("--output", type=Path, metavar="DIR", help="new folder for the results")
     parser.add_argument("--resume", type=Path, metavar="DIR",
-                        help="go on with an interrupted series; with --runs: with more runs")
+                        help="continue an interrupted series; with --runs: add runs")
     parser.add_argument("--programs", type=Path, metavar="DIR", default=ROOT / "build/bin",
-                        help=f"where {program} is [build/bin]")
+                        help=f"folder of {program} [build/bin]")
     return parser
 
 
@@ -85,7 +85,7 @@ def parsed(parser, arguments):
     free = ("runs", "resume", "programs")
     fixed = [value for name, value in vars(options).items() if name not in free]
     if options.resume and any(value is not None and value is not False for value in fixed):
-        raise Refused("--resume goes with --runs only: all else stays as the series has it")
+        raise Refused("--resume: only --runs is allowed with it; all other settings of the series stay the same")
     return options
 
 
@@ -97,7 +97,7 @@ def resumed_plan(series, options, machine):
     for name in SAME_MACHINE:
         if plan.machine[name] != machine[name]:
             raise Refused(f"--resume {options.resume}: that series has {name} "
-                          f"'{plan.machine[name]}', here it is '{machine[name]}'; start a new one")
+                          f"'{plan.machine[name]}', but here it is '{machine[name]}'; start a new series")
     plan.runs = options.runs or plan.runs
     return options.resume, plan
 
@@ -108,7 +108,7 @@ def started_plan(series, options, machine):
         now = datetime.datetime.now().strftime("%Y-%m-%d-%H%M%S")
         folder = ROOT / "results" / f"{folder_name(series.name)}-{now}"
     if (folder / "plan.json").exists():
-        raise Refused(f"--output {folder}: has a series already; --resume goes on with it")
+        raise Refused(f"--output {folder}: already has a series; --resume continues it")
     return folder, series.new_plan(options, machine)
 
 
@@ -134,7 +134,7 @@ def write_results(series, folder, plan, records):
 
 def run_series(series, options):
     if importlib.util.find_spec("matplotlib") is None:
-        raise ProgramFailed(4, "no matplotlib for this python3 (Debian: python3-matplotlib)")
+        raise ProgramFailed(4, "this python3 has no matplotlib (Debian: python3-matplotlib)")
     program = options.programs / series.program
     if not program.exists():
         raise ProgramFailed(4, f"no {series.program} in {options.programs}; ./jobs/run {series.name} "
@@ -154,7 +154,7 @@ def run_series(series, options):
     try:
         run_all(plan, records, lambda *which: series.run_once(program, plan, *which))
     except Interrupted:
-        print(f"interrupted; go on with: ./jobs/run {series.name} --resume {folder}", file=sys.stderr)
+        print(f"interrupted; continue with: ./jobs/run {series.name} --resume {folder}", file=sys.stderr)
         raise
     return write_results(series, folder, plan, records)
 

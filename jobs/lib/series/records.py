@@ -28,7 +28,7 @@ def load_plan(folder, kind, series):
     try:
         return kind(**json.loads((folder / "plan.json").read_text()))
     except (OSError, TypeError, ValueError) as error:
-        raise ValueError(f"it has no plan.json of a {series} series") from error
+        raise ValueError(f"the folder has no plan.json of a {series} series") from error
 
 
 class Records:

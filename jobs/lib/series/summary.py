@@ -30,12 +30,12 @@ def warnings_about_runs(plan, records):
     missing = len(records.missing(plan))
     if missing:
         failed = sum(row["exit_code"] != "0" for row in records.rows())
-        found.append(f"The series is not complete: runs missing: {missing}, of these failed: "
+        found.append(f"The series is incomplete. Missing runs: {missing}; failed runs: "
                      f"{failed}.")
     if plan.quick:
-        found.append("A --quick series shows that everything works, and nothing about speed.")
+        found.append("A --quick series shows that everything works; it does not measure speed.")
     busy = sum(float(row["load_before"]) > 1.5 * plan.machine["cores"] for row in records.good())
     if busy:
-        found.append(f"Before {busy} runs the load of the machine was above 1.5 a core: something "
-                     "else was running.")
+        found.append(f"Before {busy} runs the load of the machine was above 1.5 per core: another program "
+                     "was running.")
     return found

@@ -1,5 +1,5 @@
-// The one thing through which a logical process acts on the world: it reads the clock, draws random
-// numbers, schedules events and writes output. Everything done here is undone if the event is.
+// The only interface through which an LP affects the simulation. It reads the clock, draws random
+// numbers, schedules events and writes output. All of this is undone when the event is rolled back.
 #pragma once
 
 #include <bit>
@@ -19,36 +19,38 @@
 
 namespace nw {
 
-// One cell of an output row. A bool is 0 or 1; a char is a text of one character, while signed char and
-// unsigned char (std::int8_t, std::uint8_t) are numbers. Text is UTF-8; bytes that are not become U+FFFD.
+// One cell of an output row. A bool is 0 or 1. A char is a text of one character; signed char and
+// unsigned char (std::int8_t, std::uint8_t) are numbers. Text is UTF-8; bytes that are not UTF-8
+// become U+FFFD.
 struct OutputValue {
-    // What it is.
+    // The type of a value.
     enum class Kind : std::uint8_t {
-        integer,   // with sign
+        integer,   // a signed whole number
         real,      // a double
         text,      // UTF-8
-        natural,   // without sign
+        natural,   // an unsigned whole number
         character  // one byte
     };
-    Kind kind;                 // which of them it is
-    std::int64_t integer = 0;  // of an integer; the bits of a natural number, or the character
-    double real = 0;           // of a real number
-    std::string_view text{};   // of a text, referred to until the row is written down
+    Kind kind;  // the type of this value
+    // The value of an integer, the bits of a natural number, or the character.
+    std::int64_t integer = 0;
+    double real = 0;          // the value of a real number
+    std::string_view text{};  // a text; must stay valid until output() has returned
 
-    // Of a bool, a character or a whole number.
+    // From a bool, a character or a whole number.
     template <class T>
         requires std::is_integral_v<T> OutputValue(T value)
             : kind(std::is_same_v<T, char> ? Kind::character
                    : std::is_unsigned_v<T> ? Kind::natural
                                            : Kind::integer),
               integer(static_cast<std::int64_t>(value)) {}
-        // Of a real number; float becomes double.
+        // From a real number; a float becomes a double.
         OutputValue(double value) : kind(Kind::real), real(value) {}
-        // Of a text.
+        // From a text.
         OutputValue(std::string_view value) : kind(Kind::text), text(value) {}
-        // Of a text that ends with a zero.
+        // From a text that ends with a zero byte.
         OutputValue(const char* value) : kind(Kind::text), text(value) {}
-        // Characters of wider kinds are neither numbers nor UTF-8.
+        // Deleted: characters of wider types are neither numbers nor UTF-8.
         OutputValue(wchar_t) = delete;
         OutputValue(char8_t) = delete;
         OutputValue(char16_t) = delete;
@@ -58,13 +60,15 @@ struct OutputValue {
 class Kinds;
 
 namespace detail {
-// Makes the linker look for the function in the library (numawarp/headers.hpp).
+// Makes the linker search the library for a function whose name identifies these headers
+// (numawarp/headers.hpp).
 [[gnu::used]] inline void (*const same_headers)() noexcept = NUMAWARP_SAME_HEADERS;
 
-class EventSink;  // what an engine puts behind a Context
+class EventSink;  // the engine's side of a Context
 }  // namespace detail
 
-// An LP's access to the run, given to each hook and valid during that hook only.
+// An LP's access to the run. Each handler receives a Context, which is valid during this handler
+// only.
 class Context {
   public:
     Context(const Context&) = delete;
@@ -72,21 +76,24 @@ class Context {
 
     // The time of the event; 0 in on_start(), the end of the run in on_end().
     VirtualTime now() const noexcept { return now_; }
-    // The LP whose hook this is.
+    // The LP whose handler is running.
     LpId self() const noexcept { return self_; }
-    // How many LPs the model has; their ids go from 0 to this less 1.
+    // The number of LPs of the model. Their ids are 0 to lps() - 1.
     std::uint32_t lps() const noexcept { return lps_; }
-    // The kinds of LPs, and which numbers they have.
+    // The kinds of LPs and the ranges of their numbers.
     const Kinds& kinds() const noexcept;
-    // The LP's own stream of random numbers, rolled back with the event.
+    // The LP's own stream of random numbers. The draws are rolled back with the event.
     Random& random() noexcept { return random_; }
 
-    // Schedules an event for `target` at now() + delay. Events at equal times run in the order
-    // (time, generation, sender, sender's sequence): zero delay is allowed and causal. The generation begins with
-    // the priority.
-    // Requires: delay finite and ≥ 0 (≥ the model's lookahead if it declares one and the target is
-    // another LP), target < lps(), payload within the model's declared bound. A breach is a
-    // ModelError: the run stops with exit code 3 if, and only if, this event is committed.
+    // Schedules an event for `target` at now() + delay. Events at equal times are executed in the
+    // order (time, generation, sender, sequence of the sender). A delay of zero is allowed and
+    // keeps causality. A generation starts at a value that is given by the priority, and counts the
+    // events at this time that led to the event.
+    //
+    // Requires: the delay is finite and ≥ 0, and ≥ the model's lookahead if the model declares one
+    // and the target is another LP; target < lps(); the payload is within the bound that the model
+    // declares. A breach throws ModelError: the run stops with exit code 3 if, and only if, the
+    // running event is committed. This holds for all functions that schedule events.
     void schedule(LpId target, VirtualTime delay, EventType type) {
         const VirtualTime time = now_ + delay;
         if (is_short(target, delay, time)) [[likely]]
@@ -94,22 +101,25 @@ class Context {
         else
             schedule_by_call(target, delay, type, {});
     }
-    // Before what is scheduled for the same time with a larger priority, but never before its own cause.
+    // Schedules an event with a priority. The event is executed before events for the same time
+    // with a larger priority, but never before the event that causes it. Throws ModelError if the
+    // priority is above priority_max.
     void schedule(LpId target, VirtualTime delay, EventType type, Priority priority) {
         const InOrder order(*this, priority);
         schedule(target, delay, type);
     }
 
-    // The same with a payload: any trivially copyable struct, of which a copy travels, with zeros where it has
-    // padding.
+    // Schedules an event with a payload: any trivially copyable struct. The event contains a copy
+    // of the struct, with zeros in its padding.
     template <class Payload>
         requires std::is_trivially_copyable_v<Payload>
     void schedule(LpId target, VirtualTime delay, EventType type, const Payload& payload) {
-        static_assert(!std::is_array_v<Payload>, "put the array into a struct");
+        static_assert(!std::is_array_v<Payload>,
+                      "an array cannot be a payload: put it into a struct");
         const auto bytes = detail::payload_bytes(payload);
         schedule_copy(target, delay, type, std::as_bytes(std::span(bytes)));
     }
-    // With a payload and a priority.
+    // Schedules an event with a payload and a priority.
     template <class Payload>
         requires std::is_trivially_copyable_v<Payload>
     void schedule(LpId target, VirtualTime delay, EventType type, const Payload& payload,
@@ -118,33 +128,35 @@ class Context {
         schedule(target, delay, type, payload);
     }
 
-    // The same with a payload that is bytes already.
+    // Schedules an event whose payload is given as bytes.
     void schedule_bytes(LpId target, VirtualTime delay, EventType type,
                         std::span<const std::byte> payload);
-    // With bytes and a priority.
+    // Schedules an event with a payload of bytes and a priority.
     void schedule_bytes(LpId target, VirtualTime delay, EventType type,
                         std::span<const std::byte> payload, Priority priority) {
         const InOrder order(*this, priority);
         schedule_bytes(target, delay, type, payload);
     }
 
-    // As schedule_bytes(), for who knows the event's time and not the delay: now() + (time - now()) may be
-    // another number than `time`, since both operations round.
+    // As schedule_bytes(), but with the time of the event instead of the delay. now() + (time -
+    // now()) may differ from `time`, because both operations round.
     void schedule_bytes_at(LpId target, VirtualTime time, EventType type,
                            std::span<const std::byte> payload);
 
-    // Appends a row to the model's output table number `table`. It reaches the file once the event
-    // is committed. Requires: as many values as the table declares columns, texts of at most 16 MiB.
+    // Appends a row to the model's output table with index `table`. The row reaches the file when
+    // the event is committed. Requires: as many values as the table has columns, and texts of at
+    // most 16 MiB; a breach throws ModelError.
     template <class... Values>
     void output(std::size_t table, const Values&... values) {
         const OutputValue row[] = {OutputValue(values)...};
         output_row(table, row);
     }
-    // The same for a row whose length is known at run time only.
+    // Appends a row whose length is known only at run time.
     void output_row(std::size_t table, std::span<const OutputValue> row);
 
-    // One word that belongs to the event being executed: what on_event leaves here, on_reverse
-    // finds. Zero at the start of on_event. Only with --rollback reverse is it kept.
+    // One word that belongs to the event that is being executed. on_reverse() finds the value that
+    // on_event() has stored here. The word is zero at the start of on_event(). It is kept only with
+    // --rollback reverse.
     std::uint64_t& control() noexcept { return control_; }
 
   private:
@@ -161,7 +173,8 @@ class Context {
                           first_generation_ | std::uint64_t{index(self_)} << 32,
                           (*buffer.sequence)++ | std::uint64_t{index(target)} << 32, body};
     }
-    // `Bytes`: a span. Where its size is a constant, the copy is a few moves between registers and memory.
+    // `Bytes`: a span. If its size is constant, the copy is a few moves between registers and
+    // memory.
     template <class Bytes>
     void schedule_copy(LpId target, VirtualTime delay, EventType type, Bytes payload) {
         detail::SendBuffer& buffer = *buffer_;
@@ -169,7 +182,8 @@ class Context {
         const VirtualTime time = now_ + delay;
         if (payload.size() <= buffer.payload_bytes_max && body != nullptr &&
             is_short(target, delay, time)) [[likely]] {
-            // The copy comes first: where the payload is a bad pointer of the model, nothing has been taken.
+            // Copy first: if the payload is a bad pointer of the model, the handler fails here,
+            // before a body is taken from the list.
             std::memcpy(body->payload, payload.data(), payload.size());
             buffer.free_bodies = body->next;
             body->word = detail::SentEvent::word_of(type, payload.size());
@@ -181,7 +195,8 @@ class Context {
     void schedule_by_call(LpId target, VirtualTime delay, EventType type,
                           std::span<const std::byte> payload);
 
-    // What is scheduled meanwhile has that priority. Throws ModelError if there is none such.
+    // Gives all events that are scheduled during its lifetime this priority. Throws ModelError if
+    // the priority is above priority_max.
     class InOrder {
       public:
         InOrder(Context& context, Priority priority);
@@ -204,7 +219,7 @@ class Context {
     Random random_;
     LpId self_;
     std::uint32_t lps_;
-    std::uint32_t first_generation_ = 0;  // of what is scheduled
+    std::uint32_t first_generation_ = 0;  // of scheduled events
 };
 
 }  // namespace nw

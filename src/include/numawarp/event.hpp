@@ -1,4 +1,5 @@
-// What a handler sees of the event it is given. A view: valid during the handler, not to be kept.
+// The view of an event that a handler receives. It is valid during the handler only and must not be
+// kept.
 #pragma once
 
 #include <algorithm>
@@ -15,26 +16,27 @@ namespace nw {
 // An event that an LP receives.
 class Event {
   public:
-    // For engines and tests. The payload is referred to, not copied.
+    // For engines and tests. The event refers to the payload and does not copy it.
     Event(VirtualTime time, LpId sender, EventType type,
           std::span<const std::byte> payload) noexcept
         : time_(time), payload_(payload), sender_(sender), type_(type) {}
 
-    // When it happens: what Context::now() says, too.
+    // The time of the event, equal to Context::now() in the handler of the event.
     VirtualTime time() const noexcept { return time_; }
-    // The LP that scheduled it.
+    // The LP that scheduled the event.
     LpId sender() const noexcept { return sender_; }
-    // The number that it was scheduled with.
+    // The type with which the event was scheduled.
     EventType type() const noexcept { return type_; }
-    // The payload as bytes: as many as were scheduled, none if there was no payload.
+    // The payload as bytes, in the size that was scheduled; empty if there is no payload.
     std::span<const std::byte> bytes() const noexcept { return payload_; }
 
-    // The payload as it was scheduled, copied out; zeros where the scheduled one was shorter.
+    // Returns a copy of the payload as a T. If the scheduled payload is shorter than T, the
+    // remaining bytes are those of T{}; if it is longer, its end is left out.
     template <class T>
         requires std::is_trivially_copyable_v<T> T payload()
     const noexcept {
         T value{};
-        // A copy of constant size goes through registers.
+        // Compilers turn a copy of constant size into moves between registers and memory.
         if (payload_.size() == sizeof(T)) [[likely]]
             std::memcpy(&value, payload_.data(), sizeof(T));
         else

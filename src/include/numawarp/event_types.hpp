@@ -1,11 +1,15 @@
-// Events as types: which number and which name a struct has as an event, and which structs an LP class
-// knows. The number travels with the event in place of the type, so sender and receiver must agree on it.
+// Events as types: the number and the name of a struct as an event, and the structs that an LP
+// class handles. The number travels with the event in place of the type, so sender and receiver
+// must use the same number.
 //
-// An event's number is the one that it declares, or else its place in the list:
+// An event's number is the number that it declares, or else its index in the list:
 //
-//     struct Arrival { std::uint32_t customer; };                          // 0 in EventList<Arrival, Leave>
-//     struct Leave { static constexpr nw::EventType type = 7; };           // 7 in every list
-//     struct Alarm { static constexpr const char* name = "fire alarm"; };  // not the struct's own name
+//     // 0 in EventList<Arrival, Leave>
+//     struct Arrival { std::uint32_t customer; };
+//     // 7 in every list
+//     struct Leave { static constexpr nw::EventType type = 7; };
+//     // a name that is not the name of the struct
+//     struct Alarm { static constexpr const char* name = "fire alarm"; };
 #pragma once
 
 #include <algorithm>
@@ -26,16 +30,16 @@
 
 namespace nw {
 
-// What is known of an event type when the run is set up.
+// The facts about an event type that are known when the run is set up.
 struct EventTypeInfo {
     EventType type = 0;             // its number
-    std::size_t payload_bytes = 0;  // that travel; 0 for a struct without members
-    std::string name;               // in errors, traces and counters
+    std::size_t payload_bytes = 0;  // sent with each event; 0 for a struct without members
+    std::string name;               // used in errors, traces and counters
 };
 
 namespace detail {
 
-// "Arrival", of bank::Arrival: as g++ and clang write it.
+// The name of T without its scope, as g++ and clang write it: "Arrival" for bank::Arrival.
 template <class T>
 constexpr std::string_view type_name() noexcept {
     std::string_view text = __PRETTY_FUNCTION__;
@@ -50,15 +54,17 @@ concept NumberedEvent = requires {
     EventType{E::type};
 };
 
-// The compiler can read the bytes of an event in a constant expression, but for those of pointers, unions and
-// bit-fields. A struct with a union or a bit-field declares that it has no pointer. A class that no constant expression can
-// hold, and an array of pointers under g++ 12, pass unseen; --check-model finds their pointers.
+// True if the compiler finds no pointer in E. The compiler can read the bytes of an event in a
+// constant expression, unless they are bytes of pointers, unions or bit-fields. A struct with a
+// union or a bit-field declares that it has no pointer. Two cases are not detected: classes that
+// cannot be used in a constant expression, and arrays of pointers with g++ 12. --check-model finds
+// their pointers.
 template <class E>
 concept HasNoPointers = !__is_literal_type(E) || PaddingCanBeFound<E> || requires {
     requires E::has_no_pointers;
 };
 
-// The bytes that travel: none where there are no members.
+// The number of bytes that are sent; 0 for a struct without members.
 template <class E>
 constexpr std::size_t event_bytes = std::is_empty_v<E> ? 0 : sizeof(E);
 
@@ -66,25 +72,25 @@ constexpr std::size_t event_bytes = std::is_empty_v<E> ? 0 : sizeof(E);
 
 }  // namespace detail
 
-// The events that an LP class knows.
+// The events that an LP class handles.
 template <class... Events>
 struct EventList {
-    static_assert(sizeof...(Events) > 0, "an event list names at least one event");
+    static_assert(sizeof...(Events) > 0, "an event list must name at least one event");
     static_assert((... && std::is_trivially_copyable_v<Events>),
-                  "an event is trivially copyable: it travels as its bytes");
+                  "an event must be trivially copyable: it is sent as its bytes");
     static_assert(
         (... && detail::HasNoPointers<Events>),
         "an event must not have a pointer, which would point elsewhere on another rank or after a "
-        "rollback; legal: the number of the LP or of the object; a struct with a union, a "
-        "std::optional or a bit-field declares: static constexpr bool has_no_pointers = true");
+        "rollback; allowed: the number of the LP or of the object; a struct with a union, a "
+        "std::optional or a bit-field must declare: static constexpr bool has_no_pointers = true");
     static_assert((... && (detail::event_bytes<Events> <= UINT16_MAX)),
-                  "an event has at most 65,535 bytes");
+                  "an event must have at most 65,535 bytes");
 
-    // Whether E is one of them.
+    // True if E is in the list.
     template <class E>
     static constexpr bool contains = (... || std::is_same_v<E, Events>);
 
-    // The number of E, which must be in the list.
+    // The number of E. Requires: E is in the list.
     template <class E>
     static constexpr EventType number() noexcept {
         static_assert(contains<E>, "this event is not in the list");
@@ -97,21 +103,21 @@ struct EventList {
         }
     }
 
-    // Two of them with one number do not compile.
+    // True if no two events have the same number. The list does not compile otherwise.
     static constexpr bool numbers_differ() noexcept {
         std::array<EventType, sizeof...(Events)> numbers{number<Events>()...};
         std::sort(numbers.begin(), numbers.end());
         return std::adjacent_find(numbers.begin(), numbers.end()) == numbers.end();
     }
     static_assert(numbers_differ(),
-                  "two events of a list have one number: an event without a declared type has its "
-                  "place in the list");
+                  "two events of a list have the same number: the number of an event without a "
+                  "declared type is its index in the list");
 
-    // What the engine must know of each.
+    // The facts that the engine needs about each event.
     static std::vector<EventTypeInfo> infos() { return {info_of<Events>()...}; }
 
-    // visit(const E&) for the one that `event` is. What is none of the list, or has another size, is a
-    // ModelError.
+    // Calls visit(const E&), where E is the struct of `event`. Throws ModelError if the event is
+    // not in the list or has another size.
     template <class Visit>
     static void visit(const Event& event, Visit&& visit) {
         if (!(... || visit_if_it_is<Events>(event, visit))) [[unlikely]]
@@ -141,15 +147,16 @@ struct EventList {
 
 namespace detail {
 
-// As List numbers it; an event that List does not have must declare its number. `priority`: one, or none.
+// Schedules an event with its number in List. An event that is not in List must declare its number.
+// `priority`: one or none.
 template <class List, class E>
 void schedule_typed(Context& context, LpId to, VirtualTime delay, const E& event,
                     std::same_as<Priority> auto... priority) {
     static_assert(List::template contains<E> || NumberedEvent<E>,
-                  "an event that the sending class does not handle declares its number: "
-                  "static constexpr nw::EventType type");
+                  "an event that the sending class does not handle must declare its number: static "
+                  "constexpr nw::EventType type");
     static_assert(std::is_trivially_copyable_v<E>,
-                  "an event is trivially copyable: it travels as its bytes");
+                  "an event must be trivially copyable: it is sent as its bytes");
     const EventType type = [] {
         if constexpr (List::template contains<E>)
             return List::template number<E>();

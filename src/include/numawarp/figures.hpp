@@ -1,17 +1,18 @@
-// Figures of merit: what a model measures. Each is a member of an LP, a plain value of constant size: it
-// comes back with the LP, by snapshot as by copy, and nothing is allocated when something is recorded.
+// Figures of merit: the values that a model measures. Each figure is a member of an LP and a plain
+// value of constant size. It is rolled back with its LP, by snapshot and by copy, and recording a
+// value allocates no memory.
 //
 //     nw::Tally waited;            waited.record(c.now(), c.now() - came);
 //     nw::TimeAverage queue;       queue.add(c.now(), +1);
 //     nw::Histogram<20> lengths{0, 100};
 //     nw::Count lost;              lost.add(c.now());
 //
-// What happens before --warm-up is not recorded: each figure compares the time that it is told with that
-// one, which is fixed before the first LP is built. A level that began earlier counts from then on.
-// Figures of all LPs become one by Setup::measures (measures.hpp).
+// Nothing before --warm-up is recorded. Each figure compares the time that it receives with
+// --warm-up, which is fixed before the first LP is built. A level that began earlier counts from
+// --warm-up on. Setup::measures combines the figures of all LPs (measures.hpp).
 //
-// --rollback reverse does not know them: sums of rounded numbers cannot be taken back by subtraction. A
-// reverse handler restores a figure from a copy that the model has kept.
+// --rollback reverse does not restore figures, because subtraction cannot undo sums of rounded
+// numbers. A reverse handler restores a figure from a copy that the model has kept.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +27,7 @@
 
 namespace nw {
 
-// Which of them it is, in reports and statistics.
+// The type of a figure in reports and statistics.
 enum class FigureKind : std::uint8_t {
     tally,         // nw::Tally and nw::BasicTally
     time_average,  // nw::TimeAverage
@@ -36,11 +37,12 @@ enum class FigureKind : std::uint8_t {
 
 namespace detail {
 
-// --warm-up. Written before LPs are built, and not while handlers run.
+// The value of --warm-up. Written before LPs are built, never while handlers run.
 inline VirtualTime measured_from = 0;
 
-// These fail the handler. Squares of figures must not overflow.
+// The largest value of a figure: squares of figures must not overflow.
 inline constexpr double figure_max = 1e100;
+// These functions throw ModelError.
 [[noreturn]] void refuse_value(double value);
 [[noreturn]] void refuse_time(VirtualTime time, VirtualTime last);
 [[noreturn]] void refuse_bounds(double low, double high);
@@ -49,13 +51,13 @@ inline void check_value(double value) {
         refuse_value(value);
 }
 
-// Mean and sum of squares about it, each value with its weight (West: "Updating mean and variance
-// estimates: an improved method", 1979).
+// The mean, and the sum of squares about the mean, of weighted values (West: "Updating mean and
+// variance estimates: an improved method", 1979).
 struct Moments {
     double weight = 0;
     double mean = 0;
     double squares = 0;
-    double least = 0;  // means nothing where the weight is 0, like the next
+    double least = 0;  // has no meaning if the weight is 0; the same holds for `most`
     double most = 0;
 
     void add(double value, double with_weight) noexcept {
@@ -69,9 +71,10 @@ struct Moments {
     double variance() const noexcept { return weight > 1 ? squares / (weight - 1) : 0; }
 };
 
-// The buckets of quantiles: an octave of values has 64 of equal ratio, at level 0. A key is 0 for zero,
-// above 0 for positive values and the negative of that for negative ones, so that keys are in the order
-// of values. A level has half as many as the one before: two neighbours are one.
+// The buckets of quantiles. At level 0, an octave of values has 64 buckets of equal ratio. The key
+// of zero is 0. Positive values have keys above 0, and a negative value has the negated key of its
+// absolute value, so that keys are in the order of values. Each level has half as many buckets as
+// the level before, because two neighboring buckets become one.
 struct Buckets {
     static constexpr std::int32_t an_octave = 64;
     static constexpr std::int32_t of_one = 1 << 17;  // above all exponents: no key changes its sign
@@ -87,7 +90,7 @@ struct Buckets {
     static std::int32_t at_level(std::int32_t key, unsigned level) noexcept {
         return key >= 0 ? key >> level : -(-key >> level);
     }
-    // What a key stands for: off by at most error_of(level), as a share of the value.
+    // The value that represents a key. The relative error is at most error_of(level).
     static double value_of(std::int32_t key, unsigned level) noexcept {
         if (key == 0) return 0;
         const double width = ratio_of(level);
@@ -106,12 +109,14 @@ struct Buckets {
     }
 };
 
-// How often there were values of each bucket. Where more buckets are needed than there are, all become
-// wider by one level: the sketch of Masson, Rim and Lee ("DDSketch", 2019), collapsed evenly as by
-// Epicoco et al. ("UDDSketch", 2020), but kept as a list, in which empty buckets take no place.
+// The number of values in each bucket. If the values need more than buckets_max buckets, all
+// buckets become wider by one level. This is the sketch of Masson, Rim and Lee ("DDSketch", 2019),
+// with the uniform collapse of Epicoco et al. ("UDDSketch", 2020). It is stored as a list, in which
+// empty buckets take no memory.
 template <std::uint32_t buckets_max>
 class Sketch {
-    static_assert(buckets_max >= 16, "one level has up to 13 buckets however wide they are");
+    static_assert(buckets_max >= 16,
+                  "a sketch must have at least 16 buckets: its widest level has up to 13");
 
   public:
     void add(double value) noexcept {
@@ -160,8 +165,8 @@ class Sketch {
         used_ = kept;
     }
 
-    std::array<std::int32_t, buckets_max> keys_{};     // ascending, the first used_
-    std::array<std::uint32_t, buckets_max> counts_{};  // of each key
+    std::array<std::int32_t, buckets_max> keys_{};     // ascending; the first used_ are valid
+    std::array<std::uint32_t, buckets_max> counts_{};  // count of each key
     std::uint32_t used_ = 0;
     std::uint32_t level_ = 0;
 };
@@ -174,26 +179,27 @@ class Sketch<0> {
     unsigned level() const noexcept { return 0; }
 };
 
-// What an engine reads of a figure when the run is over.
+// The contents of a figure, as the engine reads them.
 struct FigureView {
     FigureKind kind = FigureKind::tally;
     std::uint64_t count = 0;
     Moments moments{};
-    std::span<const std::int32_t> keys{};     // of a sketch
-    std::span<const std::uint32_t> counts{};  // of its buckets
-    unsigned level = 0;                       // of it
-    std::span<const std::uint64_t> bins{};    // of a histogram
-    double low = 0, high = 0;                 // of it
+    std::span<const std::int32_t> keys{};     // keys of a tally
+    std::span<const std::uint32_t> counts{};  // counts of its buckets
+    unsigned level = 0;                       // level of its buckets
+    std::span<const std::uint64_t> bins{};    // bins of a histogram
+    double low = 0, high = 0;                 // bounds of a histogram
 };
 
 }  // namespace detail
 
-// Single values, each recorded when it is known: waiting times, lengths, 0 and 1 for no and yes. Quantiles
-// by that many buckets; with 0 there are none, and a tally takes 48 bytes.
+// Individual values, each recorded when it is known: waiting times, lengths, or 0 and 1 for no and
+// yes. `buckets` is the number of buckets for quantiles. With 0 buckets there are no quantiles, and
+// a tally takes 48 bytes.
 template <std::uint32_t buckets>
 class BasicTally {
   public:
-    // Adds a value. Requires: it is a number from -1e100 to 1e100; a breach is a ModelError.
+    // Adds a value. Requires: a number from -1e100 to 1e100; a breach throws ModelError.
     void record(VirtualTime now, double value) {
         detail::check_value(value);
         if (now < detail::measured_from) return;
@@ -202,18 +208,19 @@ class BasicTally {
         sketch_.add(value);
     }
 
-    // How many values there were.
+    // The number of values.
     std::uint64_t count() const noexcept { return count_; }
-    // Their mean; 0 without values, like the next ones.
+    // The mean of the values; 0 without values.
     double mean() const noexcept { return moments_.mean; }
-    // Their variance, as that of a sample: the sum of squares about the mean by count() - 1.
+    // The sample variance: the sum of squares about the mean, divided by count() - 1; 0 for fewer
+    // than two values.
     double variance() const noexcept { return moments_.variance(); }
-    // The smallest one.
+    // The smallest value; 0 without values.
     double least() const noexcept { return moments_.least; }
-    // The largest one.
+    // The largest value; 0 without values.
     double most() const noexcept { return moments_.most; }
 
-    // For the engine: what it merges over LPs.
+    // For the engine: the contents, which it merges over LPs.
     detail::FigureView view(VirtualTime) const noexcept {
         return {.kind = FigureKind::tally,
                 .count = count_,
@@ -228,21 +235,21 @@ class BasicTally {
     detail::Moments moments_;
     [[no_unique_address]] detail::Sketch<buckets> sketch_;
 };
-// A tally with quantiles, which are off by at most 0.5 % of the value while the values span two octaves, and by
-// twice as much each time that they span as much again. It takes 1 KiB.
+// A tally with quantiles. The error of a quantile is at most 0.5 % of the value while the values
+// span two octaves. It doubles each time the span doubles. A Tally takes about 1 KiB.
 using Tally = BasicTally<128>;
 
-// A level that holds until it changes: the length of a queue, machines at work. From time 0, or --warm-up,
-// to the end of the run.
+// A level that holds until it changes: the length of a queue, the number of busy machines. The
+// average is taken from time 0, or from --warm-up, to the end of the run.
 class TimeAverage {
   public:
-    // At level 0.
+    // Begins at level 0.
     TimeAverage() = default;
-    // At that level from the beginning.
+    // Begins at the given level.
     explicit TimeAverage(double level) : level_(level) {}
 
-    // The level is this from now on. Requires: times that do not go back, and a level from -1e100 to 1e100; a
-    // breach is a ModelError.
+    // Sets the level from `now` on. Requires: times that do not decrease, and a level from -1e100
+    // to 1e100; a breach throws ModelError.
     void set(VirtualTime now, double level) {
         detail::check_value(level);
         if (!(now >= since_)) [[unlikely]]
@@ -251,15 +258,15 @@ class TimeAverage {
         count_ += now >= detail::measured_from;
         level_ = level;
     }
-    // The level changes by so much.
+    // Changes the level by `change`. Requires: as for set().
     void add(VirtualTime now, double change) { set(now, level_ + change); }
 
-    // What it is now.
+    // The present level.
     double level() const noexcept { return level_; }
-    // Its mean over time until now; 0 if no time has passed.
+    // The mean over time until `now`; 0 if no time has passed.
     double mean(VirtualTime now) const noexcept { return until(now).moments_.mean; }
 
-    // For the engine: what it merges over LPs.
+    // For the engine: the contents, which it merges over LPs.
     detail::FigureView view(VirtualTime end) const noexcept {
         return {.kind = FigureKind::time_average, .count = count_, .moments = until(end).moments_};
     }
@@ -278,23 +285,23 @@ class TimeAverage {
 
     double level_ = 0;
     VirtualTime since_ = 0;
-    std::uint64_t count_ = 0;  // of changes
+    std::uint64_t count_ = 0;  // number of changes
     detail::Moments moments_;  // up to since_
 };
 
-// How many values fell into each of so many bins of equal width in [low, high), and how many below and
-// above.
+// Counts values in `bins` bins of equal width in [low, high), and the values below and above.
 template <std::uint32_t bins>
 class Histogram {
-    static_assert(bins > 0, "a histogram has bins");
+    static_assert(bins > 0, "a histogram must have at least one bin");
 
   public:
-    // Requires: low < high, both finite; a breach is a ModelError. For all LPs the same.
+    // A histogram without values. Requires: low < high, both finite, and high - low ≤ 1e100; a
+    // breach throws ModelError. All LPs must have the same bounds.
     Histogram(double low, double high) : low_(low), high_(high) {
         if (!(low < high && high - low <= detail::figure_max)) detail::refuse_bounds(low, high);
     }
 
-    // Adds a value. Requires: it is a number from -1e100 to 1e100; a breach is a ModelError.
+    // Adds a value. Requires: a number from -1e100 to 1e100; a breach throws ModelError.
     void record(VirtualTime now, double value) {
         detail::check_value(value);
         if (now < detail::measured_from) return;
@@ -303,14 +310,14 @@ class Histogram {
         ++bins_[bin_of(value)];
     }
 
-    // How many values there were, inside and outside.
+    // The number of values, inside and outside of the bounds.
     std::uint64_t count() const noexcept { return count_; }
-    // Their mean; 0 without values.
+    // The mean of the values; 0 without values.
     double mean() const noexcept { return moments_.mean; }
-    // How many were below, in each bin, and above: bins + 2 numbers.
+    // The number of values below the bounds, in each bin, and above the bounds: bins + 2 numbers.
     std::span<const std::uint64_t> counts() const noexcept { return bins_; }
 
-    // For the engine: what it merges over LPs.
+    // For the engine: the contents, which it merges over LPs.
     detail::FigureView view(VirtualTime) const noexcept {
         return {.kind = FigureKind::histogram,
                 .count = count_,
@@ -333,17 +340,17 @@ class Histogram {
     std::array<std::uint64_t, bins + 2> bins_{};
 };
 
-// How often something happens.
+// The number of times that something happens.
 class Count {
   public:
-    // It has happened, once or so often.
+    // Adds one occurrence, or `times` occurrences.
     void add(VirtualTime now, std::uint64_t times = 1) noexcept {
         if (now >= detail::measured_from) count_ += times;
     }
-    // How often, so far.
+    // The number of occurrences so far.
     std::uint64_t count() const noexcept { return count_; }
 
-    // For the engine, which makes one value of each LP's.
+    // For the engine: the contents. The count of an LP is one value.
     detail::FigureView view(VirtualTime) const noexcept {
         detail::Moments moments;
         moments.add(static_cast<double>(count_), 1);

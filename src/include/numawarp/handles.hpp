@@ -1,4 +1,4 @@
-// LPs that are told of their events as structs, one handler for each:
+// LPs that receive their events as structs, with one handler for each struct:
 //
 //     struct Arrival { std::uint32_t customer; };
 //     struct Leave {};
@@ -9,10 +9,13 @@
 //         void on(nw::Context&, const Leave&, const nw::Event& event) { … event.sender() … }
 //     };
 //
-// An LP with a plain state derives from nw::PlainStateProcess<State, nw::Handles<Desk, Arrival, Leave>>.
+// An LP with a plain state derives from nw::PlainStateProcess<State, nw::Handles<Desk, Arrival,
+// Leave>>.
 //
-// Optional hooks, also with the nw::Event as a last argument: undo(nw::Context&, const Arrival&), for
-// --rollback reverse, of all events or of none; commit(const Arrival&), of as many as one likes.
+// Optional handlers, which may also have the nw::Event as last parameter:
+// - undo(nw::Context&, const Arrival&), for --rollback reverse: for all events of the class or for
+//   none.
+// - commit(const Arrival&): for any of the events.
 #pragma once
 
 #include <concepts>
@@ -23,18 +26,18 @@
 
 namespace nw {
 
-// The base of the LP class `Self` that handles these events.
+// The base of the LP class `Self`, which handles the events `Events`.
 template <class Self, class... Events>
 class Handles : public LogicalProcess {
   public:
-    // Its events with their numbers; by it the engine knows their names.
+    // The events with their numbers. The engine reads the names of the events from it.
     using EventTypes = EventList<Events...>;
 
-    // Calls Self::on() for the event. One that is none of the list is a ModelError.
+    // Calls Self::on() for the event. Throws ModelError if the event is not in the list.
     void on_event(Context& context, const Event& event) final {
         static_assert((... && handles<Events>),
-                      "an LP class has for each event that it handles a public "
-                      "void on(nw::Context&, const THE_EVENT&)");
+                      "an LP class must have a public void on(nw::Context&, const THE_EVENT&) for "
+                      "each event that it handles");
         EventTypes::visit(event, [&]<class E>(const E& what) {
             if constexpr (requires { self().on(context, what, event); })
                 self().on(context, what, event);
@@ -42,7 +45,7 @@ class Handles : public LogicalProcess {
                 self().on(context, what);
         });
     }
-    // Calls Self::undo() for it.
+    // Calls Self::undo() for the event. Throws ModelError if the class has no undo().
     void on_reverse(Context& context, const Event& event) final {
         if constexpr (has_undo())
             EventTypes::visit(event, [&]<class E>(const E& what) {
@@ -54,7 +57,7 @@ class Handles : public LogicalProcess {
         else
             LogicalProcess::on_reverse(context, event);
     }
-    // Calls Self::commit() for it, if there is one for this event.
+    // Calls Self::commit() for the event, if the class has a commit() for this event.
     void on_commit(const Event& event) final {
         if constexpr (has_commit())
             EventTypes::visit(event, [&]<class E>(const E& what) {
@@ -65,29 +68,30 @@ class Handles : public LogicalProcess {
             });
     }
 
-    // Whether Self has undo(), for all of its events. For nw::process.
+    // True if Self has undo() for all of its events. Used by nw::process().
     static constexpr bool has_undo() noexcept {
         constexpr bool all = (... && undoes<Events>);
         static_assert(all || !(... || undoes<Events>),
-                      "undo() is there for some events only: --rollback reverse needs it for all "
-                      "that the class handles");
+                      "undo() exists for some events only: --rollback reverse needs it for all "
+                      "events that the class handles");
         if constexpr (requires { &Self::undo; })
             static_assert(all || !std::is_member_function_pointer_v<decltype(&Self::undo)>,
-                          "undo() is void undo(nw::Context&, const THE_EVENT&)");
+                          "undo() must be declared as void undo(nw::Context&, const THE_EVENT&)");
         return all;
     }
-    // Whether Self has commit(), for any of its events. For nw::process.
+    // True if Self has commit() for at least one of its events. Used by nw::process().
     static constexpr bool has_commit() noexcept {
         constexpr bool any = (... || commits<Events>);
         if constexpr (requires { &Self::commit; })
             static_assert(any || !std::is_member_function_pointer_v<decltype(&Self::commit)>,
-                          "commit() is void commit(const THE_EVENT&)");
+                          "commit() must be declared as void commit(const THE_EVENT&)");
         return any;
     }
 
   protected:
-    // Schedules an event at now() + delay. Also for LPs of other classes: they must have the event under the
-    // same number. A Priority may follow.
+    // Schedules an event at now() + delay. The target may be an LP of another class, which must
+    // have the event under the same number. A Priority may follow. Requires: as for
+    // Context::schedule().
     template <class E>
     static void send(Context& context, LpId to, VirtualTime delay, const E& event,
                      std::same_as<Priority> auto... priority) {

@@ -1,5 +1,5 @@
-// The names of things, as types: an LpId cannot be passed where a WorkerId is meant.
-// An id is an index into the table of its kind; `index()` gives the bare number.
+// Ids as distinct types, so that an LpId cannot be passed where a WorkerId is expected. An id is an
+// index into the table of its kind. index() returns the id as a plain integer.
 #pragma once
 
 #include <cstdint>
@@ -7,27 +7,28 @@
 
 namespace nw {
 
-// A logical process: its number among those of all ranks, from 0.
+// A logical process: its number among the LPs of all ranks, from 0.
 enum class LpId : std::uint32_t {};
-// LPs that share pages and move together: its number among those of all ranks. For the engine.
+// A group (LPs that share memory pages and move together): its number among the groups of all
+// ranks. Used by the engine.
 enum class GroupId : std::uint32_t {};
-// A worker thread within its rank. For the engine.
+// A worker thread: its number within its rank. Used by the engine.
 enum class WorkerId : std::uint32_t {};
-// An OS process of the run. For the engine.
+// A rank (an operating-system process of the run). Used by the engine.
 enum class RankId : std::uint32_t {};
-// A NUMA node, as the kernel numbers it; -1 is "unknown". For the engine.
+// A NUMA node, with the number that the kernel uses; -1: unknown. Used by the engine.
 enum class NodeId : std::int32_t {};
 
-// The bare number of an id: nw::index(c.self()) is a std::uint32_t.
+// Returns an id as a plain integer: nw::index(c.self()) is a std::uint32_t.
 template <class Id>
     requires std::is_enum_v<Id>
 constexpr auto index(Id id) noexcept { return static_cast<std::underlying_type_t<Id>>(id); }
 
-// The model's own numbering of its events.
+// The number of an event type, chosen by the model.
 using EventType = std::uint16_t;
 
-// Which of several events at one time comes first: that of the smaller number, whoever sent it. An event without one
-// has 0.
+// The order of events at equal times: the event with the smaller number comes first, whichever LP
+// scheduled it. An event without a priority has the number 0.
 struct Priority {
     std::uint16_t number = 0;  // at most priority_max
 };

@@ -1,4 +1,4 @@
-// Kinds of LPs: a model of several classes, and which numbers their LPs have.
+// Kinds of LPs: models with several LP classes, and the numbers of their LPs.
 //
 //     nw::Setup setup() override {
 //         nw::Setup setup;
@@ -7,9 +7,10 @@
 //         …
 //     }
 //
-// The LPs of the first kind have the first numbers, and so on. Handlers and constructors find others by
-// ranges: context.kinds().range("host") is looked up once and kept, range[17] is an addition. Errors,
-// report and statistics say `host 17`.
+// The LPs of the first kind have the first numbers, the LPs of the second kind the next numbers,
+// and so on. Handlers and constructors address other LPs by ranges: call
+// context.kinds().range("host") once and keep the result; range[17] is then an addition. Errors,
+// the report and the statistics call such an LP `host 17`.
 #pragma once
 
 #include <cstddef>
@@ -26,25 +27,25 @@
 
 namespace nw {
 
-// LPs whose numbers follow each other.
+// LPs with consecutive numbers.
 class LpRange {
   public:
-    // Empty.
+    // An empty range.
     LpRange() = default;
-    // From number `first` on.
+    // `count` LPs from number `first` on.
     LpRange(std::uint32_t first, std::uint32_t count) noexcept : first_(first), count_(count) {}
 
-    // How many they are.
+    // The number of LPs in the range.
     std::uint32_t size() const noexcept { return count_; }
-    // Whether the LP is one of them.
+    // True if the LP is in the range.
     bool contains(LpId lp) const noexcept { return index(lp) - first_ < count_; }
-    // The one with place i. Throws ModelError unless i < size().
+    // The LP with index i in the range. Throws ModelError unless i < size().
     LpId operator[](std::uint32_t i) const {
         if (i >= count_) [[unlikely]]
             refuse(i);
         return LpId{first_ + i};
     }
-    // The LP's place among them. Requires: contains(lp).
+    // The index of the LP in the range. Requires: contains(lp).
     std::uint32_t index_of(LpId lp) const noexcept { return index(lp) - first_; }
 
   private:
@@ -56,46 +57,48 @@ class LpRange {
 
 // One kind of LPs, for nw::kinds().
 struct Kind {
-    std::string name;          // in errors, report and statistics
-    std::uint32_t count = 0;   // of its LPs
-    ProcessFactory process{};  // nw::process<Lp>(…) of their class
-    // By which its LPs come back without --rollback. None: Setup's.
+    std::string name;          // used in errors, report and statistics
+    std::uint32_t count = 0;   // number of LPs of this kind
+    ProcessFactory process{};  // nw::process<Lp>(…) of the LP class
+    // The rollback method of these LPs if --rollback is not given. Empty: that of Setup.
     std::optional<Rollback> preferred_rollback{};
-    LpRange lps{};  // Kinds fills it in
+    LpRange lps{};  // set by Kinds
 };
 
 struct Setup;
 
-// All kinds of a model, or just a number of LPs: what Setup::lps is.
+// All kinds of LPs of a model, or only a number of LPs: the type of Setup::lps.
 class Kinds {
   public:
-    // At most so many kinds.
+    // The largest number of kinds.
     static constexpr std::size_t kinds_max = 256;
 
-    // One kind, `LP`, of Setup::process.
+    // `count` LPs of one kind, called `LP`. Setup::process builds them.
     Kinds(std::uint32_t count = 0);
-    // setup.lps with what the rest of `setup` says of them.
+    // Returns setup.lps. If it is only a number of LPs, their kind gets the process and the
+    // preferred rollback method of `setup`.
     static Kinds of(const Setup& setup);
-    // Throws SetupError on names that are empty or not different, and on too many LPs or kinds.
+    // Several named kinds. Throws SetupError if there are no kinds or more than kinds_max, if a
+    // name is empty or occurs twice, or if there are more than 2^32-1 LPs.
     explicit Kinds(std::vector<Kind> all);
 
-    // Of LPs.
+    // The number of LPs of all kinds.
     std::uint32_t count() const noexcept { return count_; }
-    // As count(), so that Setup::lps is a number as well.
+    // Converts to count(), so that Setup::lps can be used as a number.
     operator std::uint32_t() const noexcept { return count_; }
-    // False for a mere number of LPs.
+    // False if only a number of LPs was given.
     bool are_named() const noexcept { return are_named_; }
 
-    // In the order in which they were given, with their ranges.
+    // The kinds with their ranges, in the order in which they were given.
     const std::vector<Kind>& all() const noexcept { return all_; }
-    // The LPs of a kind. Throws ModelError where there is none of this name, as the next ones do where there
-    // is no such kind or LP.
+    // The LPs of a kind. Throws ModelError if no kind has this name.
     const LpRange& range(std::string_view kind) const;
-    // The LP with this place among those of its kind.
+    // The LP with this index among the LPs of its kind. Throws ModelError if there is no such kind
+    // or LP.
     LpId id(std::string_view kind, std::uint32_t index) const { return range(kind)[index]; }
-    // Which kind an LP is of.
+    // The kind of an LP. Throws ModelError if there is no such LP.
     const Kind& kind_of(LpId lp) const;
-    // As in errors and reports: "host 17", or "LP 17" without kinds.
+    // The name of an LP in errors and reports: "host 17", or "LP 17" without named kinds.
     std::string name(LpId lp) const;
 
   private:
@@ -104,7 +107,8 @@ class Kinds {
     bool are_named_ = false;
 };
 
-// For Setup::lps: several classes of LPs. Throws SetupError as Kinds does.
+// Makes the value of Setup::lps for a model with several LP classes. Throws SetupError as the
+// constructor of Kinds does.
 inline Kinds kinds(std::vector<Kind> all) { return Kinds(std::move(all)); }
 
 }  // namespace nw

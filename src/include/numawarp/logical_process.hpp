@@ -1,5 +1,6 @@
-// What a model writer derives from. One object per LP, built in the LP's own heap: whatever it
-// allocates in its constructor and handlers (new, std::vector, malloc, …) is rolled back with it.
+// The base classes of a model's LPs. The engine constructs one object per LP, in the heap of that
+// LP. All memory that the LP allocates in its constructor and handlers (new, std::vector, malloc,
+// …) is rolled back with the LP.
 #pragma once
 
 #include <type_traits>
@@ -9,49 +10,58 @@
 
 namespace nw {
 
-// A logical process, LP for short: a state that nobody else sees, and what it does at each event. Hooks
-// of one LP are called one at a time, those of different LPs at the same time.
+// A logical process (LP): a state that only this LP can access, and the handlers that change it at
+// each event.
+//
+// Thread: the engine calls the handlers of one LP one at a time. It calls handlers of different LPs
+// concurrently.
 class LogicalProcess {
   public:
-    // Called when the run is over, never by a rollback.
+    // Called after the run. A rollback never calls it.
     virtual ~LogicalProcess() = default;
 
-    // Before the first event, at time 0: schedules the LP's first events.
+    // Called before the first event, at time 0. It schedules the LP's first events.
     virtual void on_start(Context&) {}
 
-    // One event. May be executed too early and undone: touch nothing but the LP's own memory, the
-    // Context, and data of the model that never changes after set-up.
+    // Handles one event. The engine may execute the event too early and then roll it back.
+    // Requires: the handler accesses only the LP's own memory, the Context, and data of the model
+    // that never changes after set-up.
     virtual void on_event(Context& context, const Event& event) = 0;
 
-    // Undoes on_event for --rollback reverse: finds the state as on_event left it, must leave it as
-    // on_event found it. Scheduled events and random draws are undone by the engine. Not called for
-    // an event whose on_event failed: with reverse, a handler must fail before it changes anything.
+    // Undoes on_event() for --rollback reverse. It finds the state that on_event() left, and must
+    // restore the state that on_event() found. The engine undoes scheduled events and random draws
+    // itself. It does not call on_reverse() for an event whose on_event() failed. With --rollback
+    // reverse, a handler must therefore fail before it changes anything. The default throws
+    // ModelError.
     virtual void on_reverse(Context& context, const Event& event);
 
-    // The event is final. The LP's state may be further ahead by now: use the event alone.
+    // Called when the event is final. At this time the state of the LP may already be further
+    // ahead. Requires: the handler uses only the event.
     virtual void on_commit(const Event&) {}
 
-    // The run is over and every event is final: now() is the end time; output() works, schedule()
-    // does not.
+    // Called after the run, when every event is final. now() is the end time. output() is allowed;
+    // schedule() is not.
     virtual void on_end(Context&) {}
 
-    // True once this LP would let the run end. When every LP has said so at some committed event,
-    // the run ends exactly after the last of those events.
+    // Returns true if this LP allows the run to end. The engine calls it after on_start() and after
+    // each event, until it has returned true after on_start() or after a committed event. When this
+    // holds for all LPs, the run ends exactly after the last of these events.
     virtual bool can_end() const { return false; }
 };
 
-// An LP whose whole changing state is one plain struct: it can be rolled back by copying it. Other
-// members may hold what never changes after construction. `Base`: nw::Handles<…>, for an LP that is told
-// of its events as structs.
+// An LP whose whole mutable state is one plain struct, so that --rollback copy can save and restore
+// it by copying. Other members may hold only data that never changes after construction. `Base`:
+// nw::Handles<…> for an LP that receives its events as structs.
 template <class State, class Base = LogicalProcess>
 class PlainStateProcess : public Base {
     static_assert(std::is_trivially_copyable_v<State>,
-                  "--rollback copy restores the state bytewise: no containers, no pointers to own");
+                  "--rollback copy restores the state byte by byte: it must not have containers or "
+                  "pointers to memory that it owns");
 
   public:
-    // By which nw::process knows that there is a plain state.
+    // Marks the class for nw::process() as a class with a plain state.
     using PlainState = State;
-    // What events may change, and all that they may change.
+    // The mutable state. Events may change this member and nothing else.
     State state{};
 };
 

@@ -1,45 +1,46 @@
-// Mathematics that gives equal bits everywhere, for what a model computes in its handlers.
+// Mathematical functions for handlers. Their results have the same bits on every machine.
 //
-// The C library's functions are good, but their last bits depend on its version and on whether the
-// machine has fused multiply-add. A model that schedules by them has another digest on another
-// machine. The functions here are made of what IEEE 754 fixes to the bit: additions,
-// multiplications, divisions and square roots of doubles, in an order that is written down. They are
-// compiled once, in the library, with -ffp-contract=off, so that the flags a model is built with do
-// not reach them; what a model computes around them is fixed by the same option, which comes with
-// the target numawarp::numawarp.
+// The functions of the C library are accurate, but their last bits depend on the version of the
+// library and on whether the machine has fused multiply-add. A model that schedules events by such
+// results has another digest on another machine. The functions here use only operations that IEEE
+// 754 defines to the last bit (addition, multiplication, division and square root of doubles), in a
+// fixed order. They are compiled once, in the library, with -ffp-contract=off, so the compiler
+// flags of a model do not affect them. The target numawarp::numawarp passes the same option to the
+// model, which makes the model's own arithmetic reproducible, too.
 //
-// Special values are those of the C standard (Annex F); every result that is no number is the same
-// quiet NaN. errno and the floating-point exception flags mean nothing.
+// Special values follow the C standard (Annex F). Every result that is not a number is the same
+// quiet NaN. errno and the floating-point exception flags have no meaning.
 //
-// Requires: rounding to nearest, and subnormal numbers that are not flushed to zero. That is how
-// every handler finds its thread. After fesetround() or with -ffast-math the results are still close
-// to right, but their bits are others.
+// Requires: rounding to nearest, and subnormal numbers that are not flushed to zero. Every handler
+// starts with these settings. After fesetround() or with -ffast-math the results are still
+// approximately right, but their bits differ.
 //
-// The numbers are errors, the largest ones that were found beside long double (64 bits), with four million
-// arguments a function, in units of the last place of the result. They are no proven bounds.
+// The number in the comment of a function is its error in units in the last place (ulp) of the
+// result. It is the largest error that was found in comparison with long double (64 bits), with
+// four million arguments for each function. It is not a proven bound.
 #pragma once
 
 namespace nw::math {
 
-// The square root: 0.50, exact, as IEEE 754 asks.
+// The square root. Error: 0.50, correctly rounded, as IEEE 754 requires.
 double sqrt(double x) noexcept;
-// e to the power of x: 0.76.
+// e to the power of x. Error: 0.76.
 double exp(double x) noexcept;
-// e^x - 1, also close where x is near 0: 0.76.
+// e^x - 1, accurate also for x near 0. Error: 0.76.
 double expm1(double x) noexcept;
-// The natural logarithm: 0.51.
+// The natural logarithm. Error: 0.51.
 double log(double x) noexcept;
-// log(1 + x), also close where x is near 0: 0.67.
+// log(1 + x), accurate also for x near 0. Error: 0.67.
 double log1p(double x) noexcept;
-// x to the power of y: 0.76.
+// x to the power of y. Error: 0.76.
 double pow(double x, double y) noexcept;
-// The sine of an angle in radians, also of a huge one: 1.10.
+// The sine of an angle in radians, also of a very large angle. Error: 1.10.
 double sin(double angle) noexcept;
-// The cosine of an angle in radians, also of a huge one: 1.10.
+// The cosine of an angle in radians, also of a very large angle. Error: 1.10.
 double cos(double angle) noexcept;
-// The error function: 1.45.
+// The error function. Error: 1.45.
 double erf(double x) noexcept;
-// 1 - erf(x), also close where that is tiny: 3.40.
+// 1 - erf(x), accurate also where the result is tiny. Error: 3.40.
 double erfc(double x) noexcept;
 
 }  // namespace nw::math

@@ -1,10 +1,11 @@
-// Which figures of LPs (figures.hpp) are to be one figure of the run, and what it is called:
+// Measures: figures of LPs (figures.hpp) that are combined into one figure of the run, and their
+// names:
 //
 //     setup.measures = {nw::measure("wait", &Bank::waited),
-//                       nw::measure("lost", [](const Bank& bank) -> auto& { return bank.door.lost; })};
+//                       nw::measure("lost", [](const Bank& b) -> auto& { return b.door.lost; })};
 //
-// They are shown at the end, and stand in the statistics and in the table `measures` of --output: equal to
-// the bit on every engine, for any number of workers and ranks.
+// The measures are part of the report, of the statistics and of the table `measures` of --output.
+// They are equal to the last bit on every engine and for any number of workers and ranks.
 #pragma once
 
 #include <functional>
@@ -17,11 +18,11 @@
 
 namespace nw {
 
-// A figure of the run, made of one figure of each LP.
+// A figure of the run, combined from one figure of each LP.
 struct Measure {
-    std::string name;  // by which it is shown; each once
-    // Looks at the figure of an LP at the end of the run; false: it is an LP of another class. Allocates
-    // nothing.
+    std::string name;  // name in the report; must be unique
+    // Reads the figure of an LP at time `end`, which is the end of the run or of an interval.
+    // Returns false if the LP is of another class. It does not allocate memory.
     std::function<bool(const LogicalProcess&, VirtualTime end, detail::FigureView&)> look;
 };
 
@@ -43,12 +44,14 @@ struct ArgumentOf<const Figure& (Function::*)(const Lp&) const> {
 };
 }  // namespace detail
 
-// Of a member of the LP class, which is an nw::Tally, nw::TimeAverage, nw::Histogram or nw::Count.
+// A measure of a member of the LP class. The member is an nw::Tally, nw::TimeAverage, nw::Histogram
+// or nw::Count.
 template <class Figure, class Lp>
 Measure measure(std::string name, Figure Lp::*member) {
     return detail::measure_of<Lp>(std::move(name), member);
 }
-// Of what a function of the LP returns a reference to. The function is a lambda whose parameter says the class.
+// A measure of the figure to which a function of the LP returns a reference. The function is a
+// lambda; the type of its parameter is the LP class.
 template <class Function>
 Measure measure(std::string name, Function of) {
     return detail::measure_of<typename detail::ArgumentOf<decltype(&Function::operator())>::type>(

@@ -1,4 +1,5 @@
-// numawarp: the model writer's door. All that a model includes.
+// The interface of numawarp for models. A model includes this header, and <numawarp/process.hpp> if
+// it uses processes.
 //
 //     class Ping : public nw::LogicalProcess {
 //         void on_start(nw::Context& c) override { c.schedule(c.self(), 1.0, 0); }
@@ -7,7 +8,7 @@
 //     class PingModel : public nw::Model { … setup() returns how many Pings, until when … };
 //     int main(int argc, char** argv) { return nw::run<PingModel>(argc, argv); }
 //
-// docs/tutorial.md builds one step by step.
+// docs/tutorial.md builds a model step by step.
 #pragma once
 
 #include <concepts>
@@ -39,60 +40,76 @@ namespace nw {
 
 // A table in --output DIR: `name`.csv with a header line, `name`.h5, or both (--output-format).
 struct OutputTable {
-    std::string name;                  // of the file, without its ending
-    std::vector<std::string> columns;  // their names, in the order of Context::output()
-    bool is_engines = false;  // set by the engine for its own tables, to which no model may write
+    std::string name;                  // name of the file, without its extension
+    std::vector<std::string> columns;  // names, in the order of the values in Context::output()
+    // Set by the engine for its own tables. A model must not write to such a table.
+    bool is_engines = false;
 };
 
-// Says that two LPs exchange events often; the engine tries to keep them on one worker.
+// Declares that two LPs exchange events often. The engine tries to keep them on one worker.
 struct Link {
-    LpId a;                    // one of the two
-    LpId b;                    // the other one
-    std::uint32_t weight = 1;  // how often, beside the other links; from 1
+    LpId a;                    // one of the two LPs
+    LpId b;                    // the other LP
+    std::uint32_t weight = 1;  // frequency relative to other links; at least 1
 };
 
-// What a model is, once its options are known. Times in the model's unit, sizes in bytes.
+// The description of a model, made when its options are known. Times are in the model's unit, sizes
+// in bytes.
 struct Setup {
-    Kinds lps;  // how many; or nw::kinds({…}), which then say by what process
+    Kinds lps;                          // number of LPs, or nw::kinds({…}) with their classes
     VirtualTime until = time_infinity;  // default of --until
-    VirtualTime lookahead = 0;          // every event for another LP is at least this far ahead;
-                                        // 0: none, and --engine conservative is refused
-    std::size_t payload_bytes_max = 0;  // at most 65,535; declared events need not be counted in
-    ProcessFactory process{};  // what the LPs are: nw::process<Lp>(…); not with nw::kinds
+    // The minimum delay of every event for another LP. 0: no lookahead, and --engine conservative
+    // is refused.
+    VirtualTime lookahead = 0;
+    // The largest payload, at most 65,535. Declared events need not be included.
+    std::size_t payload_bytes_max = 0;
+    // The class of the LPs: nw::process<Lp>(…). Must be empty with nw::kinds.
+    ProcessFactory process{};
     Rollback preferred_rollback = Rollback::snapshot;  // default of --rollback
-    // The tables; Context::output() names them by their place here.
+    // The output tables. Context::output() refers to a table by its index in this list.
     std::vector<OutputTable> outputs{};
-    // Figures of LPs that become figures of the run. With --output they have a table of their own, `measures`.
+    // Figures of LPs that become figures of the run. With --output, they are also written to the
+    // table `measures`.
     std::vector<Measure> measures{};
-    std::vector<Link> links{};  // may stay empty: LPs are then dealt out in blocks of their numbers
-    // The model's own map, if it knows better than its links do: for each LP a part; LPs of part p
-    // start on worker p modulo the number of workers of all ranks. Empty: none.
+    // Pairs of LPs that exchange events often. May be empty: the LPs are then assigned in blocks of
+    // consecutive numbers.
+    std::vector<Link> links{};
+    // The model's own partition, if it is better than a partition made from the links. It has a
+    // part number for each LP. LPs of part p start on worker p modulo the number of workers of all
+    // ranks. Empty: no own partition.
     std::vector<std::uint32_t> parts{};
-    // What an LP is like, where kinds do not say it: LPs of one number have about as much to do. Where
-    // LPs are dealt out in blocks, each worker starts with its share of each kind, or number, as far as
-    // these fill groups: the LP in the middle of a group speaks for it. Any number; the same for an LP
-    // each time, on every rank. Empty: the kinds.
+    // A number for the workload of an LP, if the kinds do not express it: LPs with the same number
+    // have about the same amount of work. When LPs are assigned in blocks, each worker starts with
+    // its share of each number (or of each kind), as far as these LPs fill whole groups. The LP in
+    // the middle of a group determines the number of the group. All numbers are allowed. Requires:
+    // the same number for an LP in every call and on every rank. Empty: the kinds are used.
     std::function<std::uint32_t(LpId)> likeness{};
-    // What main() took of the command line for itself, if it reads words of its own. A saved run goes on only
-    // with the same; a word that names a file stands for its content, too.
+    // The words of the command line that main() reads itself. A saved run can be restarted only
+    // with the same words. If a word, or its part after `=`, names a file, the content of the file
+    // must be the same, too.
     std::vector<std::string> own_words{};
-    std::size_t own_words_last =
-        0;  // how many words at the end of the command line only main() may read
-    // For handlers that use variables of the program, as one thread in a process may, and for a main() that looks at what
-    // they have left. Then --workers is 1 unless the user says otherwise, LPs stay on the rank on which they start, and what
-    // they hold can be read when the run is over, until the program ends or begins another run (what is freed
-    // there stays).
+    // The number of words at the end of the command line that only main() may read.
+    std::size_t own_words_last = 0;
+    // For models whose handlers use global variables of the program, which is safe with one thread
+    // per process, and for a main() that reads what the LPs have left. If true, --workers is 1
+    // unless the user sets it, and LPs stay on the rank on which they start. The memory of the LPs
+    // can be read after the run, until the program ends or begins another run; it stays readable
+    // even if it is freed.
     bool bound_to_process = false;
-    // On which rank an LP starts, modulo their number; the same on every rank. Empty: the engine decides.
+    // The rank on which an LP starts, modulo the number of ranks. Requires: the same result on
+    // every rank. Empty: the engine decides.
     std::function<std::uint32_t(LpId)> rank_of{};
-    // Told each new GVT by Time Warp, on the first worker of each rank: no event before that time is rolled back any
-    // more. For who looks on; handlers run meanwhile, and what they do must not hang on it. Empty: nobody.
+    // Called by Time Warp with each new GVT, on the first worker of each rank. Events before this
+    // time are no longer rolled back. For observers: handlers run at the same time and must not
+    // depend on it. Empty: no call.
     std::function<void(VirtualTime)> on_gvt{};
 };
 
-// What a model may want to know when the run is over (Model::finished).
+// Facts about a completed run, for Model::finished().
 struct RunSummary {
-    VirtualTime end_time = 0;            // --until, or the time at which all LPs let the run end
+    // --until, or the time at which all LPs allowed the run to end. If there is neither, the time
+    // of the last event.
+    VirtualTime end_time = 0;
     std::uint64_t committed_events = 0;  // of all ranks
     std::string output_directory;        // empty without --output
 };
@@ -100,49 +117,56 @@ struct RunSummary {
 class Model;
 
 namespace detail {
-// For the engine, before setup().
+// For the engine: sets the seed before setup() is called.
 void set_seed(Model& model, std::uint64_t seed) noexcept;
 }  // namespace detail
 
-// A model as a program: its name, its options, and what it consists of once these are known. A class of your
-// own derives from it, and main() hands an object of that to nw::run().
+// A model as a program: its name, its options and its setup. A program derives a class from Model,
+// and main() passes an object of this class to nw::run().
 class Model {
   public:
-    // The name stands in the report and in names of files; the description in --help.
+    // The name appears in the report and in file names, the description in --help.
     explicit Model(std::string name, std::string description)
         : name_(std::move(name)), description_(std::move(description)) {}
     virtual ~Model() = default;
 
-    // As it was given.
+    // The name that was given to the constructor.
     const std::string& name() const noexcept { return name_; }
-    // As it was given.
+    // The description that was given to the constructor.
     const std::string& description() const noexcept { return description_; }
 
-    // Declares the model's own options, before the command line is read.
+    // Declares the model's own options. Called before the command line is read.
     virtual void options(Options&) {}
 
-    // Libraries that handlers use are started in these two: what a library sets up at its first use,
-    // and keeps, must not be set up in a handler, where it would be the LP's memory and go with a
-    // rollback. An exception ends the program with exit code 2. docs/how-to/libraries.md.
+    // Starts the libraries that handlers use. Called once in each process, after the command line
+    // was read and before setup().
     //
-    // Once in each process, after the command line was read, before setup().
+    // Data that a library creates at its first use and keeps must not be created in a handler: it
+    // would belong to the LP's memory and be lost in a rollback. on_process_start() and
+    // on_worker_start() are the places to create such data. An exception in one of them ends the
+    // program with exit code 2. See docs/how-to/libraries.md.
     virtual void on_process_start() {}
-    // On each thread that will run handlers, before it builds its LPs; and on the main thread before
-    // on_end(), which may run there. So on one thread twice, and on several at the same time.
+    // Starts the libraries that need a start in each thread. Called on each thread that will run
+    // handlers, before the thread builds its LPs, and on the main thread before on_end(), which may
+    // run there. It may therefore be called twice on one thread, and on several threads at the same
+    // time.
     virtual void on_worker_start() {}
 
-    // Called once, after the command line was read. Throws SetupError on illegal parameters.
+    // Returns the description of the model. Called once, after the command line was read. Throws
+    // SetupError if a parameter has a value that is not allowed.
     virtual Setup setup() = 0;
 
-    // --seed. For setup() and later.
+    // The value of --seed, valid in setup() and later.
     std::uint64_t seed() const noexcept { return seed_; }
-    // Random numbers for setup(), as for a random network: each call begins anew with the same numbers, on all ranks and
-    // after a restart, and each --seed gives others. No LP draws from them.
+    // Random numbers for setup(), for example for a random network. Each call returns a generator
+    // that starts with the same numbers, on all ranks and after a restart. Each --seed gives
+    // different numbers. No LP draws from this stream.
     Random random_numbers() const noexcept { return Random(seed_, UINT32_MAX, 0); }
 
-    // Called once after a completed run, on rank 0, with all output files closed. The tables are there
-    // as CSV, whatever the format they will be kept in. What it throws, or a crash, ends the program
-    // after the report, with exit code 3, or 4 if it is a std::system_error or std::bad_alloc.
+    // Called once after a completed run, on rank 0, when all output files are closed. At this time
+    // the tables are CSV files, also if they will be kept in another format. An exception or a
+    // crash in this function ends the program after the report. The exit code is then 3, or 4 for a
+    // std::system_error or std::bad_alloc.
     virtual void finished(const RunSummary&) {}
 
   private:
@@ -157,12 +181,12 @@ namespace detail {
 inline void set_seed(Model& model, std::uint64_t seed) noexcept { model.seed_ = seed; }
 }  // namespace detail
 
-// The whole program: reads the command line, builds the model, runs it, reports. Returns the exit
-// code: 0 done, 1 internal error, 2 wrong option, 3 model broke a rule, 4 machine could not,
-// 130/143 interrupted.
+// The whole program: reads the command line, builds the model, runs it and prints the report.
+// Returns the exit code: 0 done, 1 internal error, 2 wrong option, 3 the model broke a rule, 4 the
+// machine could not run it, 130/143 interrupted.
 int run(int argc, char** argv, Model& model);
 
-// The same with a model of that class, made here.
+// Makes a model of class `Of` and calls run() with it.
 template <std::derived_from<Model> Of>
 int run(int argc, char** argv) {
     Of model;

@@ -1,5 +1,5 @@
-// The options that a model declares, and which numbers are legal for them. Who writes another value on the
-// command line or in a file is told so before setup() is called.
+// The options that a model declares, and the numbers that are allowed for them. Another value, on
+// the command line or in a file, is refused with an error before setup() is called.
 #pragma once
 
 #include <cstdint>
@@ -9,34 +9,35 @@
 
 namespace nw {
 
-// The finite numbers between two bounds: from(1), above(0), from(0).to(1), above(0).below(1), …
-// A default one holds all of them. Bounds of whole numbers are exact up to 2^53.
+// The finite numbers between two bounds: from(1), above(0), from(0).to(1), above(0).below(1), … A
+// default Range holds all finite numbers. Bounds of whole numbers are exact up to 2^53.
 struct Range {
     double least = -std::numeric_limits<double>::infinity();  // the lower bound
     double most = std::numeric_limits<double>::infinity();    // the upper bound
-    bool has_least = true;                                    // the lower bound itself is legal
-    bool has_most = true;                                     // the upper bound itself is legal
+    bool has_least = true;                                    // the lower bound itself is allowed
+    bool has_most = true;                                     // the upper bound itself is allowed
 
-    // With an upper bound that is legal itself.
+    // Adds an upper bound that is itself allowed.
     constexpr Range to(double bound) const noexcept { return {least, bound, has_least, true}; }
-    // With an upper bound that is not legal itself.
+    // Adds an upper bound that is not itself allowed.
     constexpr Range below(double bound) const noexcept { return {least, bound, has_least, false}; }
 
-    // Whether the value is legal. Infinite values and those that are no number never are.
+    // True if the value is allowed. Infinite values and NaN are never allowed.
     constexpr bool contains(double value) const noexcept {
         return value - value == 0 && (has_least ? value >= least : value > least) &&
                (has_most ? value <= most : value < most);
     }
-    // "from 0 to 1"; empty without bounds.
+    // The range in words, such as "from 0 to 1"; empty without bounds.
     std::string text() const;
 };
-// The numbers from this one up: nw::from(1), nw::from(0).to(1).
+// The numbers from this one upward: nw::from(1), nw::from(0).to(1).
 constexpr Range from(double bound) noexcept { return {.least = bound}; }
-// The numbers above this one, which is not legal itself: nw::above(0), nw::above(0).below(1).
+// The numbers above this one, which is not itself allowed: nw::above(0), nw::above(0).below(1).
 constexpr Range above(double bound) noexcept { return {.least = bound, .has_least = false}; }
 
-// Where a model declares its own command-line options (also keys in --config FILE.toml).
-// `value` holds the default, which must be legal, and receives what the user wrote.
+// Declares a model's own command-line options, which are also keys in --config FILE.toml. In each
+// function, `value` holds the default, which must be allowed, and receives the value that the user
+// gives.
 class Options {
   public:
     virtual ~Options() = default;
@@ -61,8 +62,9 @@ class Options {
                             const std::vector<std::uint32_t>& numbers, const std::string& help) = 0;
 };
 
-// For setup(): a rule that no range can say, as one between two options. Throws SetupError unless it is
-// kept: "--mean 0: must be above 0 where --lookahead is 0".
+// Checks a rule in setup() that a Range cannot express, for example a rule about two options.
+// Throws SetupError if `kept` is false, with a text such as "--mean 0: must be above 0 where
+// --lookahead is 0".
 void require(bool kept, const std::string& option, double value, const std::string& rule);
 
 }  // namespace nw

@@ -1,13 +1,13 @@
-// The bytes of a payload as they travel: those of its members, with zeros where it has padding. What
-// the stack left in there would make two equal events different ones to the digest.
+// The bytes of a payload as they are sent: the bytes of its members, and zeros in its padding.
+// Padding that contains old data from the stack would give two equal events different digests.
 //
-// g++ has a builtin that clears padding. It goes over an array of more than 64 bytes by a loop, and then
-// loses its place: it clears members of the array instead of what comes behind it (g++ 12 does). So for
-// larger payloads, and for a compiler without the builtin (clang up to 20), the padding is found at
-// compile time: in a constant expression a byte of padding has no value, and reading it is an error that
-// a concept can ask for. That sees through everything but unions, bit-fields and pointers, and classes
-// that no constant expression can hold, which are refused where they are not of the kind that cannot
-// have any padding.
+// g++ has a builtin that clears padding. For an array of more than 64 bytes the builtin uses a loop
+// and then continues at a wrong position: it clears members of the array instead of the bytes after
+// the array (g++ 12). For larger payloads, and for compilers without the builtin (clang up to 20),
+// the padding is therefore found at compile time. In a constant expression a byte of padding has no
+// value, and a concept can detect that reading it is an error. This works for all types but unions,
+// bit-fields, pointers, and classes that cannot be used in a constant expression. Such types are
+// refused, unless they cannot have any padding.
 #pragma once
 
 #include <array>
@@ -52,13 +52,13 @@ void clear_found_padding_between(BytesOf<T>& bytes) noexcept {
     }
 }
 
-// As the builtin would leave them. Public to the tests, which compare the two.
+// Clears the padding as the builtin does. Public for the tests, which compare the two.
 template <class T>
 void clear_found_padding(BytesOf<T>& bytes) noexcept {
     static_assert(PaddingCanBeFound<T>,
                   "this compiler cannot find the padding of a payload with a union, a bit-field or "
                   "a pointer in it, or without a constexpr constructor: give the payload plain "
-                  "members, with names for all its bytes");
+                  "members that cover all of its bytes");
     clear_found_padding_between<T, 0, sizeof(T)>(bytes);
 }
 

@@ -1,5 +1,5 @@
-// Models told as processes: what happens to a customer, a machine, a message from its beginning to its end,
-// written as one coroutine that waits where it has to.
+// Models written as processes. The life of a customer, a machine or a message, from its beginning
+// to its end, is one coroutine that waits where it has to.
 //
 //     struct Bank final : nw::ProcessLp {
 //         nw::Resource counter{env, 2};
@@ -18,8 +18,9 @@
 //         }
 //     };
 //
-// Everything here is built upon the rest of numawarp/: an environment is a member of an LP, processes are
-// memory of that LP, and a rollback takes them back with it. docs/processes.md is the tutorial.
+// The process library uses only the other headers of numawarp/. An environment is a member of an
+// LP, and processes are memory of that LP, so a rollback restores them with the LP.
+// docs/processes.md is the tutorial.
 #pragma once
 
 #include <numawarp/process/awaited.hpp>

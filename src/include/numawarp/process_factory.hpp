@@ -1,4 +1,5 @@
-// What the engine must know of an LP class: how its LPs are built, which hooks it has, which events.
+// The facts that the engine needs about an LP class: how its LPs are built, and which handlers and
+// events it has.
 #pragma once
 
 #include <cstddef>
@@ -14,24 +15,27 @@
 
 namespace nw {
 
-// How the engine builds and treats the model's LPs. Made by nw::process<Lp>(…).
+// Describes how the engine builds and treats LPs of one class. Made by nw::process<Lp>(…).
 struct ProcessFactory {
-    std::function<LogicalProcess*(LpId)> build;    // called inside the LP's heap: allocates there
-    std::size_t object_bytes = 0;                  // of the class
+    std::function<LogicalProcess*(LpId)> build;    // builds an LP, inside the LP's heap
+    std::size_t object_bytes = 0;                  // size of the class
     std::size_t state_bytes = 0;                   // 0: no plain state, hence no --rollback copy
-    void* (*state_of)(LogicalProcess*) = nullptr;  // the plain state of an LP
-    bool has_reverse = false;                      // it has on_reverse(), or undo()
-    bool has_commit = false;                       // it has on_commit(), or commit()
-    bool has_end_condition = false;                // it has can_end()
-    std::vector<EventTypeInfo> events{};           // those that the class declares
+    void* (*state_of)(LogicalProcess*) = nullptr;  // returns the plain state of an LP
+    bool has_reverse = false;                      // the class has on_reverse() or undo()
+    bool has_commit = false;                       // the class has on_commit() or commit()
+    bool has_end_condition = false;                // the class has can_end()
+    std::vector<EventTypeInfo> events{};           // event types that the class declares
 };
 
-// LPs of class Lp, built as Lp(LpId, shared…). What is shared must not change after set-up.
+// Describes LPs of class Lp, which are built as Lp(LpId, shared…). Requires: data that the LPs
+// share in this way does not change after set-up.
 template <class Lp, class... Shared>
 ProcessFactory process(Shared... shared) {
-    static_assert(std::is_base_of_v<LogicalProcess, Lp>, "an LP derives from nw::LogicalProcess");
-    // A hook that is not overridden keeps LogicalProcess as the class in its pointer's type. nw::Handles
-    // overrides them for the class, and says which of them it calls.
+    static_assert(std::is_base_of_v<LogicalProcess, Lp>,
+                  "an LP class must derive from nw::LogicalProcess");
+    // If a handler is not overridden, the type of its pointer has LogicalProcess as the class.
+    // nw::Handles overrides these handlers for the class; has_undo() and has_commit() return
+    // whether it calls a function of the class.
     constexpr bool overrides_reverse = [] {
         if constexpr (requires { Lp::has_undo(); })
             return Lp::has_undo();

@@ -1,11 +1,14 @@
-// An LP's random numbers: counter-based, so that the only state to roll back is one counter.
+// An LP's random numbers. The generator is counter-based, so that the only state to roll back is
+// one counter.
 //
-// Block i of LP p in a run with seed s is Philox4x32-10(key = s, counter = (i, p)): 128 bits, two
-// 64-bit draws (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
-// Each event starts at a fresh block, so a stream depends on nothing but (seed, LP, blocks used by
-// the LP's earlier events): equal on every engine and after every rollback.
+// Block i of LP p in a run with seed s is Philox4x32-10(key = s, counter = (i, p)): 128 bits, which
+// are two 64-bit draws (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3",
+// SC 2011). Each event starts with a fresh block, so a stream depends only on the seed, the LP, and
+// the number of blocks that earlier events of the LP have used. It is equal on every engine and
+// after every rollback.
 //
-// The distributions are our own inversions: the standard library's are not the same everywhere.
+// The distributions are implemented here, because those of the standard library are not the same
+// everywhere.
 #pragma once
 
 #include <array>
@@ -13,7 +16,7 @@
 
 namespace nw {
 
-// One LP's stream of random numbers. Context::random() gives it; every draw is undone with the event.
+// One LP's stream of random numbers, from Context::random(). Every draw is undone with its event.
 class Random {
   public:
     // For engines and tests: the stream of LP number `stream` from block `counter` on.
@@ -29,34 +32,35 @@ class Random {
     // Uniform in [0, 1), a multiple of 2^-53.
     double uniform() noexcept { return static_cast<double>(bits() >> 11) * 0x1.0p-53; }
 
-    // Uniform in (0, 1], a multiple of 2^-53: safe to take the logarithm of.
+    // Uniform in (0, 1], a multiple of 2^-53. The logarithm of the result is always finite.
     double uniform_positive() noexcept {
         return static_cast<double>((bits() >> 11) + 1) * 0x1.0p-53;
     }
 
-    // Uniform in {0, …, bound-1}. Requires: bound > 0. Bias below bound/2^64.
+    // Uniform in {0, …, bound-1}, with a bias below bound/2^64. Requires: bound > 0.
     std::uint64_t below(std::uint64_t bound) noexcept {
         __extension__ using Wide = unsigned __int128;
         return static_cast<std::uint64_t>((static_cast<Wide>(bits()) * bound) >> 64);
     }
 
-    // True with that probability: never with 0, always with 1.
+    // True with the given probability: never with 0, always with 1.
     bool chance(double probability) noexcept { return uniform() < probability; }
 
-    // Exponential with that mean; 0 has probability 2^-53.
+    // Exponential with the given mean. The result 0 has probability 2^-53.
     double exponential(double mean) noexcept;
 
-    // Sum of `shape` exponentials with the given mean of the sum. Requires: shape ≥ 1.
+    // Erlang: the sum of `shape` exponential variates, with the given mean of the sum. Requires:
+    // shape ≥ 1.
     double erlang(unsigned shape, double mean) noexcept;
 
-    // Gaussian by Box and Muller (1958), always two draws; the second variate is not kept, so that
-    // no state survives the event.
+    // Normal (Gaussian), by Box and Muller (1958). It always takes two draws. The second variate is
+    // discarded, so that no state survives the event.
     double normal(double mean, double deviation) noexcept;
 
-    // Blocks used so far by this LP; what the engine stores and rolls back.
+    // The number of blocks that this LP has used. The engine stores it and rolls it back.
     std::uint64_t counter() const noexcept { return counter_; }
 
-    // For engines: from now on another LP's stream of the same run.
+    // For engines: switches to the stream of another LP of the same run.
     void restart(std::uint32_t stream, std::uint64_t counter) noexcept {
         counter_ = counter;
         stream_ = stream;
@@ -64,7 +68,8 @@ class Random {
         is_block_made_ = false;
     }
 
-    // For engines: the two draws of block counter(), made ahead. Requires: nothing was drawn yet.
+    // For engines: supplies the two draws of block counter(), computed ahead. Requires: there was
+    // no draw yet.
     void give_block(std::uint64_t first, std::uint64_t second) noexcept {
         block_ = {second, first};
         is_block_made_ = true;
@@ -84,7 +89,7 @@ class Random {
     std::array<std::uint64_t, 2> block_;  // valid: block_[0 .. left_-1]
     std::uint32_t stream_;
     std::uint16_t left_ = 0;
-    bool is_block_made_ = false;  // block_ is the next one
+    bool is_block_made_ = false;  // block_ holds the next block
 };
 
 }  // namespace nw

@@ -1,15 +1,16 @@
-// By which method the state of an LP comes back when events are rolled back: --rollback.
+// The methods that restore the state of an LP when its events are rolled back (--rollback).
 #pragma once
 
 #include <cstdint>
 
 namespace nw {
 
-// The methods. All give the same results; they differ in what they cost and in what they ask of a model.
+// How an LP's state is restored. All methods give the same results. They differ in their cost and
+// in their requirements on a model.
 enum class Rollback : std::uint8_t {
-    snapshot,  // the LP's heap is saved now and then: asks nothing
-    copy,      // its plain state is copied: wants nw::PlainStateProcess
-    reverse    // LogicalProcess::on_reverse undoes each event
+    snapshot,  // the LP's heap is saved periodically; no requirements
+    copy,      // the plain state is copied; requires nw::PlainStateProcess
+    reverse    // LogicalProcess::on_reverse() undoes each event
 };
 
 }  // namespace nw

@@ -30,7 +30,7 @@ class Case {
 
     [[noreturn]] void fail(std::string_view name, std::string_view legal) const {
         throw SetupError(
-            fmt::format("{}{}{}: legal: {}", where_, name.empty() ? "" : ".", name, legal));
+            fmt::format("{}{}{}: allowed: {}", where_, name.empty() ? "" : ".", name, legal));
     }
 
     const json& at(const char* name, std::string_view legal) const {
@@ -46,7 +46,7 @@ class Case {
     }
     const json& array(const char* name) const {
         const json& value = at(name, "an array");
-        if (!value.is_array() || value.empty()) fail(name, "an array that is not empty");
+        if (!value.is_array() || value.empty()) fail(name, "a nonempty array");
         return value;
     }
     // Adds the case's nodes to `taken`; none may be in it.
@@ -58,7 +58,7 @@ class Case {
             if (!(node >= 0 && node < static_cast<double>(machine.nodes())))
                 fail(name, fmt::format("nodes, 0 to {}", machine.nodes() - 1));
             nodes.push_back(static_cast<std::size_t>(node));
-            if ((taken >> nodes.back() & 1) != 0) fail(name, "each node once in a case");
+            if ((taken >> nodes.back() & 1) != 0) fail(name, "each node at most once per case");
             taken |= NodeSet{1} << nodes.back();
         }
         return nodes;
@@ -90,7 +90,8 @@ Cluster cluster_of(const Case& described, const BandwidthMatrix& machine, NodeSe
     cluster.remote_accesses = described.number("remote_accesses", 1e300);
     for (const json& gigabytes : described.array("gigabytes")) {
         const double bytes = gigabytes.is_number() ? gigabytes.get<double>() * 1e9 : -1;
-        if (!(bytes >= 0 && bytes <= bytes_max)) described.fail("gigabytes", "numbers from 0");
+        if (!(bytes >= 0 && bytes <= bytes_max))
+            described.fail("gigabytes", "numbers of at least 0");
         cluster.bytes.push_back(static_cast<std::uint64_t>(std::llround(bytes)));
     }
     if (cluster.bytes.size() != cluster.nodes.size())
@@ -137,7 +138,7 @@ std::string decide_cases(const std::string& file) {
     const auto answer = [&](const char* kind, const char* name, const auto& decide) {
         if (!cases.contains(kind)) return;
         if (!cases[kind].is_array())
-            throw SetupError(fmt::format("{}: {}: legal: an array of cases", file, kind));
+            throw SetupError(fmt::format("{}: {}: allowed: an array of cases", file, kind));
         for (std::size_t i = 0; i < cases[kind].size(); ++i) {
             json& one = cases[kind][i];
             const Case described(one, fmt::format("{}: {}[{}]", file, kind, i));
@@ -148,7 +149,7 @@ std::string decide_cases(const std::string& file) {
     };
     if (!cases.is_object() || (!cases.contains("asymsched") && !cases.contains("bwap")))
         throw SetupError(
-            fmt::format("{}: legal: an object with \"asymsched\" or \"bwap\", or both", file));
+            fmt::format("{}: allowed: an object with \"asymsched\" or \"bwap\", or both", file));
     answer("asymsched", "decision", decision_of);
     answer("bwap", "percent", percent_of);
     return cases.dump(1) + '\n';

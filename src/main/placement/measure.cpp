@@ -42,17 +42,19 @@ std::string measure_and_keep(std::string file) {
         if (file.empty())
             throw SetupError(
                 "there is no cache folder: neither XDG_CACHE_HOME nor HOME is a path; "
-                "legal: placement measure FILE");
+                "allowed: placement measure FILE");
         std::error_code failed;
         std::filesystem::create_directories(std::filesystem::path(file).parent_path(), failed);
         if (failed) throw MachineError(fmt::format("{}: {}", file, failed.message()));
     }
     const MeasuredMachine measured = measure_machine(linux_os());
     write(file, describe_measure(measured, read_machine()));
-    return table("MB/s that CPUs of a node (row) read from memory of a node (column), alone",
-                 measured, measured.bandwidth) +
-           table("the same while every node reads from one", measured, measured.bandwidth_busy) +
-           table("nanoseconds until an address has been read", measured, measured.latency_ns) +
+    return table(
+               "MB/s read by the CPUs of a node (row) from the memory of a node (column), with no "
+               "other traffic",
+               measured, measured.bandwidth) +
+           table("the same while all nodes read from one node", measured, measured.bandwidth_busy) +
+           table("nanoseconds to read an address", measured, measured.latency_ns) +
            fmt::format("machine  {}\n", file);
 }
 

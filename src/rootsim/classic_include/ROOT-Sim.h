@@ -91,7 +91,7 @@ unsigned int FindReceiverToward(unsigned int to); /* the first on a shortest way
 double ComputeMinTour(unsigned int source, unsigned int dest, unsigned int *result);
 
 #define ROOTSIM_NOT_COVERED \
-    __attribute__((error("numawarp does not cover this part of ROOT-Sim (docs/rootsim.md)")))
+    __attribute__((error("numawarp does not support this part of ROOT-Sim (docs/rootsim.md)")))
 
 double GetValueTopology(unsigned from, unsigned to) ROOTSIM_NOT_COVERED;
 void SetValueTopology(unsigned from, unsigned to, double value) ROOTSIM_NOT_COVERED;

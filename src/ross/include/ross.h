@@ -162,7 +162,7 @@ struct tw_lp {
 /* ROSS's inside, which libraries name in parts that a run may do without (CODES, for its surrogates). Nothing stands
  * behind it: the compiler warns where it is named, and what is called ends the run with one line. */
 #define NUMAWARP_ROSS_INSIDE \
-    __attribute__((deprecated("numawarp has nothing behind this name: docs/ross.md")))
+    __attribute__((deprecated("numawarp does not implement this name: docs/ross.md")))
 
 /* When an event is. In ROSS numbers for ties are beside it. */
 typedef struct tw_event_sig {
@@ -445,12 +445,12 @@ static inline void crv_add_custom_state_checkpoint(crv_checkpointer *checkpointe
 #define NUMAWARP_ROSS_NONE_OF(what, result, name) \
     NUMAWARP_ROSS_NOT_THERE(what) result name(void const *first, ...)
 
-NUMAWARP_ROSS_NOT_THERE("numawarp does not take a sent event back: docs/ross.md")
+NUMAWARP_ROSS_NOT_THERE("numawarp cannot cancel a sent event: docs/ross.md")
 void tw_event_rescind(tw_event *event);
 
 #define NUMAWARP_ROSS_BUFFERS                                                              \
-    "numawarp has no memory buffers of ROSS: malloc() and free() in handlers are rolled "  \
-    "back with --rollback snapshot, or keep the data in state and messages: docs/ross.md"
+    "numawarp has no memory buffers of ROSS: use malloc() and free() in handlers, which "  \
+    "--rollback snapshot rolls back, or keep the data in state and messages: docs/ross.md"
 typedef struct numawarp_ross_no_memory tw_memory NUMAWARP_ROSS_NO_TYPE(NUMAWARP_ROSS_BUFFERS);
 typedef struct numawarp_ross_no_memoryq tw_memoryq NUMAWARP_ROSS_NO_TYPE(NUMAWARP_ROSS_BUFFERS);
 typedef int tw_fd NUMAWARP_ROSS_NO_TYPE(NUMAWARP_ROSS_BUFFERS);
@@ -472,15 +472,14 @@ NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_BUFFERS, void, tw_event_memory_get_rc);
 NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_BUFFERS, void, tw_event_memory_set);
 
 #define NUMAWARP_ROSS_TIMERS                                                                \
-    "numawarp has no timers of ROSS: send an event and let its handler see whether it is " \
-    "still wanted: docs/ross.md"
+    "numawarp has no timers of ROSS: send an event, and let its handler check whether it "  \
+    "is still needed: docs/ross.md"
 NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_TIMERS, tw_event *, tw_timer_init);
 NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_TIMERS, void, tw_timer_reset);
 NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_TIMERS, void, tw_timer_cancel);
 
-#define NUMAWARP_ROSS_PE_TYPES                                                               \
-    "numawarp calls no functions of PEs: what all LPs have to do before or after the run is " \
-    "for init and final: docs/ross.md"
+#define NUMAWARP_ROSS_PE_TYPES \
+    "numawarp calls no functions of PEs: use the functions init and final of the LPs: docs/ross.md"
 typedef struct numawarp_ross_petype {
     pe_init_f pre_lp_init;
     pe_init_f post_lp_init;
@@ -491,7 +490,8 @@ NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_PE_TYPES, void, tw_pe_settype);
 NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_PE_TYPES, void *, tw_pe_data);
 
 #define NUMAWARP_ROSS_NODES \
-    "numawarp knows a node by its number, as ROSS since version 5 (g_tw_mynode): docs/ross.md"
+    "numawarp identifies a node by its number, like ROSS since version 5 (g_tw_mynode): " \
+    "docs/ross.md"
 NUMAWARP_ROSS_NOT_THERE(NUMAWARP_ROSS_NODES) tw_node *tw_net_onnode(tw_peid id);
 NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_NODES, int, tw_node_eq);
 

@@ -156,8 +156,8 @@ TEST_CASE("HostSeats: ranks that cannot share memory say so, and why") {
         CHECK_FALSE(ranks.host[r]->is_shared());
         REQUIRE(ranks.notices[r].size() == 1);
         CHECK(ranks.notices[r][0] ==
-              "--place asymsched is as local here: ranks on the same CPUs cannot share memory (No "
-              "such file or directory)");
+              "--place asymsched: same effect as local here, because ranks on the same CPUs cannot "
+              "share memory (No such file or directory)");
     }
 }
 

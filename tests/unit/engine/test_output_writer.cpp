@@ -192,7 +192,8 @@ TEST_CASE("output rows: a model does not write to the engine's own tables") {
     const OutputValue row[] = {std::string_view("waiting"), 1.5};
     CHECK_THROWS_WITH(
         encoded_row_bytes(all, all.size() - 1, row),
-        fmt::format("output() to table {}; the model declares {}", tables.size(), tables.size()));
+        fmt::format("output() to table {}; the number of tables that the model declares is {}",
+                    tables.size(), tables.size()));
     CHECK(encoded_row_bytes(all.back(), row) > 0);
 }
 

@@ -227,7 +227,7 @@ std::string refusal(std::uint32_t ranks) {
 
 TEST_CASE("RunPlan: what an owner cannot name is refused before it is cut") {
     CHECK(refusal(65'536) == "");
-    CHECK(refusal(65'537) == "65537 ranks: legal: at most 65536");
+    CHECK(refusal(65'537) == "65537 ranks: allowed: at most 65536");
 }
 
 }  // namespace

@@ -157,9 +157,9 @@ TEST_CASE("PlacementWatch: a kernel that will not say is one notice, with a daem
         CHECK_FALSE(machine.report.placement.has_value());
         CHECK(machine.report.history.empty());
         REQUIRE(machine.notices.size() == 1);
-        CHECK(machine.notices[0].find(daemon
-                                          ? "page migration: the kernel does not let us"
-                                          : "placement is unknown: the kernel does not say") == 0);
+        CHECK(machine.notices[0].find(
+                  daemon ? "page migration: the kernel does not permit"
+                         : "placement is unknown: the kernel does not report") == 0);
     }
 }
 
@@ -207,10 +207,8 @@ TEST_CASE("PlacementWatch: what the policy orders comes to the seats, and a refu
     NumaReport report;
     watch.finish(report, notices);
     CHECK(report.placed.find("from nodes 0 1 to 0 2") != std::string::npos);
-    CHECK(notices ==
-          std::vector<std::string>{
-              "workers stay where they are: the kernel does not bind them anew (Operation "
-              "not permitted)"});
+    CHECK(notices == std::vector<std::string>{"workers stay on their CPUs: the kernel refuses to "
+                                              "bind them to others (Operation not permitted)"});
 }
 
 TEST_CASE(
@@ -288,7 +286,7 @@ TEST_CASE("PlacementWatch: --place auto goes by the misses that workers' counter
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         }
     });
-    CHECK(machine.report.placed.starts_with("weighted: misses of the last level read "));
-    CHECK(machine.report.placed.find(" of 6.00 GB/s that the workers' nodes give") !=
+    CHECK(machine.report.placed.starts_with("weighted: misses of the last-level cache read "));
+    CHECK(machine.report.placed.find(" of 6.00 GB/s that the workers' nodes provide") !=
           std::string::npos);
 }

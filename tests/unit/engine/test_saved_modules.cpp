@@ -66,7 +66,7 @@ TEST_CASE("saved modules: one that lies elsewhere matters if LPs point into it")
     own[1].begin += 0x1000;
     const std::string said = said_of(saved, own);
     CHECK(contains(said, "7 words in LPs point into the library libtwo.so"));
-    CHECK(contains(said, "0x6000 here and at 0x5000"));
+    CHECK(contains(said, "0x6000 here and was at 0x5000"));
 }
 
 TEST_CASE(

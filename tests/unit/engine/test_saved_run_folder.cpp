@@ -243,7 +243,7 @@ TEST_CASE("saved run folder: a manifest that is missing, cut off or damaged is r
 
 TEST_CASE("saved run folder: another run is refused with what it was and what it is") {
     Folder f;
-    CHECK(f.refusal().find("no checkpoint there") != std::string::npos);
+    CHECK(f.refusal().find("has no checkpoint") != std::string::npos);
     f.save(1);
     const std::string line = f.refusal({{"the program", "abc"}, {"--seed", "2"}});
     CHECK(line.find("--seed is 2 here and was 1") != std::string::npos);

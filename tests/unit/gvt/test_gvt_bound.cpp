@@ -231,7 +231,7 @@ TEST_CASE("a round that is overdue says once which workers have not cut") {
     rounds.arrive(1);
     CHECK(rounds.overdue(now + std::chrono::seconds(5), std::chrono::seconds(60)).empty());
     CHECK(rounds.overdue(now + std::chrono::seconds(61), std::chrono::seconds(60)) ==
-          "GVT round 1 is not done after 60 s: a handler still runs on worker 0, 2");
+          "GVT round 1 is not complete after 60 s: a handler is still running on worker 0, 2");
     CHECK(rounds.overdue(now + std::chrono::seconds(62), std::chrono::seconds(60)).empty());
 }
 

@@ -39,16 +39,16 @@ TEST_CASE("check_schedule: what may be scheduled") {
 }
 
 TEST_CASE("check_schedule: each breach has its own words") {
-    CHECK(
-        breach(4, 1, 0) ==
-        "LP 1 at time 2 schedules an event for LP 4 at time 3: there is no such LP; legal: 0 to 3");
+    CHECK(breach(4, 1, 0) ==
+          "LP 1 at time 2 schedules an event for LP 4 at time 3: there is no such LP; allowed: 0 "
+          "to 3");
     CHECK(
         breach(0, 1, 9) ==
         "LP 1 at time 2 schedules an event for LP 0 at time 3: its payload of 9 bytes is above the "
-        "declared bound of 8; legal: setup.payload_bytes_max = 9 in setup()");
+        "declared bound of 8; allowed: setup.payload_bytes_max = 9 in setup()");
     CHECK(breach(0, -1, 0) ==
-          "LP 1 at time 2 schedules an event for LP 0 at time 1: that is in the past (delay -1); "
-          "legal: a delay of at least 0");
+          "LP 1 at time 2 schedules an event for LP 0 at time 1: this time is in the past (delay "
+          "-1); allowed: a delay of at least 0");
     CHECK(breach(0, nan, 0).find("delay nan") != std::string::npos);
     CHECK(breach(0, time_infinity, 0).find("the time must be finite") != std::string::npos);
     CHECK(breach(0, 1e308, 0, 0, 1.7e308).find("the time must be finite") != std::string::npos);

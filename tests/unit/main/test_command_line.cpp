@@ -187,8 +187,8 @@ TEST_CASE("command line: what is refused is named with what would be legal") {
         {{"--workers", "two"}, "--workers two: must be a whole number from 1 to 4096"},
         {{"--workers", "1.5"}, "--workers 1.5: must be a whole number from 1 to 4096"},
         {{"--workers", "2 "}, "--workers 2 : must be a whole number from 1 to 4096"},
-        {{"--workers"}, "--workers: its value is missing: N"},
-        {{"--workers="}, "--workers: its value is missing: N"},
+        {{"--workers"}, "--workers: value is missing; allowed: N"},
+        {{"--workers="}, "--workers: value is missing; allowed: N"},
         {{"--until", "-5"}, "--until -5: " + above_zero},
         {{"--until", "0"}, "--until 0: " + above_zero},
         {{"--until", "nan"}, "--until nan: " + above_zero},
@@ -197,10 +197,10 @@ TEST_CASE("command line: what is refused is named with what would be legal") {
         {{"--seed", "-1"}, "--seed -1: must be a whole number from 0 to 18446744073709551615"},
         {{"--engine", "fast"}, "--engine fast: must be sequential, conservative or timewarp"},
         {{"--rollback", "x"}, "--rollback x: must be snapshot, copy or reverse"},
-        {{"--window", "-1"}, "--window -1: " + above_zero + "; or auto, or off"},
+        {{"--window", "-1"}, "--window -1: " + above_zero + "; or auto; or off"},
         {{"--gvt-interval", "0"},
-         "--gvt-interval 0: must be a number above 0, up to 60000; or events "
-         "of a worker as 2000ev, or auto"},
+         "--gvt-interval 0: must be a number above 0, up to 60000; or a number of events per "
+         "worker, as in 2000ev; or auto"},
         {{"--gvt-interval", "0ev"},
          "--gvt-interval 0ev: must be a whole number from 1 to 1000000000"},
         {{"--state-saving-interval", "0"},
@@ -209,8 +209,8 @@ TEST_CASE("command line: what is refused is named with what would be legal") {
         {{"--check-rebind", "-0.1"}, "--check-rebind -0.1: must be a number from 0 to 1"},
         {{"--rebind", "0"}, "--rebind 0: must be a number above 0, up to 86400; or off"},
         {{"--pagemigd", "65@1"},
-         "--pagemigd 65@1: must be THREADS@SECONDS, as in 2@5, with threads from 1 to 64 and "
-         "seconds above 0, up to 86400; or auto, or off"},
+         "--pagemigd 65@1: must be THREADS@SECONDS, as in 2@5, with THREADS from 1 to 64 and "
+         "SECONDS above 0, up to 86400; or auto; or off"},
         {{"--watchdog", "0"}, "--watchdog 0: must be a number above 0, up to 1000000000; or off"},
         {{"--pin", "true"}, "--pin true: must be on or off"},
         {{"--memory-cap", "8X"},
@@ -219,9 +219,9 @@ TEST_CASE("command line: what is refused is named with what would be legal") {
         {{"--quiet=maybe"}, "--quiet maybe: must be on or off"},
         {{"--wrokers", "3"}, "--wrokers: unknown option; did you mean --workers?"},
         {{"--check-rollbck=1"}, "--check-rollbck: unknown option; did you mean --check-rollback?"},
-        {{"--zzz"}, "--zzz: unknown option; --help lists the known ones"},
-        {{"-w", "3"}, "-w: unknown option; --help lists the known ones"},
-        {{"3"}, "3: unexpected; options begin with --"},
+        {{"--zzz"}, "--zzz: unknown option; --help lists the options"},
+        {{"-w", "3"}, "-w: unknown option; --help lists the options"},
+        {{"3"}, "3: unexpected argument; options begin with --"},
         {{"--mean", "inf"}, "--mean inf: must be a finite number"},
         {{"--cars", "4294967296"},
          "--cars 4294967296: must be a whole number from 0 to 4294967295"},
@@ -314,8 +314,8 @@ TEST_CASE("configuration file: what is refused is named with file and key") {
         {"wrokers = 1\n", "wrokers: unknown key; did you mean workers?"},
         {"help = true\n", "help: unknown key"},
         {"config = \"b.toml\"\n", "config: unknown key"},
-        {"workers = [1, 2]\n", "workers: must be a number, a text, true or false"},
-        {"[engine]\nworkers = 1\n", "engine: must be a number, a text, true or false"},
+        {"workers = [1, 2]\n", "workers: must be a number, a string, true or false"},
+        {"[engine]\nworkers = 1\n", "engine: must be a number, a string, true or false"},
     };
     for (const auto& [text, message] : rows) {
         const TemporaryFile file(text);
@@ -345,8 +345,9 @@ TEST_CASE("command line: a flag may be taken back, of the model's as of ours") {
         program.read(ours);
         CHECK(program.settings.quiet == row.value);
     }
-    CHECK(complaint({"--accidents", "off", "off"}) == "off: unexpected; options begin with --");
-    CHECK(complaint({"--accidents="}) == "--accidents: its value is missing: on|off");
+    CHECK(complaint({"--accidents", "off", "off"}) ==
+          "off: unexpected argument; options begin with --");
+    CHECK(complaint({"--accidents="}) == "--accidents: value is missing; allowed: on|off");
 }
 
 TEST_CASE("command line: what the user wrote is remembered, in the file, too") {
@@ -370,26 +371,26 @@ TEST_CASE("idle options: what does nothing is named with why, if the user wrote 
     CHECK(notices({"--engine", "sequential", "--window", "off", "--workers", "1"}, four) ==
           Lines{});
     CHECK(notices({"--engine", "sequential", "--window", "5", "--workers", "2"}, four) ==
-          Lines{"--window 5.0: does nothing with --engine sequential",
-                "--workers 2: does nothing with --engine sequential"});
+          Lines{"--window 5.0: has no effect with --engine sequential",
+                "--workers 2: has no effect with --engine sequential"});
     CHECK(notices({"--engine", "sequential", "--check-interrupt", "0.5"}, four) ==
-          Lines{"--check-interrupt 0.5: does nothing with --engine sequential"});
+          Lines{"--check-interrupt 0.5: has no effect with --engine sequential"});
     CHECK(notices({"--engine", "sequential", "--check-interrupt", "0"}, four) == Lines{});
     CHECK(notices({"--state-saving-interval", "7"}, {nw::Rollback::reverse, 4}) ==
-          Lines{"--state-saving-interval 7: does nothing with rollback by reverse"});
+          Lines{"--state-saving-interval 7: has no effect with rollback by reverse"});
     CHECK(notices({"--rebind", "1"}, {nw::Rollback::snapshot, 1}) ==
-          Lines{"--rebind 1.0: does nothing with one worker"});
+          Lines{"--rebind 1.0: has no effect with one worker"});
     CHECK(notices({"--rebind-ranks", "on"}, four) ==
-          Lines{"--rebind-ranks on: does nothing with one rank"});
+          Lines{"--rebind-ranks on: has no effect with one rank"});
     CHECK(notices({"--rebind-ranks", "on"}, {nw::Rollback::snapshot, 4, 2}) == Lines{});
     CHECK(notices({"--rebind-ranks", "on", "--rebind", "off"}, {nw::Rollback::snapshot, 4, 2}) ==
-          Lines{"--rebind-ranks on: does nothing with --rebind off"});
+          Lines{"--rebind-ranks on: has no effect with --rebind off"});
     CHECK(notices({"--keep-safe-events", "on"}, {nw::Rollback::snapshot, 4, 1, true}) ==
-          Lines{"--keep-safe-events on: does nothing with a model with can_end() on several "
-                "workers, which keeps them"});
+          Lines{"--keep-safe-events on: has no effect with a model with can_end() on several "
+                "workers, which always keeps this data"});
     CHECK(notices({"--keep-safe-events", "on"}, four) == Lines{});
     CHECK(notices({"--quiet", "--verbose"}, four) ==
-          Lines{"--verbose on: does nothing with --quiet"});
+          Lines{"--verbose on: has no effect with --quiet"});
 }
 
 TEST_CASE("as_utf8: writes out what is no character, and nothing else") {

@@ -49,14 +49,14 @@ TEST_CASE("write_hdf5_table: says which file it could not write, and why") {
 TEST_CASE("write_hdf5_table: whole numbers up to 2^64 - 1 where none is negative") {
     const std::string text = "a\n0\n18446744073709551615\n";
     CHECK(trouble_with(text, saw_integer | saw_large, "").empty());
-    CHECK(has(trouble_with(text, saw_integer, ""), "\"18446744073709551615\" is no number"));
-    CHECK(has(trouble_with("a\n-1\n", saw_large, ""), "\"-1\" is no number"));
+    CHECK(has(trouble_with(text, saw_integer, ""), "\"18446744073709551615\" is not a number"));
+    CHECK(has(trouble_with("a\n-1\n", saw_large, ""), "\"-1\" is not a number"));
 }
 
 TEST_CASE("write_hdf5_table: a number that is none is an error and not a zero") {
     CHECK(has(trouble_with("a\n1\n1.5\n", saw_integer, ""), "in column a"));
-    CHECK(has(trouble_with("a\n\n", saw_integer, ""), "\"\" is no number"));
-    CHECK(has(trouble_with("a\n1e\n", saw_real, ""), "\"1e\" is no number"));
+    CHECK(has(trouble_with("a\n\n", saw_integer, ""), "\"\" is not a number"));
+    CHECK(has(trouble_with("a\n1e\n", saw_real, ""), "\"1e\" is not a number"));
 }
 
 }  // namespace

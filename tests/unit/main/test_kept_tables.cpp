@@ -69,12 +69,12 @@ TEST_CASE("kept tables: what a format cannot have is said with the user's word f
         const std::string option = "--output-format " + std::string(choice.word) + ": ";
         const bool is_csv = choice.word == "csv";
         CHECK(refusal(slash, path, choice) ==
-              (is_csv
-                   ? ""
-                   : option + "column \"km/h\" of table cars: HDF5 wants names that differ, with "
-                              "no / in them; legal for this model: csv"));
+              (is_csv ? ""
+                      : option + "column \"km/h\" of table cars: HDF5 requires distinct names "
+                                 "without /; allowed for this model: csv"));
         CHECK(refusal(none, path, choice) ==
-              (is_csv ? "" : option + "a table must not be called .; legal for this model: csv"));
+              (is_csv ? ""
+                      : option + "the name of a table must not be .; allowed for this model: csv"));
     }
 }
 

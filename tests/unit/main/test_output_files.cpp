@@ -113,8 +113,9 @@ TEST_CASE("output files: what a killed run has left beside its file goes, and no
     for (const fs::path& path : foreign) std::ofstream(path) << "not ours";
     {
         nw::WholeFile file("stats", target);
-        CHECK(file.notice().find("s.json.elsewhere-00000001-01234567.part is another machine's") !=
-              std::string::npos);
+        CHECK(
+            file.notice().find("s.json.elsewhere-00000001-01234567.part is from another machine") !=
+            std::string::npos);
         file.write("new");
     }
     for (const std::string& path : {left, of_another_boot, of_a_namespace})

@@ -142,8 +142,8 @@ TEST_CASE("statistics and report: what the hardware counted, in all and for an e
     CHECK(hardware["cycles"].is_null());
     CHECK(hardware["an_event"]["instructions"] == 2.0);
     CHECK(hardware["an_event"]["cycles"].is_null());
-    CHECK(contains(run.report(), "an event      2 instructions\n"));
-    CHECK_FALSE(contains(FinishedRun().report(), "an event"));
+    CHECK(contains(run.report(), "per event     2 instructions\n"));
+    CHECK_FALSE(contains(FinishedRun().report(), "per event"));
 }
 
 TEST_CASE("hardware_notices: one for each reason, with all that it is the reason for") {
@@ -153,7 +153,7 @@ TEST_CASE("hardware_notices: one for each reason, with all that it is the reason
     const std::vector<std::string> notices = nw::hardware_notices(counts);
     REQUIRE(notices.size() == 2);
     CHECK(contains(notices[0] + notices[1], "instructions, cycles: this machine"));
-    CHECK(contains(notices[0] + notices[1], "loads: the kernel does not let us"));
+    CHECK(contains(notices[0] + notices[1], "loads: the kernel does not permit it"));
 }
 
 TEST_CASE("statistics: samples over time, rollback lengths of all workers, and who sent to whom") {
@@ -265,7 +265,7 @@ TEST_CASE("report: several nodes are shown with what lay there") {
           "     1     2     1       1   4.00 GiB   2.00 GiB  20 10 30",
           "     4     0     0       0   16.0 GiB   16.0 GiB  30 30 10",
           "placement     95.0 % local",
-          "pagemigd      1,234 pages moved by 1 thread every 500 ms, 1.00 ms busy; 2 put off, 3 "
+          "pagemigd      1,234 pages moved by 1 thread every 500 ms, 1.00 ms busy; 2 postponed, 3 "
           "without room, 4 refused",
           "rebinding     7 groups moved in 1 rebinding\n",
           "state 1.00 MiB, events 2.00 MiB, history 3.00 MiB, snapshots 4.00 MiB, mail 5.00 MiB",
@@ -338,7 +338,7 @@ TEST_CASE("report: --verbose lists what is counted, under the names of the stati
     run.settings.verbose = true;
     const std::string report = run.report();
     for (const char* line :
-         {"  executed_events                         1,000,000 events     handler calls that went",
+         {"  executed_events                         1,000,000 events     forward executions of",
           "  numa.pages_moved                            1,234 pages      pages that the daemon",
           "  memory.by_kind.history                  3,145,728"})
         CHECK(contains(report, line));

@@ -47,13 +47,13 @@ TEST_CASE("setup rules: what only the model's author can mend names the model") 
           "model toy: preferred_rollback copy: needs LPs derived from nw::PlainStateProcess");
     CHECK(complaint([](nw::Setup& s, nw::Config&) {
               s.links = {{nw::LpId{0}, nw::LpId{4}}};
-          }) == "model toy: link of LPs 0 and 4: must be below lps = 4");
+          }) == "model toy: link of LPs 0 and 4: LP numbers must be below lps = 4");
     CHECK(complaint([](nw::Setup& s, nw::Config&) {
               s.outputs = {{"a/b", {"x"}}};
-          }) == "model toy: output table \"a/b\": must have a name that can be a file's");
+          }) == "model toy: output table \"a/b\": must have a name that is possible for a file");
     CHECK(complaint([](nw::Setup& s, nw::Config&) {
               s.outputs = {{"a", {"x"}}, {"a", {"x"}}};
-          }) == "model toy: output table a: must not be there twice");
+          }) == "model toy: output table a: must not be declared twice");
     CHECK(complaint([](nw::Setup& s, nw::Config&) {
               s.outputs = {{"a", {}}};
           }) == "model toy: output table a: must have at least one column");
@@ -62,8 +62,7 @@ TEST_CASE("setup rules: what only the model's author can mend names the model") 
           }) == "model toy: output table \"caf\ufffd\": its name must be UTF-8");
     CHECK(complaint([](nw::Setup& s, nw::Config&) {
               s.outputs = {{"a", {"x", "\xff"}}};
-          }) ==
-          "model toy: output table a: column \"\ufffd\" must be UTF-8, with no zero byte in it");
+          }) == "model toy: output table a: column \"\ufffd\" must be UTF-8 without zero bytes");
     const auto tables = [](int count) {
         return complaint([&](nw::Setup& s, nw::Config&) {
             for (int t = 0; t < count; ++t) s.outputs.push_back({std::to_string(t), {"x"}});
@@ -77,7 +76,7 @@ TEST_CASE("setup rules: names of measures, kinds and events stand on one line of
     const auto of_measure = [](const std::string& name) {
         return complaint([&](nw::Setup& s, nw::Config&) { s.measures = {{name, nullptr}}; });
     };
-    const std::string how = ": must have a name in UTF-8, with no control characters in it";
+    const std::string how = ": must have a name in UTF-8 without control characters";
     CHECK(of_measure("a\nb") == "model toy: measure \"a b\"" + how);
     CHECK(of_measure("caf\xe9") == "model toy: measure \"caf\ufffd\"" + how);
     CHECK(of_measure("") == "model toy: measure \"\"" + how);
@@ -85,8 +84,8 @@ TEST_CASE("setup rules: names of measures, kinds and events stand on one line of
           "model toy: measure of 201 bytes in its name: must have a name of at most 200");
     // What is wrong with these is not their names.
     for (const std::string& name : {std::string("caf\u00e9 1"), std::string(200, 'x')})
-        CHECK(of_measure(name) == "model toy: measure " + name +
-                                      ": must say how to reach a figure, with nw::measure()");
+        CHECK(of_measure(name) ==
+              "model toy: measure " + name + ": must be created with nw::measure()");
 
     const auto of_kind = [](const std::string& name) {
         return complaint([&](nw::Setup& s, nw::Config&) {
@@ -125,7 +124,7 @@ TEST_CASE("setup rules: an option that the model cannot serve is named with thos
               c.engine = nw::EngineKind::conservative;
           }) ==
           "--engine conservative: must be sequential or timewarp with model toy, which ends by "
-          "can_end(): a window of lookahead would overrun it");
+          "can_end(): a lookahead window could run past this end");
 }
 
 TEST_CASE("setup rules: an option that needs another one says which") {
@@ -187,7 +186,7 @@ TEST_CASE("setup rules: random rebinding needs rebinding") {
 
 TEST_CASE("setup rules: a run must have an end") {
     const std::string message =
-        "--until: must be given with model toy, which has no end of its own";
+        "--until: must be given with model toy, which has neither an end time nor can_end()";
     const auto endless = [](nw::Setup& s, nw::Config&) { s.until = nw::time_infinity; };
     CHECK(complaint(endless) == message);
     CHECK(complaint([](nw::Setup& s, nw::Config& c) {

@@ -94,7 +94,7 @@ TEST_CASE("signals: who asks for placement is heard where it is watched") {
 TEST_CASE("signals: where nobody watches placement the answer says so, and nothing else happens") {
     const PlacementAnswer answer = answer_to_placement_signal(false);
     CHECK(answer.requests == 0);
-    CHECK(answer.line.find("numawarp: placement: not watched") == 0);
+    CHECK(answer.line.find("numawarp: placement: not monitored") == 0);
 }
 
 TEST_CASE("signals: two at once are one request") {

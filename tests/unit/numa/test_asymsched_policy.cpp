@@ -78,11 +78,10 @@ TEST_CASE("asymsched: with a budget too small it stays, and says so; later it mo
     run.period.seconds = 0;
     CHECK_FALSE(run.next(5.9).seats);
     CHECK(
-        run.policy->report().starts_with("P 120 of 120; it stays: 1.00 GB would take 0.30 s, and 5 "
-                                         "% of 5.9 s may be spent, 0.00 s of "
-                                         "which are"));
+        run.policy->report().starts_with("P 120 of 120; workers stay: 1.00 GB would take 0.30 s; "
+                                         "the limit is 5 % of 5.9 s, of which 0.00 s are used"));
     CHECK(run.next(0.2).seats);
-    CHECK(run.policy->report().find("P 120 of 120, put off by 0.2 s for its cost") !=
+    CHECK(run.policy->report().find("P 120 of 120, postponed by 0.2 s because of the cost") !=
           std::string::npos);
 }
 
@@ -99,7 +98,7 @@ TEST_CASE(
     run.period.migration_seconds += 4;
     run.period.migrated_bytes += 1'000'000'000;
     CHECK_FALSE(run.next(1).seats);
-    CHECK(run.policy->report().find("4.00 s of which are") != std::string::npos);
+    CHECK(run.policy->report().find("of which 4.00 s are used") != std::string::npos);
     CHECK(run.next(1000).seats);
 }
 
@@ -130,7 +129,7 @@ TEST_CASE("asymsched: what a fetch takes counts, however late the workers are do
     run.period.homes = {{n0, {1'000'000'000, 0}}, {n1, {1'000'000'000, 0}}};
     CHECK_FALSE(run.next(1).seats);
     CHECK(run.policy->report().find("1.00 GB would take 8.00 s") != std::string::npos);
-    CHECK(run.policy->report().find("8.00 s of which are") != std::string::npos);
+    CHECK(run.policy->report().find("of which 8.00 s are used") != std::string::npos);
 }
 
 TEST_CASE("asymsched: when CPUs change, what the move under way has taken counts") {
@@ -142,7 +141,7 @@ TEST_CASE("asymsched: when CPUs change, what the move under way has taken counts
     run.policy->on_cpus(Topology(run.os), {{0, n0}, {1, n0}, {2, n1}, {3, n1}});
     run.period.homes = {{n0, {1'000'000'000, 0}}, {n1, {1'000'000'000, 0}}};
     CHECK_FALSE(run.next(1).seats);
-    CHECK(run.policy->report().find("6.00 s of which are") != std::string::npos);
+    CHECK(run.policy->report().find("of which 6.00 s are used") != std::string::npos);
 }
 
 TEST_CASE("asymsched: while pages follow nothing else is decided, for half a minute") {
@@ -192,7 +191,7 @@ TEST_CASE("asymsched: workers whose pages cannot follow stay with them") {
     run.period.homes.clear();
     CHECK_FALSE(run.next(1).seats);
     CHECK(run.policy->report().find(
-              "it stays: the kernel does not say where its pages are; on nodes 0 1") == 0);
+              "workers stay: the kernel does not report the nodes of pages; on nodes 0 1") == 0);
 }
 
 TEST_CASE("asymsched: a process that may use one node only has nothing to choose, and says so") {
@@ -200,7 +199,8 @@ TEST_CASE("asymsched: a process that may use one node only has nothing to choose
     run.os.set_allowed_cpus({0, 1});
     run.policy->on_cpus(Topology(run.os), {{0, n0}, {1, n0}, {0, n0}, {1, n0}});
     CHECK_FALSE(run.next(1).seats);
-    CHECK(run.policy->report().find("no choice: CPUs for these workers") != std::string::npos);
+    CHECK(run.policy->report().find("no choice: this process may use CPUs for these workers") !=
+          std::string::npos);
 }
 
 TEST_CASE("asymsched: where the machine has one node it asks for nothing") {

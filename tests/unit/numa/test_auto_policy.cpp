@@ -110,7 +110,7 @@ TEST_CASE("auto: where nothing is counted a trial decides, in windows with pages
     CHECK_FALSE(slower.policy->spreads());
     CHECK(slower.policy->node_of(nullptr, n1) == n1);
     CHECK(slower.policy->report() ==
-          "local: with pages on all nodes by weights, 0.900 times as many events were committed a "
+          "local: with weighted pages on all nodes, 0.900 times as many events were committed per "
           "second of CPU time");
 
     Run faster({{0, n0}});
@@ -123,7 +123,7 @@ TEST_CASE("auto: where nothing is counted a trial decides, in windows with pages
     CHECK(faster.policy->spreads());
     CHECK(faster.policy->changes() >= 3);
     CHECK(faster.policy->report().starts_with(
-        "weighted: with pages on all nodes by weights, 1.100 times as many events"));
+        "weighted: with weighted pages on all nodes, 1.100 times as many events"));
     CHECK(faster.policy->report().find("pages on nodes 0 ") != std::string::npos);
 }
 
@@ -134,15 +134,16 @@ TEST_CASE("auto: misses of the last level tell whether workers wait for their no
     for (int i = 0; i < 6; ++i) waits.policy->on_period(waits.period);
     CHECK(waits.policy->spreads());
     CHECK(waits.policy->report().starts_with(
-        "weighted: misses of the last level read 3.10 of 6.00 GB/s that the workers' nodes give; "
-        "pages on nodes 0 "));
+        "weighted: misses of the last-level cache read 3.10 of the 6.00 GB/s that the workers' "
+        "nodes provide; pages on nodes 0 "));
     Run does_not({{0, n0}});
     does_not.period.missed_mb_s = 2900;
     for (int i = 0; i < 6; ++i) does_not.policy->on_period(does_not.period);
     CHECK(does_not.policy->period_seconds() == 0);
     CHECK(does_not.policy->changes() == 0);
     CHECK(does_not.policy->report() ==
-          "local: misses of the last level read 2.90 of 6.00 GB/s that the workers' nodes give");
+          "local: misses of the last-level cache read 2.90 of the 6.00 GB/s that the workers' "
+          "nodes provide");
 }
 
 TEST_CASE("auto: misses that can be read only after a trial has begun tell of local pages") {
@@ -169,8 +170,8 @@ TEST_CASE("auto: when workers are put elsewhere before it has decided, it begins
     CHECK_FALSE(run.policy->spreads());
     run.period.missed_mb_s = 6100;
     for (int i = 0; i < 6; ++i) run.policy->on_period(run.period);
-    CHECK(
-        run.policy->report().starts_with("weighted: misses of the last level read 6.10 of 12.00"));
+    CHECK(run.policy->report().starts_with(
+        "weighted: misses of the last-level cache read 6.10 of the 12.00"));
     // Decided: pages go where the weights of the new nodes say.
     run.policy->on_cpus(topology, {{1, n1}});
     CHECK(run.policy->spreads());

@@ -110,7 +110,7 @@ TEST_CASE("FaultGuard: what ends a program ends the handler, and says what was c
               REQUIRE(::pipe(ends) == 0);
               ::close(ends[0]);
               [[maybe_unused]] const ssize_t written = ::write(ends[1], "x", 1);
-          }) == "SIGPIPE: it wrote to a pipe or socket that nobody reads");
+          }) == "SIGPIPE: it wrote to a pipe or socket that has no reader");
 }
 
 volatile std::sig_atomic_t chained = 0;

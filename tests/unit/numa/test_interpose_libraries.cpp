@@ -310,10 +310,11 @@ TEST_CASE("interposer: a handler does not continue a text that another handler b
         second = std::strtok(nullptr, " ");
     }) == "");
     CHECK(second == text + 4);
-    CHECK(lp.handle([] {
-                std::strtok(nullptr, " ");
-            }).find("the handler called strtok(nullptr, …) to continue a text of another event") ==
-          0);
+    CHECK(
+        lp.handle([] {
+              std::strtok(nullptr, " ");
+          }).find("the handler called strtok(nullptr, …) to continue the text of another event") ==
+        0);
 }
 
 TEST_CASE("interposer: a handler closes what it opens, and nothing else") {
@@ -327,7 +328,7 @@ TEST_CASE("interposer: a handler closes what it opens, and nothing else") {
     };
     const int open_before = open_files();
     const auto left_open = [](const std::string& failure) {
-        return failure.find("the handler left open what it opened") == 0;
+        return failure.find("the handler did not close a resource that it opened") == 0;
     };
     CHECK(left_open(lp.handle([] {
         std::FILE* const file = std::fopen("/proc/self/status", "r");
@@ -362,7 +363,9 @@ TEST_CASE("interposer: a handler closes what it opens, and nothing else") {
     CHECK(open_files() == open_before);
 
     std::FILE* const older = std::fopen("/proc/self/status", "r");
-    CHECK(lp.handle([&] { std::fclose(older); }).find("the handler closed what it had not") == 0);
+    CHECK(lp.handle([&] {
+                std::fclose(older);
+            }).find("the handler closed a resource that it had not") == 0);
     CHECK(std::fgetc(older) != EOF);
     CHECK(std::fclose(older) == 0);
     CHECK(lp.handle([] {

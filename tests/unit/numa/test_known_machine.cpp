@@ -107,9 +107,9 @@ TEST_CASE("measure_machine: who may not bind threads or move pages is told") {
         return std::string();
     };
     CHECK(why(FakeOs::Call::bind_thread) ==
-          "nodes cannot be measured: threads are not bound: Operation not permitted");
+          "nodes cannot be measured: threads cannot be bound: Operation not permitted");
     CHECK(why(FakeOs::Call::move_pages) ==
-          "node 0 cannot be measured: pages are not moved: Operation not permitted");
+          "node 0 cannot be measured: pages could not be moved: Operation not permitted");
     FakeOs alone(1, 1);
     alone.fail_next(FakeOs::Call::bind_thread, EPERM, 1000);
     alone.fail_next(FakeOs::Call::move_pages, EPERM, 1000);
@@ -196,7 +196,8 @@ TEST_CASE("known_machine: a file that the user names comes first, and must have 
         FAIL("a file of another machine was taken");
     } catch (const SetupError& error) {
         CHECK(std::string(error.what()) ==
-              "--machine " + file + ": a machine of 2 nodes; legal: one of 3, as this machine has");
+              "--machine " + file +
+                  ": a machine of 2 nodes; allowed: a machine of 3 nodes, like this one");
     }
 }
 
@@ -210,7 +211,7 @@ TEST_CASE("known_machine: more nodes than decisions know are told, by the option
         FAIL("17 nodes were taken");
     } catch (const SetupError& error) {
         CHECK(std::string(error.what()) ==
-              "--place weighted, asymsched and auto: this machine has 17 nodes with memory, and "
-              "they know of at most 16; legal here: --place local or interleave");
+              "--place weighted, asymsched and auto: this machine has 17 nodes with memory, but "
+              "these modes support at most 16; allowed here: --place local or interleave");
     }
 }

@@ -48,24 +48,25 @@ TEST_CASE(
 
 TEST_CASE("machine file: what is wrong is said in one line, with what is legal") {
     CHECK(refusal_of(R"({"bw": [[0, 2], [3]]})") ==
-          ": row 1 of bw has 1 numbers, but bw has 2 rows; legal: as many rows as each row has "
+          ": row 1 of bw has 1 numbers, but bw has 2 rows; allowed: as many rows as each row has "
           "numbers");
     CHECK(refusal_of(R"({"bw": [[0, 2]]})") ==
-          ": row 0 of bw has 2 numbers, but bw has 1 rows; legal: as many rows as each row has "
+          ": row 0 of bw has 2 numbers, but bw has 1 rows; allowed: as many rows as each row has "
           "numbers");
     CHECK(refusal_of(R"({"bw": [[0, -2], [3, 0]]})") ==
-          ": bw[0][1] is -2; legal: MB/s above 0, and 0 on the diagonal where it is unknown");
+          ": bw[0][1] is -2; allowed: MB/s above 0; on the diagonal also 0, for an unknown value");
     CHECK(refusal_of(R"({"bw": [[0, 2], [0, 0]]})") ==
-          ": bw[1][0] is 0; legal: MB/s above 0, and 0 on the diagonal where it is unknown");
+          ": bw[1][0] is 0; allowed: MB/s above 0; on the diagonal also 0, for an unknown value");
     CHECK(refusal_of(R"({"bw": [[-1]]})") ==
-          ": bw[0][0] is -1; legal: MB/s above 0, and 0 on the diagonal where it is unknown");
-    CHECK(refusal_of(R"({"bw": []})") == ": bw has 0 rows; legal: one a node, 1 to 16");
-    CHECK(refusal_of(R"({"bw": 7})") == ": bw is no array; legal: an array of rows");
-    CHECK(refusal_of(R"({"bw": [7]})") == ": row 0 of bw is no array; legal: an array of numbers");
-    CHECK(refusal_of(R"({"bw": [["fast"]]})") == ": bw[0][0] is no number; legal: MB/s");
+          ": bw[0][0] is -1; allowed: MB/s above 0; on the diagonal also 0, for an unknown value");
+    CHECK(refusal_of(R"({"bw": []})") == ": bw has 0 rows; allowed: one per node, 1 to 16");
+    CHECK(refusal_of(R"({"bw": 7})") == ": bw is not an array; allowed: an array of rows");
+    CHECK(refusal_of(R"({"bw": [7]})") ==
+          ": row 0 of bw is not an array; allowed: an array of numbers");
+    CHECK(refusal_of(R"({"bw": [["fast"]]})") == ": bw[0][0] is not a number; allowed: MB/s");
     CHECK(refusal_of("[]") ==
-          ": no \"bw\"; legal: an object with \"bw\", a row of MB/s for each node");
-    CHECK(refusal_of("{") == ": no JSON, from byte 2 on");
+          ": \"bw\" is missing; allowed: an object with \"bw\", a row of MB/s for each node");
+    CHECK(refusal_of("{") == ": not valid JSON from byte 2");
     CHECK(refusal_of("{}", "#mine") == ": no machine \"mine\" in it");
     try {
         read_machine_file("/nowhere/machine.json");

@@ -119,8 +119,8 @@ TEST_CASE("MigrationShare: a group waits until its node has room, others do not 
     m.pass();
     REQUIRE(m.log.notices().size() == 1);
     CHECK(m.log.notices()[0] ==
-          "page migration: node 1 has no room for 160 KiB that should be there; tried again every "
-          "period");
+          "page migration: node 1 has no room for 160 KiB of pages that belong there; tried again "
+          "every period");
 
     m.os.set_free_bytes(n1, 40 * page_bytes);
     figures = m.pass();

@@ -447,7 +447,7 @@ TEST_CASE(
                                          .slots = {}});
     CHECK(policy->period_seconds() == 0);
     CHECK(policy->report() ==
-          "pages on nodes 0 80.0 %, 1 15.0 %, 2 5.0 %; proximity 0.50 as given; by " + file);
+          "pages on nodes 0 80.0 %, 1 15.0 %, 2 5.0 %; proximity 0.50 (given); by " + file);
     CHECK(policy->post_for_new_pages(os, nullptr, 4096) == 0);
     CHECK(os.count(FakeOs::Call::interleave_new_pages) == 0);
     const auto share_on = [&](int node) {

@@ -94,7 +94,7 @@ TEST_CASE("PageMigrationDaemon: where pages cannot be moved it says so once and 
     CHECK(daemon.threads() == 0);
     CHECK(daemon.figures().passes == 0);
     REQUIRE(daemon.notices().size() == 1);
-    CHECK(daemon.notices()[0].find("does not let us move pages") != std::string::npos);
+    CHECK(daemon.notices()[0].find("does not permit moving pages") != std::string::npos);
 }
 
 TEST_CASE(

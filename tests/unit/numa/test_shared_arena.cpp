@@ -139,7 +139,7 @@ TEST_CASE("SharedArena: while it is read-only nothing in it can change, afterwar
         CHECK(numbers->back() == 7);
         char words[300];
         REQUIRE(describe_bad_address(numbers, words, sizeof words));
-        CHECK(std::string(words).find("memory that setup() made and all LPs share") !=
+        CHECK(std::string(words).find("memory that setup() allocated and all LPs share") !=
               std::string::npos);
         // Somebody in platform mode lets go of something: it stays as it is.
         std::free(opaque(numbers->data()));
@@ -244,7 +244,7 @@ TEST_CASE("describe_bad_address: closed memory of LPs has words, other memory ha
     CHECK_FALSE(describe_bad_address(nullptr, words, sizeof words));
     CHECK_FALSE(describe_bad_address(&source, words, sizeof words));
     CHECK(describe_bad_address(source.region()->slot(GroupId{1}).data(), words, sizeof words));
-    CHECK(std::string(words).find("not handed out") != std::string::npos);
+    CHECK(std::string(words).find("not allocated") != std::string::npos);
     char few[8] = "";
     CHECK(describe_bad_address(source.region()->slot(GroupId{0}).data(), few, sizeof few));
     CHECK(std::strlen(few) == 7);

@@ -1,9 +1,9 @@
-// What a process can wait for. Every wait is an object in the frame of the coroutine that waits: an Awaited,
-// which happens once, and then wakes the process that awaits it, or the condition (any_of, all_of) of
-// which it is a part. No wait allocates memory, and all of them end with their scope: what has not happened
-// by then is withdrawn.
+// The objects that a process can wait for. Each wait is an Awaited object in the frame of the
+// waiting coroutine. An Awaited object happens once. It then wakes the process that awaits it, or
+// notifies the condition (any_of, all_of) of which it is a part. A wait allocates no memory and
+// ends with its scope: an object that has not happened by then is withdrawn.
 //
-// Awaited objects have a place in queues, so that they are neither copied nor moved.
+// Awaited objects are linked into queues, so they can be neither copied nor moved.
 #pragma once
 
 #include <any>
@@ -17,17 +17,17 @@ namespace nw {
 class Environment;
 class Within;
 
-// What the process that is interrupted gets: thrown by its co_await, or returned by
-// co_await nw::interruptible(…).
+// The interrupt that a process receives: a plain co_await throws it, and co_await
+// nw::interruptible(…) returns it.
 class Interrupt final : public std::exception {
   public:
-    // What Process::interrupt() makes of its argument.
+    // Process::interrupt() makes an Interrupt of its argument.
     explicit Interrupt(std::any cause) noexcept : cause_(std::move(cause)) {}
-    // The words of the failure where nobody catches it.
+    // The text of the failure if the process does not catch the interrupt.
     const char* what() const noexcept override {
         return "a process was interrupted where it did not expect it";
     }
-    // What interrupt() was given, if it is a T; else null.
+    // The argument of interrupt(), if it is a T; otherwise null.
     template <class T>
     const T* cause() const noexcept {
         return std::any_cast<T>(&cause_);
@@ -44,8 +44,8 @@ struct ProcessState;
 template <class Node>
 class Queue;
 
-// A member of a queue that does not own it. Alone it points at itself; a queue is a ring with one Link
-// that is nobody's.
+// A member of a queue that does not own its members. A Link outside of a queue points at itself. A
+// queue is a ring of its members and one additional Link.
 class Link {
   public:
     Link() noexcept = default;
@@ -71,48 +71,51 @@ class Link {
 
 }  // namespace detail
 
-// The base of all that a process may wait for.
+// The base of all objects that a process may wait for.
 class Awaited : private detail::Link {
   public:
-    // Whether it has happened, also if nobody awaited it at that time.
+    // True if it has happened, even if no process awaited it at that time.
     bool happened() const noexcept {
         note_used();
         return happened_;
     }
-    // As happened().
+    // Returns happened().
     explicit operator bool() const noexcept { return happened(); }
 
-    // co_await awaited.within(time): true if it happens in that time. Else it goes on waiting until
-    // its scope ends, and may be awaited again. Requires: time ≥ 0; a breach is a ModelError, which names `where`.
+    // co_await awaited.within(time) returns true if the object happens within this time. Otherwise
+    // it returns false, and the object remains valid until its scope ends and may be awaited again.
+    // Requires: time ≥ 0; a breach throws a ModelError with the place `where`.
     Within within(double time, SourceLocation where = SourceLocation::current()) &;
 
-    // The rest is for co_await. This one: a co_await in which it took part has returned, and not been
-    // interrupted.
+    // For co_await: a co_await with this object has returned without an interrupt.
     void accept() noexcept { accepted_ = happened_; }
-    // That of the LP.
+    // The environment of the owning LP.
     Environment& env() const noexcept { return *env_; }
 
   protected:
-    // Requires: an event of the environment's LP; a breach is a ModelError.
+    // Requires: called in an event of the LP that owns the environment; a breach throws ModelError.
     explicit Awaited(Environment& env);
     ~Awaited() = default;
 
-    // `failure`: what whoever awaits it gets thrown, if it is not null. It must outlive this.
+    // As happen(). If `failure` is not null, the co_await throws it. `failure` must outlive this
+    // object.
     void happen(const std::exception_ptr& failure) noexcept {
         failure_ = failure == nullptr ? nullptr : &failure;
         happen();
     }
-    // Now it happens: who awaits it goes on at this instant.
+    // Marks the object as happened. The process that awaits it resumes at this instant.
     void happen() noexcept;
-    // A co_await has begun to wait for it, or somebody has asked whether it has happened.
+    // A co_await has begun to wait for the object, or the model has asked whether it happened.
     void note_used() const noexcept { used_ = true; }
-    // For the end of the object's scope. Without one of these two it had no effect: the event fails. Where an exception
-    // or the end of the run ends the scope, the process may have been about to await the object.
+    // Called at the end of the object's scope. An object that was neither awaited nor asked had no
+    // effect, so the event fails. It does not fail if an exception or the end of the run ends the
+    // scope, because the process may have been about to await the object.
     void check_used() const noexcept {
         if (!used_) [[unlikely]]
             note_unused();
     }
-    // Whether a co_await has returned with it; if not, what it holds goes back.
+    // True if a co_await has returned with this object. If not, the resource or object that it has
+    // received is given back.
     bool was_accepted() const noexcept { return accepted_; }
 
   private:
@@ -123,8 +126,8 @@ class Awaited : private detail::Link {
     template <class Operand, bool returns_interrupt>
     friend class Waiting;
 
-    // Requires: nobody awaits it; and who is to await it, or is, belongs to that environment. A breach is a
-    // ModelError.
+    // Throws ModelError if the object is already awaited, or if its environment is not `env`, which
+    // is the environment of the process or condition that is to await it.
     void check_free(const Environment* env) const;
     void note_unused() const noexcept;
     void throw_failure() const {
@@ -134,7 +137,7 @@ class Awaited : private detail::Link {
 
     Environment* env_;
     detail::Condition* part_of_ = nullptr;
-    detail::ProcessState* process_ = nullptr;  // who awaits it
+    detail::ProcessState* process_ = nullptr;  // awaits this object
     const std::exception_ptr* failure_ = nullptr;
     bool happened_ = false;
     mutable bool used_ = false;
@@ -143,7 +146,7 @@ class Awaited : private detail::Link {
 
 namespace detail {
 
-// The order in which Nodes, classes derived from Awaited, are served.
+// The order in which objects of class Node, which derives from Awaited, are served.
 template <class Node>
 class Queue {
   public:
@@ -156,7 +159,7 @@ class Queue {
         return !static_cast<const Link&>(static_cast<const Awaited&>(node)).is_alone();
     }
 
-    // Behind all that are not after it: comes_after(other, added).
+    // Inserts `added` before the nodes at the end for which comes_after(node, added) is true.
     template <class Order>
     void insert(Node& added, Order&& comes_after) {
         Link* place = &ring_;
@@ -164,7 +167,7 @@ class Queue {
             place = place->previous;
         link(added).insert_before(*place);
     }
-    // visit(node) may remove its node; it says whether to go on.
+    // Calls visit(node) for each node until visit() returns false. visit() may remove its node.
     template <class Visit>
     void visit(Visit&& visit) {
         for (Link* at = ring_.next; at != &ring_;) {

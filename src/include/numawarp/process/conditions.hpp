@@ -1,13 +1,15 @@
-// What a co_await takes: an Awaited, a Signal, an Outcome, the end of a Process, or several of them:
+// The operands of a co_await: an Awaited, a Signal, an Outcome, the end of a Process, or several of
+// them:
 //
-//     co_await nw::any_of(turn, env.delay(3));     // the number of the one that happened first: 0 or 1
+//     co_await nw::any_of(turn, env.delay(3));     // returns the index of the first: 0 or 1
 //     co_await nw::all_of(first, second);
-//     co_await nw::all_of(processes);              // a std::vector of them; and any_of
-//     co_await (turn | sold_out);                  // as any_of; and & as all_of
+//     co_await nw::all_of(processes);              // a std::vector of processes; also any_of
+//     co_await (turn | sold_out);                  // same as any_of; & is all_of
 //     if (co_await turn.within(3)) …               // true: in time
 //     if (auto cut = co_await nw::interruptible(env.delay(3))) … cut->cause<Failure>()
 //
-// Conditions hold their operands by reference, so that they are awaited where they are written.
+// A condition refers to its operands. It must therefore be awaited in the expression that creates
+// it.
 #pragma once
 
 #include <array>
@@ -29,7 +31,8 @@
 namespace nw {
 namespace detail {
 
-// Happens when so many of its parts have. It fails if the part that decided it has, or one before that.
+// Happens when `missing` of its parts have happened. It takes over the first failure of these
+// parts.
 class Condition : public Awaited {
   protected:
     Condition(Environment& env, std::size_t missing) noexcept : Awaited(env), missing_(missing) {}
@@ -60,12 +63,14 @@ class Condition : public Awaited {
     std::size_t missing_;
 };
 
-// What stands for the operand of a co_await while it is awaited: itself, or what waits for it.
+// The operand of a co_await while it is awaited: the operand itself, or an object that waits for
+// it.
 template <class Operand>
 struct Held {
-    static_assert(std::is_base_of_v<Awaited, Operand>,
-                  "a process awaits what its nw::Environment, an nw::Resource, nw::Container, "
-                  "nw::Store or nw::Signal offers, or an nw::Process");
+    static_assert(
+        std::is_base_of_v<Awaited, Operand>,
+        "a process can only await an object that its nw::Environment, an nw::Resource, "
+        "nw::Container or nw::Store returns, an nw::Signal, an nw::Outcome or an nw::Process");
     explicit Held(Operand& operand) noexcept : node(operand) {}
     Operand& node;
 };
@@ -93,15 +98,16 @@ template <class T>
 concept Awaitable = std::is_base_of_v<Awaited, T> || std::is_same_v<T, Signal> || is_outcome<T> ||
     std::is_same_v<T, Process>;
 
-// Common to any_of and all_of. Operands are references where they have names.
+// The common base of any_of and all_of. The type of an operand that has a name is a reference.
 template <class... Operands>
 class Several : public Condition {
   public:
-    // Not there: the operands would not learn that the wait is over, and give back what they got.
+    // Not available: the operands would not be notified of the end of the wait, and would not give
+    // back what they have received.
     template <class Time>
     void within(Time) {
         static_assert(sizeof(Time) == 0,
-                      "any_of() and all_of() have no within(); legal: nw::any_of(nw::all_of(one, "
+                      "any_of() and all_of() have no within(); allowed: nw::any_of(nw::all_of(one, "
                       "other), env.delay(time))");
     }
 
@@ -115,8 +121,9 @@ class Several : public Condition {
         std::apply([&](auto&... held) { (remove(held.node), ...); }, held_);
     }
 
-    // What has happened, and counts for those who wait, or has a name by which they may ask for it.
-    // Nobody can know of the rest, which goes back.
+    // Accepts each operand that has happened, if it counts for the condition, or if it has a name,
+    // so that the process can ask for it. The process cannot see the other operands, and they give
+    // back what they have received.
     template <class Counts>
     void accept_each(Counts&& counts) noexcept {
         Condition::accept();
@@ -127,7 +134,8 @@ class Several : public Condition {
     std::tuple<Held<std::remove_cvref_t<Operands>>...> held_;
 
   private:
-    // Its destructor takes parts out again if one cannot be added.
+    // Selects a constructor that adds no parts. When it is complete, the destructor removes the
+    // parts again if one of them cannot be added.
     struct NothingAdded {};
     template <class First, class... Others>
     Several(NothingAdded, std::size_t missing, First& first, Others&... others)
@@ -144,19 +152,19 @@ class Several : public Condition {
 
 }  // namespace detail
 
-// What any_of() and | make: happens with the first of its operands.
+// The result of any_of() and |. Happens with the first of its operands.
 template <class... Operands>
 class [[nodiscard]] AnyOf final : public detail::Several<Operands...> {
   public:
-    // Of operands that live until the co_await is over.
+    // Requires: the operands live until the co_await is over.
     template <class... Given>
     explicit AnyOf(Given&... given) : detail::Several<Operands...>(1, given...) {}
-    // For co_await: it has returned. `counts`: what waits for this goes on because of it.
+    // For co_await: it has returned. `counts`: true if it has returned because of this condition.
     void accept(bool counts = true) noexcept {
         this->accept_each(
             [&](const Awaited& part) { return counts && &part == this->decided_by_; });
     }
-    // What co_await returns: the number of the one that happened first, from 0.
+    // The result of co_await: the index of the operand that happened first, from 0.
     std::size_t result() const noexcept {
         return std::apply(
             [&](auto&... held) {
@@ -170,29 +178,29 @@ class [[nodiscard]] AnyOf final : public detail::Several<Operands...> {
     }
 };
 
-// What all_of() and & make: happens with the last of its operands.
+// The result of all_of() and &. Happens with the last of its operands.
 template <class... Operands>
 class [[nodiscard]] AllOf final : public detail::Several<Operands...> {
   public:
-    // Of operands that live until the co_await is over.
+    // Requires: the operands live until the co_await is over.
     template <class... Given>
     explicit AllOf(Given&... given) : detail::Several<Operands...>(sizeof...(Operands), given...) {}
-    // For co_await: it has returned. `counts`: what waits for this goes on because of it.
+    // For co_await: it has returned. `counts`: true if it has returned because of this condition.
     void accept(bool counts = true) noexcept {
         this->accept_each([&](const Awaited&) { return counts && this->happened(); });
     }
-    // What co_await returns: nothing.
+    // The result of co_await: none.
     void result() const noexcept {}
 };
 
-// One of several: co_await says which one happened first, from 0.
+// Waits for the first of several operands. co_await returns its index, from 0.
 template <class... Operands>
     requires(detail::Awaitable<std::remove_cvref_t<Operands>>&&...)
 auto any_of(Operands&&... operands) {
     (detail::check_has_name<Operands>(), ...);
     return AnyOf<Operands...>(operands...);
 }
-// All of several.
+// Waits for all of several operands.
 template <class... Operands>
     requires(detail::Awaitable<std::remove_cvref_t<Operands>>&&...)
 auto all_of(Operands&&... operands) {
@@ -200,14 +208,14 @@ auto all_of(Operands&&... operands) {
     return AllOf<Operands...>(operands...);
 }
 
-// As any_of(one, other).
+// Equal to any_of(one, other).
 template <class One, class Other>
     requires(
         detail::Awaitable<std::remove_cvref_t<One>>&& detail::Awaitable<std::remove_cvref_t<Other>>)
 auto operator|(One&& one, Other&& other) {
     return any_of(std::forward<One>(one), std::forward<Other>(other));
 }
-// As all_of(one, other).
+// Equal to all_of(one, other).
 template <class One, class Other>
     requires(
         detail::Awaitable<std::remove_cvref_t<One>>&& detail::Awaitable<std::remove_cvref_t<Other>>)
@@ -215,22 +223,22 @@ auto operator&(One&& one, Other&& other) {
     return all_of(std::forward<One>(one), std::forward<Other>(other));
 }
 
-// The ends of as many processes as a list has: of one of them, or of all.
+// The ends of the processes in a list: of one of them, or of all.
 class [[nodiscard]] EndsOf : public detail::Condition {
   public:
     ~EndsOf() {
         for (ProcessEnd& end : ends_) remove(end);
     }
-    // For co_await: it has returned. `counts`: what waits for this goes on because of it.
+    // For co_await: it has returned.
     void accept(bool = true) noexcept { Condition::accept(); }
 
   protected:
-    // Happens when so many of them have ended.
+    // Happens when `missing` of the processes have ended.
     EndsOf(const std::vector<Process>& processes, std::size_t missing)
         : Condition(env_of(processes), missing) {
         for (const Process& process : processes) add(ends_.emplace_back(process));
     }
-    std::deque<ProcessEnd> ends_;  // they do not move
+    std::deque<ProcessEnd> ends_;  // a deque, because its elements must not move
 
   private:
     static Environment& env_of(const std::vector<Process>& processes) {
@@ -239,12 +247,13 @@ class [[nodiscard]] EndsOf : public detail::Condition {
     }
 };
 
-// What any_of() makes of a list of processes.
+// The result of any_of() for a list of processes.
 class [[nodiscard]] AnyEndOf final : public EndsOf {
   public:
-    // Requires: the list is not empty; a breach is a ModelError.
+    // Requires: the list is not empty; a breach throws ModelError.
     explicit AnyEndOf(const std::vector<Process>& processes) : EndsOf(processes, 1) {}
-    // What co_await returns: the number of the one that ended first, from 0. What that one threw is thrown.
+    // The result of co_await: the index of the process that ended first, from 0. If this process
+    // ended with an exception, co_await throws the exception.
     std::size_t result() const noexcept {
         std::size_t number = 0;
         while (&ends_[number] != decided_by_) ++number;
@@ -252,39 +261,40 @@ class [[nodiscard]] AnyEndOf final : public EndsOf {
     }
 };
 
-// What all_of() makes of a list of processes.
+// The result of all_of() for a list of processes.
 class [[nodiscard]] AllEndsOf final : public EndsOf {
   public:
-    // Requires: the list is not empty; a breach is a ModelError.
+    // Requires: the list is not empty; a breach throws ModelError.
     explicit AllEndsOf(const std::vector<Process>& processes)
         : EndsOf(processes, processes.size()) {}
-    // What co_await returns: nothing. What the first of them threw that threw anything is thrown, when all have ended.
+    // The result of co_await: none. If processes ended with exceptions, co_await throws the first
+    // of these exceptions, when all processes have ended.
     void result() const noexcept {}
 };
 
-// The end of one of these processes: co_await says which one, from 0. Requires: the list is not empty; a breach
-// is a ModelError.
+// Waits for the end of one of these processes. co_await returns its index, from 0. Requires: the
+// list is not empty; a breach throws ModelError.
 inline AnyEndOf any_of(const std::vector<Process>& processes) { return AnyEndOf(processes); }
-// The ends of all of them. Requires: as for any_of().
+// Waits for the ends of all these processes. Requires: as for any_of().
 inline AllEndsOf all_of(const std::vector<Process>& processes) { return AllEndsOf(processes); }
 
-// What Awaited::within() makes.
+// The result of Awaited::within().
 class [[nodiscard]] Within final : public detail::Condition {
   public:
-    // Happens with `awaited`, or so much later; `where`: the line of the model.
+    // Happens with `awaited`, or when `time` is over. `where`: the line of the model.
     Within(Awaited& awaited, double time, SourceLocation where)
         : Condition(awaited.env(), 1), awaited_(awaited), delay_(awaited.env().delay(time, where)) {
         add(awaited_);
         add(delay_);
     }
     ~Within() { remove(awaited_); }
-    // For co_await: it has returned. `counts`: what waits for this goes on because of it.
+    // For co_await: it has returned.
     void accept(bool = true) noexcept {
         awaited_.accept();
         fail_with(awaited_);
     }
-    // What co_await returns: whether it happened in time, or at the last instant, when the time was over
-    // already.
+    // The result of co_await: true if the object has happened in time. It is also true if the
+    // object happens at the instant at which the time is over.
     bool result() const noexcept { return awaited_.happened(); }
 
   private:
@@ -296,13 +306,13 @@ inline Within Awaited::within(double time, SourceLocation where) & {
     return Within(*this, time, where);
 }
 
-// What interruptible() makes.
+// The result of interruptible().
 template <class Operand>
 struct Interruptible {
-    Operand& operand;  // what is awaited
+    Operand& operand;  // the awaited operand
 };
-// co_await nw::interruptible(…) returns an interrupt where a plain co_await would throw it, as a std::optional;
-// nothing if what was awaited has happened.
+// co_await nw::interruptible(…) returns an interrupt as a std::optional, where a plain co_await
+// would throw it. The optional is empty if the operand has happened.
 template <class Operand>
     requires detail::Awaitable<std::remove_cvref_t<Operand>>
 auto interruptible(Operand&& operand) {
@@ -310,34 +320,35 @@ auto interruptible(Operand&& operand) {
     return Interruptible<std::remove_cvref_t<Operand>>{operand};
 }
 
-// One co_await: what C++ wants of it. Nothing that a model calls.
+// One co_await, with the functions that C++ requires. Not called by models.
 template <class Operand, bool returns_interrupt>
 class Waiting {
   public:
-    // Of this process, for what it is given.
+    // A wait of this process for the operand `given`.
     template <class Given>
     Waiting(detail::ProcessState& process, Given& given) : process_(process), held_(given) {
         awaited().note_used();
     }
 
-    // It goes on at once.
+    // True if the process continues at once.
     bool await_ready() const {
         if (held_.node.happened()) return true;
         held_.node.check_free(process_.env);
         return process_.interrupts != nullptr;
     }
-    // It waits.
+    // The process waits.
     void await_suspend(std::coroutine_handle<>) noexcept {
         process_.waits_for = &held_.node;
         awaited().process_ = &process_;
     }
-    // It goes on: with the result, or with an interrupt.
+    // The process continues, with the result or with an interrupt.
     auto await_resume() {
         process_.waits_for = nullptr;
         awaited().process_ = nullptr;
         if (process_.interrupts == nullptr) [[likely]]
             held_.node.accept();
-        // Before an interrupt of the same instant, which the next co_await meets: else nobody would hear of it.
+        // A failure comes before an interrupt of the same instant, because it would be lost
+        // otherwise. The next co_await receives the interrupt.
         awaited().throw_failure();
         if constexpr (returns_interrupt) {
             return process_.interrupts == nullptr ? std::nullopt : std::optional(take_interrupt());
@@ -362,12 +373,11 @@ class Waiting {
 
 inline void Awaited::check_free(const Environment* env) const {
     if (env_ != env) [[unlikely]]
-        throw ModelError("a process waits for what belongs to another LP; legal: messages");
+        throw ModelError("a process waits for an object of another LP; allowed: messages");
     if (process_ != nullptr || part_of_ != nullptr) [[unlikely]]
         throw ModelError(
-            "two wait for one delay, request, get or put, or it stands twice in a condition; "
-            "legal: "
-            "one for each, or an nw::Signal, an nw::Outcome or the end of a process");
+            "a delay, request, get or put is awaited twice, by two processes or in one condition; "
+            "allowed: one for each, or an nw::Signal, an nw::Outcome or the end of a process");
 }
 
 inline void Awaited::happen() noexcept {

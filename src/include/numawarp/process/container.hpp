@@ -1,10 +1,10 @@
-// An amount of something: fuel in a tank, money, parts of which one is like the other.
+// An amount of something: fuel in a tank, money, identical parts.
 //
-//     nw::Container tank{env, 200, 200};   // capacity, and what is in it at the beginning
-//     co_await tank.get(40);               // when there is so much
-//     co_await tank.put(25);               // when there is so much room
+//     nw::Container tank{env, 200, 200};   // the capacity and the initial level
+//     co_await tank.get(40);               // waits until it holds 40
+//     co_await tank.put(25);               // waits until it has room for 25
 //
-// First come, first served: who wants little waits behind who wants much.
+// First come, first served: a small request waits behind an earlier large request.
 #pragma once
 
 #include <string>
@@ -16,14 +16,14 @@ namespace nw {
 
 class Container;
 
-// An amount to be put into a Container, or got from it. An amount that was got for a process that was
-// interrupted at that instant goes back.
+// An amount to be put into a Container or taken from it. If the process is interrupted at the
+// instant at which it gets an amount, the amount goes back.
 class [[nodiscard]] Amount final : public Awaited {
   public:
     Amount(const Amount&) = delete;
     Amount& operator=(const Amount&) = delete;
     ~Amount();
-    // What co_await returns: nothing.
+    // The result of co_await: none.
     void result() noexcept {}
 
   private:
@@ -36,10 +36,11 @@ class [[nodiscard]] Amount final : public Awaited {
     Way way_;
 };
 
-// An amount, from 0 to a capacity.
+// An amount between 0 and a capacity.
 class Container {
   public:
-    // Requires: a level from 0 to the capacity; a breach is a ModelError.
+    // A container with this capacity and level. Requires: a level from 0 to the capacity; a breach
+    // throws ModelError.
     explicit Container(Environment& env, double capacity = time_infinity, double level = 0)
         : env_(&env), capacity_(capacity), level_(level) {
         if (!(level >= 0 && level <= capacity))
@@ -49,15 +50,16 @@ class Container {
     Container(const Container&) = delete;
     Container& operator=(const Container&) = delete;
 
-    // Happens when there is so much room. Requires: an amount from 0 to the capacity, and finite; a breach is a
-    // ModelError.
+    // Puts an amount into the container. Happens when there is room for it. Requires: a finite
+    // amount from 0 to the capacity; a breach throws ModelError.
     Amount put(double amount) { return Amount(*this, Amount::Way::put, amount); }
-    // Happens when there is so much in it. Requires: as for put().
+    // Takes an amount from the container. Happens when the container holds it. Requires: as for
+    // put().
     Amount get(double amount) { return Amount(*this, Amount::Way::get, amount); }
 
-    // How much is in it now.
+    // The amount in the container now.
     double level() const noexcept { return level_; }
-    // How much can be in it.
+    // The largest amount that the container can hold.
     double capacity() const noexcept { return capacity_; }
 
   private:
@@ -65,7 +67,7 @@ class Container {
     void serve() noexcept {
         while (serve_puts() || serve_gets()) continue;
     }
-    // Each says whether it changed the level.
+    // Both functions return true if they have changed the level.
     bool serve_puts() noexcept {
         return serve(
             puts_, [&](double amount) { return level_ + amount <= capacity_; }, 1);
@@ -94,7 +96,7 @@ class Container {
     detail::Queue<Amount> gets_;
 };
 
-// --- Inline ----------------------------------------------------------------------------------------
+// --- Inline --------------------------------------------------------------------------------------
 
 inline Amount::Amount(Container& container, Way way, double amount)
     : Awaited(*container.env_), container_(&container), amount_(amount), way_(way) {
@@ -115,7 +117,7 @@ inline Amount::~Amount() {
     } else {
         return;
     }
-    // Who stood behind may have its turn now.
+    // The requests behind this one may be served now.
     container_->serve();
 }
 

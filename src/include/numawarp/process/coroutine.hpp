@@ -1,6 +1,6 @@
-// A process: a coroutine that waits for things in its LP by co_await. Its frame comes from operator new, so
-// it lies in the LP's heap, and with a rollback it is back where it was: at the co_await at which it
-// waited then, with the values its variables had.
+// A process: a coroutine that uses co_await to wait for objects of its LP. operator new allocates
+// the frame of the coroutine in the LP's heap. A rollback restores the process: it waits again at
+// the co_await at which it was at that time, and its variables have the values of that time.
 //
 //     nw::Process customer(nw::Environment& env, nw::Resource& counter) {
 //         auto turn = counter.request();
@@ -8,7 +8,8 @@
 //         co_await env.delay(env.random().exponential(12.0));
 //     }                                               // leaves the counter
 //
-// What it throws goes to the processes that wait for its end; if there are none, the event has failed.
+// An exception that leaves a process is passed to the processes that wait for its end. If there are
+// none, the event has failed.
 #pragma once
 
 #include <coroutine>
@@ -30,19 +31,20 @@ class Request;
 
 namespace detail {
 
-// Operand: as deduced for Operand&&, a reference where the operand has a name.
+// `Operand`: as deduced for Operand&&; a reference if the operand has a name.
 template <class Operand>
 constexpr void check_has_name() noexcept {
     static_assert(!std::is_same_v<std::remove_const_t<Operand>, Request>,
-                  "a request without a name releases its nw::Resource at once; legal: auto turn = "
-                  "desk.request(); co_await turn;");
+                  "a request without a name releases its nw::Resource at once; allowed: auto turn "
+                  "= desk.request(); co_await turn;");
 }
 
-// Posts that the running handler has done so, for which its event has failed. Nothing where no handler runs.
+// These functions report a mistake of the running handler: its event fails. They do nothing outside
+// of handlers.
 void note_never_started() noexcept;
 void note_never_awaited() noexcept;
 
-// Throws a ModelError that names the line of the model.
+// Throws a ModelError with the line of the model.
 [[noreturn, gnu::cold]] void refuse_wait(const SourceLocation& where, VirtualTime now,
                                          const char* what, double time, const char* legal);
 
@@ -51,12 +53,12 @@ struct PendingInterrupt {
     std::unique_ptr<PendingInterrupt> next{};
 };
 
-// Where a process stands, for messages.
+// The place that a process has reached, for messages.
 struct ProcessPlace {
-    SourceLocation process{};  // its function is the coroutine; line 0: there is no process
+    SourceLocation process{};  // its function is the coroutine; line 0: no process
     // The line of its last co_await, in the coroutine's file; 0: there was none.
     unsigned awaited_line = 0;
-    const std::string_view* awaited = nullptr;  // the type of what it awaited there
+    const std::string_view* awaited = nullptr;  // the type of the awaited operand
 };
 
 // The place of the process that runs in this thread. The engine reads it when a handler has failed.
@@ -65,20 +67,20 @@ extern constinit thread_local ProcessPlace running_place;
 template <class T>
 inline constexpr std::string_view name_of_awaited = type_name<T>();
 
-// What the environment knows of a process; the base of its promise.
+// The environment's data about a process; the base of its promise.
 struct ProcessState {
     explicit ProcessState(SourceLocation coroutine) noexcept : place{.process = coroutine} {}
 
     std::coroutine_handle<> frame;
     Environment* env = nullptr;    // null: not started
-    Awaited* waits_for = nullptr;  // null: it runs, or nothing has begun, or all is over
+    Awaited* waits_for = nullptr;  // null: running, not yet begun, or ended
     ProcessState* next_ready = nullptr;
     std::unique_ptr<PendingInterrupt> interrupts{};
     std::exception_ptr failure{};
     Queue<ProcessEnd> end_awaited{};
     ProcessPlace place;
-    std::uint32_t handles = 0;  // and one for the environment, while the process is alive
-    bool is_ready = false;      // it is among the environment's ready ones
+    std::uint32_t handles = 0;  // plus one for the environment while the process is alive
+    bool is_ready = false;      // it is in the environment's list of ready processes
     bool has_ended = false;
 
     void drop_handle() noexcept {
@@ -89,13 +91,13 @@ struct ProcessState {
     }
 };
 
-// By value or reference, or what a pointer points at.
+// The type T without reference, pointer and const.
 template <class T>
 using Pointee = std::remove_cv_t<std::remove_pointer_t<std::remove_cvref_t<T>>>;
 template <class T>
 concept EndsWithHandler = std::is_same_v<Pointee<T>, Context> || std::is_same_v<Pointee<T>, Event>;
 
-// The closure of a lambda with captures, which is gone when the process runs.
+// The closure of a lambda with captures. It no longer exists when the process runs.
 template <class T>
 concept CapturingLambda = requires {
     &T::operator();
@@ -114,34 +116,36 @@ class Waiting;
 template <class Operand>
 struct Interruptible;
 
-// A handle to a process: copies stand for the same one. A process that no handle was kept of lives on.
+// A handle to a process. Copies refer to the same process. A started process also lives without
+// handles.
 class Process {
   public:
-    // What C++ wants of a coroutine; nothing that a model calls.
+    // The promise type that C++ requires of a coroutine. Not called by models.
     struct promise_type : detail::ProcessState {
         using ProcessState::ProcessState;
-        // It begins when it is started.
+        // The coroutine begins when the process is started.
         std::suspend_always initial_suspend() const noexcept { return {}; }
-        // Its frame lives as long as there are handles.
+        // The frame lives as long as there are handles.
         std::suspend_always final_suspend() const noexcept { return {}; }
-        // It has no value: nw::Outcome is for that.
+        // A process returns no value; an nw::Outcome can pass one to other processes.
         void return_void() const noexcept {}
-        // Not thrown on from here: g++ 12 would destroy the variables of the frame twice.
+        // Stores the exception and does not throw it on: g++ 12 would destroy the variables of the
+        // frame twice.
         void unhandled_exception() noexcept { failure = std::current_exception(); }
 
-        // Their operands live until the co_await is over: temporaries, too, are in the frame.
+        // Makes the wait of a co_await. The operand lives until the co_await is over, because
+        // temporaries are in the frame, too.
         template <class Operand>
         auto await_transform(Operand&& operand, SourceLocation where = SourceLocation::current()) {
-            static_assert(
-                !(std::is_lvalue_reference_v<Operand> &&
-                  std::is_base_of_v<detail::Condition, std::remove_cvref_t<Operand>>),
-                "conditions are awaited where they are written: they refer to what stands "
-                "there");
+            static_assert(!(std::is_lvalue_reference_v<Operand> &&
+                            std::is_base_of_v<detail::Condition, std::remove_cvref_t<Operand>>),
+                          "a condition must be awaited in the expression that creates it: it "
+                          "refers to its operands");
             detail::check_has_name<Operand>();
             note_await<std::remove_cvref_t<Operand>>(where);
             return Waiting<std::remove_cvref_t<Operand>, false>(*this, operand);
         }
-        // The same for nw::interruptible().
+        // Makes the wait of a co_await of nw::interruptible().
         template <class Operand>
         auto await_transform(Interruptible<Operand>&& wrapped,
                              SourceLocation where = SourceLocation::current()) {
@@ -157,7 +161,8 @@ class Process {
         }
     };
 
-    // That of a process that is called with such arguments, the object or closure included.
+    // The promise of a coroutine that is called with these arguments, including its object or
+    // closure.
     template <class... Arguments>
     struct promise_of;
 
@@ -165,9 +170,9 @@ class Process {
     Process() noexcept = default;
     // Another handle to the same process.
     Process(const Process& other) noexcept : Process(other.state_) {}
-    // Leaves a handle to no process.
+    // Moves the handle. `other` then refers to no process.
     Process(Process&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
-    // Stands for the other process from now on.
+    // Makes the handle refer to the other process.
     Process& operator=(Process other) noexcept {
         std::swap(state_, other.state_);
         return *this;
@@ -176,20 +181,21 @@ class Process {
         if (state_ != nullptr) state_->drop_handle();
     }
 
-    // Started, and not at its end.
+    // True if the process was started and has not ended.
     bool is_alive() const noexcept {
         return state_ != nullptr && state_->env != nullptr && !state_->has_ended;
     }
-    // Its co_await throws nw::Interrupt, at this instant. Requires: it is alive, and not the one that
-    // calls this; a breach is a ModelError.
+    // Interrupts the process: its co_await throws nw::Interrupt at this instant. Requires: the
+    // process is alive and is not the calling process; a breach throws ModelError.
     void interrupt(std::any cause = {}) const;
 
-    // That of its LP. Requires: it was started; a breach is a ModelError.
+    // The environment of the owning LP. Requires: the process was started; a breach throws
+    // ModelError.
     Environment& env() const;
 
-    // Whether both stand for one process.
+    // True if both handles refer to the same process.
     friend bool operator==(const Process&, const Process&) noexcept = default;
-    // Whether it stands for a process.
+    // True if the handle refers to a process.
     explicit operator bool() const noexcept { return state_ != nullptr; }
 
   private:
@@ -205,20 +211,20 @@ class Process {
     detail::ProcessState* state_ = nullptr;
 };
 
-// Not at the class, where a closure is not yet complete.
+// Defined outside of the class, because a closure is not complete there.
 template <class... Arguments>
 struct Process::promise_of final : promise_type {
-    // At the begin of the coroutine.
+    // Called at the beginning of the coroutine.
     explicit promise_of(SourceLocation coroutine = SourceLocation::current()) noexcept
         : promise_type(coroutine) {}
-    // The handle that the call returns.
+    // The handle that the call of the coroutine returns.
     Process get_return_object() noexcept {
         static_assert(!(detail::EndsWithHandler<Arguments> || ...),
-                      "a Context or an Event does not outlive its handler: a process uses its "
+                      "a Context or an Event does not outlive its handler: a process must use its "
                       "nw::Environment");
         static_assert(!detail::has_closure<Arguments...>,
-                      "what a lambda has captured is gone when the process runs: hand it over as "
-                      "arguments");
+                      "the captures of a lambda no longer exist when the process runs: pass them "
+                      "as arguments");
         frame = std::coroutine_handle<promise_of>::from_promise(*this);
         return Process(*this);
     }

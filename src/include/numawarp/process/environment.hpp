@@ -1,10 +1,11 @@
-// The world of the processes of one LP: its clock, its random numbers, what happens when, and whose turn it
-// is. It is pointed at the Context of each event anew, so that processes need none.
+// The environment of the processes of one LP: its clock, its random numbers, its delays, and the
+// order of its processes. It refers to the Context of the current event, so processes need no
+// Context.
 //
-// All of it lies in the LP and is rolled back with it. At one instant processes run in the order in which
-// what they waited for has happened; times that come at once happen in the order in which they were
-// set. Of all times at which something will happen, only for the first an event is in flight: the LP's
-// wake-up. A wake-up that comes for a time that was withdrawn finds nothing to do.
+// All data of the environment are in the LP and are rolled back with it. At one instant, processes
+// run in the order in which the objects that they waited for have happened. Delays that end at the
+// same time happen in the order in which they were set. Only the first of all future times has an
+// event in flight, the LP's wake-up. A wake-up for a time that was withdrawn does nothing.
 #pragma once
 
 #include <cmath>
@@ -29,26 +30,26 @@ class Get;
 template <class T>
 class Store;
 
-// A message from one LP to another: any struct without pointers. Kinds of messages differ in their
-// `static constexpr nw::EventType type`, which a model with one kind may leave out: its list has one place.
-// A class that declares `using EventTypes = nw::EventList<Message, …, nw::WakeUp>` has its events named and
-// counted by type.
+// The event type of a message from one LP to another. A message is a struct without pointers. Kinds
+// of messages differ in their `static constexpr nw::EventType type`. A model with only one kind may
+// leave it out; the type is then 0. If a class declares `using EventTypes = nw::EventList<Message,
+// …, nw::WakeUp>`, its events have names and are counted by type.
 template <class Message>
 constexpr EventType message_type() noexcept {
-    static_assert(std::is_trivially_copyable_v<Message>, "a message is trivially copyable");
+    static_assert(std::is_trivially_copyable_v<Message>, "a message must be trivially copyable");
     return EventList<Message>::template number<Message>();
 }
 
-// The event by which an environment sees to it that time goes on.
+// The event that wakes an environment at its next time.
 struct WakeUp {
-    static constexpr EventType type = UINT16_MAX;  // no message may have it
+    static constexpr EventType type = UINT16_MAX;  // no message may have this type
 };
 
-// The LP's random numbers, to be kept as long as one likes: each draw is one of the event that is then
-// being executed.
+// The LP's random numbers. A Draws object may be kept for any time. Each draw belongs to the event
+// that is being executed at that moment.
 class Draws {
   public:
-    // Environment::random() makes them.
+    // Called by Environment::random().
     explicit Draws(Environment& env) noexcept : env_(&env) {}
     // 64 uniform bits.
     std::uint64_t bits() const;
@@ -58,49 +59,51 @@ class Draws {
     double uniform(double least, double most) const;
     // Uniform in {0, …, bound-1}. Requires: bound > 0.
     std::uint64_t below(std::uint64_t bound) const;
-    // True with that probability.
+    // True with the given probability.
     bool chance(double probability) const;
-    // Any LP of the model, this one included.
+    // A random LP of the model, with equal probabilities, including this LP.
     LpId lp() const;
-    // Exponential with that mean.
+    // Exponential with the given mean.
     double exponential(double mean) const;
-    // The sum of `shape` exponentials, with that mean of the sum. Requires: shape ≥ 1.
+    // Erlang: the sum of `shape` exponential variates, with the given mean of the sum. Requires:
+    // shape ≥ 1.
     double erlang(unsigned shape, double mean) const;
-    // Gaussian, by another method than Random::normal(), so that the numbers are others.
+    // Normal (Gaussian). The method differs from Random::normal(), so the numbers differ.
     double normal(double mean, double deviation) const;
 
   private:
     Environment* env_;
 };
 
-// The world of one LP's processes: a member of each nw::ProcessLp, called env.
+// The interface of processes to their LP and to the run: the member `env` of each nw::ProcessLp.
 class Environment {
   public:
-    // Before the LP's first event it only takes what constructors hand it.
+    // Before the LP's first event, only may_lag() and the constructors of objects such as
+    // nw::Resource may use it.
     Environment() = default;
     Environment(const Environment&) = delete;
     Environment& operator=(const Environment&) = delete;
 
-    // The present instant of this LP.
+    // The present time of this LP.
     VirtualTime now() const noexcept { return now_; }
     // This LP.
     LpId self() const { return context().self(); }
-    // How many LPs the model has.
+    // The number of LPs of the model.
     std::uint32_t lps() const { return context().lps(); }
-    // The kinds of LPs, and which numbers they have.
+    // The kinds of LPs and the ranges of their numbers.
     const Kinds& kinds() const { return context().kinds(); }
     // The LP's random numbers.
     Draws random() noexcept { return Draws(*this); }
-    // As Context::output().
+    // Appends a row to an output table, as Context::output() does.
     template <class... Values>
     void output(std::size_t table, const Values&... values) const {
         context().output(table, values...);
     }
 
-    // The process runs at this instant, when who is running now waits. Returns a handle to it. Requires: not
-    // started before; a breach is a ModelError.
+    // Starts a process. It runs at this instant, when the running process waits. Returns a handle
+    // to it. Requires: the process was not started before; a breach throws ModelError.
     Process start(Process process);
-    // Several, in this order.
+    // Starts several processes, in this order.
     template <class... Others>
         requires(sizeof...(Others) > 0)
     void start(Process first, Others... others) {
@@ -108,48 +111,53 @@ class Environment {
         (start(std::move(others)), ...);
     }
 
-    // Happens so much later. Requires: not in the past; a breach is a ModelError, which names `where`.
+    // Happens after `time`. Requires: time ≥ 0; a breach throws a ModelError with the place
+    // `where`.
     Delay delay(double time, SourceLocation where = SourceLocation::current()) {
-        // The sum with a small negative one may be now.
+        // For a small negative time, the rounded sum may be now_.
         if (!(time >= 0)) [[unlikely]]
             detail::refuse_wait(where, now_, " for a delay of ", time, "at least 0");
         return Delay(*this, now_ + time);
     }
-    // Happens at that time, under the same condition.
+    // Happens at `time`. Requires: time ≥ now(); a breach throws a ModelError with the place
+    // `where`.
     Delay until(VirtualTime time, SourceLocation where = SourceLocation::current()) {
         if (!(time >= now_)) [[unlikely]]
-            detail::refuse_wait(where, now_, " until time ", time, "no time in the past");
+            detail::refuse_wait(where, now_, " until time ", time,
+                                "a time that is not in the past");
         return Delay(*this, time);
     }
 
-    // A message for another LP, or this one; it is kept there until it is received.
+    // Sends a message to another LP, or to this LP. The message is kept there until it is received.
+    // Requires: as for Context::schedule().
     template <class Message>
     void send(LpId lp, double delay, const Message& message) const {
         static_assert(message_type<Message>() != wake_up,
-                      "this type is taken: let it be below 65535");
+                      "this event type is reserved: the type of a message must be below 65535");
         if (is_over_) return;
         const double lead = lag_ > 0 ? delay - (context().now() - now_) : delay;
         detail::schedule_typed<EventList<Message>>(context(), lp, lead, message);
     }
-    // co_await env.receive<Message>() is the next message of this kind.
+    // co_await env.receive<Message>() returns the next message of this kind.
     template <class Message>
     Get<Message> receive();
-    // The next one for which what(message) is true.
+    // co_await returns the next message for which what(message) is true.
     template <class Message, class What>
     auto receive(What&& what);
 
-    // Fewer, larger events, in a model whose messages are all at least so much ahead, those to the own LP
-    // included: the LP then lags behind, and works off in one event what was due in the course of this
-    // time, all of it at its own now(). Requires: Setup::lookahead is at most the least delay of a
-    // message minus this; called in the LP's constructor.
+    // Makes events fewer and larger. It is for a model in which all messages, also those to the own
+    // LP, have at least a certain delay. The LP then lags: in one event it executes everything that
+    // became due in the course of `time`, each part at its own now(). Requires: Setup::lookahead is
+    // at most the smallest delay of a message minus `time`; called in the LP's constructor. Throws
+    // ModelError unless `time` is finite and ≥ 0.
     void may_lag(double time) {
         if (!(time >= 0 && time < time_infinity))
             throw ModelError("may_lag(" + detail::number_text(time) +
-                             "); legal: a finite time from 0 on");
+                             "); allowed: a finite time of at least 0");
         lag_ = time * (1 - lag_margin);
     }
 
-    // For the LP whose environment it is, from its hook of this name: hook() starts processes.
+    // For the LP that owns the environment, called in its on_start(). hook() starts processes.
     template <class Hook>
     void on_start(Context& context, Hook&& hook) {
         const InEvent in_event(*this, context);
@@ -157,14 +165,15 @@ class Environment {
         run_instant();
         plan_wake_up();
     }
-    // The same for its events: what is due happens, and the event, if it is a message, is delivered.
+    // Called in on_event(). Executes everything that is due, and delivers the event if it is a
+    // message.
     void on_event(Context& context, const Event& event);
-    // The same for the end of the run: hook() writes results.
+    // Called in on_end(). hook() writes results.
     template <class Hook>
     void on_end(Context& context, Hook&& hook) {
         const InEvent in_event(*this, context);
-        // An LP that lags has seen all but what was due since its last event. Messages that it sends
-        // now come after the end.
+        // An LP that lags has not yet executed what became due since its last event. Messages that
+        // it sends now would arrive after the end, so send() drops them.
         is_over_ = true;
         run_before(context.now());
         now_ = context.now();
@@ -181,11 +190,11 @@ class Environment {
     friend class Resource;
 
     static constexpr EventType wake_up = WakeUp::type;
-    // Sums of times are rounded: a lag is shortened by a share that is well above that, while times are
-    // below 2^30 lags, and well below what anybody notices.
+    // Sums of times are rounded. The lag is shortened by a share that is well above the rounding
+    // error, while times are below 2^30 lags, and too small to be noticed.
     static constexpr double lag_margin = 0x1p-20;
 
-    // Where messages of one type wait.
+    // Holds the messages of one type until they are received.
     struct Mailbox {
         explicit Mailbox(EventType of_type, const std::type_info* of_message) noexcept
             : type(of_type), message(of_message) {}
@@ -196,14 +205,14 @@ class Environment {
     };
     template <class Message>
     struct StoreMailbox;
-    // A message of a type of which none was received yet.
+    // A message of a type of which no message was received yet.
     struct Letter {
         LpId sender;
         EventType type;
         std::vector<std::byte> bytes;
     };
 
-    // While it lives, the environment has a Context.
+    // The environment has a Context during the lifetime of this object.
     class InEvent {
       public:
         InEvent(Environment& env, Context& context) noexcept : env_(env) {
@@ -220,8 +229,8 @@ class Environment {
     Context& context() const {
         if (context_ == nullptr) [[unlikely]]
             throw ModelError(
-                "an nw::Environment, or what belongs to it, is used outside of the events of its "
-                "LP: in a constructor, or by another LP");
+                "an nw::Environment, or an object that belongs to it, is used outside of the "
+                "events of its LP: in a constructor, or by another LP");
         return *context_;
     }
     void make_ready(detail::ProcessState& process) noexcept {
@@ -247,29 +256,29 @@ class Environment {
     bool is_over_ = false;
     detail::ProcessState* running_ = nullptr;
     detail::ProcessState* first_ready_ = nullptr;
-    detail::ProcessState* last_ready_ = nullptr;  // means nothing if there is no first one
+    detail::ProcessState* last_ready_ = nullptr;  // has no meaning if first_ready_ is null
     Timers timers_;
-    std::vector<VirtualTime> wake_ups_;  // those in flight, the first one last
+    std::vector<VirtualTime> wake_ups_;  // in flight; the earliest is the last
     std::vector<std::unique_ptr<Mailbox>> mailboxes_;
     std::vector<Letter> letters_;
 };
 
-// An LP that is made of processes. Anything that it has as members is shared by its processes.
+// An LP that consists of processes. The processes share the members of the LP.
 class ProcessLp : public LogicalProcess {
   public:
-    // Its processes live here.
+    // The environment of its processes.
     Environment env;
 
-    // At time 0: starts the first processes.
+    // Called at time 0. It starts the first processes.
     virtual void start() = 0;
-    // The run is over: env.output() works, nothing more will happen.
+    // Called after the run. env.output() is allowed; no process runs any more.
     virtual void finish() {}
 
     // Calls start().
     void on_start(Context& context) final {
         env.on_start(context, [&] { start(); });
     }
-    // Lets its processes go on.
+    // Continues the processes.
     void on_event(Context& context, const Event& event) final { env.on_event(context, event); }
     // Calls finish().
     void on_end(Context& context) final {
@@ -277,7 +286,7 @@ class ProcessLp : public LogicalProcess {
     }
 };
 
-// --- Inline ----------------------------------------------------------------------------------------
+// --- Inline --------------------------------------------------------------------------------------
 
 inline std::uint64_t Draws::bits() const { return env_->context().random().bits(); }
 inline double Draws::uniform() const { return env_->context().random().uniform(); }
@@ -322,7 +331,7 @@ inline void Process::interrupt(std::any cause) const {
 
 inline Process Environment::start(Process process) {
     if (!process || process.state_->env != nullptr)
-        throw ModelError("start() of a process that was started before, or is none");
+        throw ModelError("start() of a process that was started before, or of no process");
     process.state_->env = this;
     ++process.state_->handles;
     make_ready(*process.state_);
@@ -335,7 +344,8 @@ inline void Environment::interrupt(detail::ProcessState& process, std::any cause
     auto* last = &process.interrupts;
     while (*last != nullptr) last = &(*last)->next;
     last->reset(new detail::PendingInterrupt{Interrupt(std::move(cause))});
-    // One that has not begun, or whose wait is over at this instant, meets the interrupt when it runs.
+    // A process that has not begun, or whose wait is over at this instant, receives the interrupt
+    // when it runs.
     if (process.waits_for == nullptr) return;
     process.waits_for->process_ = nullptr;
     make_ready(process);
@@ -346,10 +356,10 @@ inline void Environment::on_event(Context& context, const Event& event) {
     VirtualTime time = context.now();
     if (event.type() == wake_up) {
         if (event.sender() != self()) [[unlikely]]
-            throw ModelError(
-                "event type " + std::to_string(wake_up) +
-                " is the wake-up of an LP with processes, which only it may send to itself");
-        // The event's time is a sum that was rounded.
+            throw ModelError("event type " + std::to_string(wake_up) +
+                             " is reserved for the wake-up of an LP with processes: only this LP "
+                             "may send it to itself");
+        // The time of the event is a rounded sum and may be below the planned time.
         if (wake_ups_.back() > time) time = wake_ups_.back();
         wake_ups_.pop_back();
     }

@@ -1,7 +1,8 @@
-// Normal variates for processes, which draw one for nearly each of their waits: by the ziggurat, of which 98 in
-// 100 take one draw, a multiplication and no logarithm (Marsaglia and Tsang: "The ziggurat method for
-// generating random variables", 2000; in the form of Doornik: "An improved ziggurat method to generate
-// normal random samples", 2005). All from numawarp/math.hpp: equal bits everywhere.
+// Normal variates for processes, which draw one for most of their waits. The ziggurat method makes
+// 98 of 100 variates with one draw, one multiplication and no logarithm (Marsaglia and Tsang: "The
+// ziggurat method for generating random variables", 2000; in the form of Doornik: "An improved
+// ziggurat method to generate normal random samples", 2005). It uses only functions of
+// numawarp/math.hpp, so the bits are equal everywhere.
 #pragma once
 
 #include <array>
@@ -27,7 +28,7 @@ class Ziggurat {
         for (std::size_t i = 0; i < layers; ++i) inside_[i] = x_[i + 1] / x_[i];
     }
 
-    // Mean 0, deviation 1.
+    // A variate with mean 0 and deviation 1.
     double draw(Random& random) const noexcept {
         for (;;) {
             const std::uint64_t bits = random.bits();

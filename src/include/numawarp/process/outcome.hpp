@@ -1,7 +1,7 @@
-// An event with a value: a Signal that is given once, and what it says. Also what a process has found out, for those
-// who wait for it:
+// An event with a value: a Signal that is turned on once, with a value. A process can pass its
+// result to other processes in this way:
 //
-//     nw::Outcome<double> price{env};        // a member of the LP, or a variable of whoever waits
+//     nw::Outcome<double> price{env};        // a member of the LP, or a variable of a process
 //     env.start(negotiation(price));         // … price.give(12.5); …
 //     pay(co_await price);
 #pragma once
@@ -19,23 +19,24 @@ namespace nw {
 template <class T>
 class Outcome {
   public:
-    // It has not been given.
+    // An outcome whose value was not given yet.
     explicit Outcome(Environment& env) noexcept : given_(env) {}
 
-    // Whether it has been given.
+    // True if the value was given.
     bool is_given() const noexcept { return value_.has_value(); }
-    // This is the value; who waits goes on with it. Requires: once only; a breach is a ModelError.
+    // Gives the value. The processes that wait for it continue with the value at this instant.
+    // Requires: called only once; a breach throws ModelError.
     void give(T value) {
         if (is_given()) throw ModelError("an nw::Outcome is given twice");
         value_.emplace(std::move(value));
         given_.turn_on();
     }
-    // The value: what co_await returns, too. Requires: is_given(); a breach is a ModelError.
+    // The value, which co_await returns, too. Requires: is_given(); a breach throws ModelError.
     const T& value() const {
         if (!is_given()) throw ModelError("value() of an nw::Outcome that is not given yet");
         return *value_;
     }
-    // That of its LP.
+    // The environment of the owning LP.
     Environment& env() const noexcept { return given_.env(); }
 
   private:
@@ -45,13 +46,13 @@ class Outcome {
     std::optional<T> value_;
 };
 
-// What `co_await outcome` makes.
+// The wait of one process for an Outcome, made by `co_await outcome`.
 template <class T>
 class OutcomeWait final : public SignalWait {
   public:
-    // Happens at once if it has been given.
+    // Happens at once if the value was given.
     explicit OutcomeWait(Outcome<T>& outcome) : SignalWait(outcome.given_), outcome_(outcome) {}
-    // What co_await returns: the value, which stays in the Outcome.
+    // The result of co_await: the value, which stays in the Outcome.
     const T& result() const { return outcome_.value(); }
 
   private:

@@ -1,12 +1,12 @@
-// What only so many processes can use at a time: counters, machines, staff.
+// A resource of limited capacity: counters, machines, staff.
 //
-//     auto turn = repairman.request(1);   // 1: before those with a larger number
+//     auto turn = repairman.request(1);   // 1: before requests with a larger number
 //     co_await turn;
 //     …                                   // released at the end of the scope, or by turn.release()
 //
-// A request that was not granted when its scope ends leaves the queue. repairman.preempt(1) takes the
-// resource from a user with a larger number, if it must: that process is interrupted, with nw::Preempted as
-// the cause, and its request has lost it.
+// A request that was not granted when its scope ends leaves the queue. repairman.preempt(1) takes
+// the resource, if necessary, from a user with a larger number: the process of this user is
+// interrupted, with nw::Preempted as the cause, and its request loses the resource.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ namespace nw {
 
 class Resource;
 
-// The cause of the interrupt of a process from which a Resource was taken.
+// The cause of an interrupt of a process that has lost a Resource.
 struct Preempted {
-    const Resource* resource;  // the one that was taken
-    VirtualTime since;         // when it had got it
+    const Resource* resource;  // the resource that was lost
+    VirtualTime since;         // the time at which the process had got it
 };
 
-// A place in the queue of a Resource, and the use of it. True while it has the resource.
+// A place in the queue of a Resource, and then the use of the Resource.
 class [[nodiscard]] Request final : public Awaited {
   public:
     Request(const Request&) = delete;
@@ -35,59 +35,63 @@ class [[nodiscard]] Request final : public Awaited {
         release();
     }
 
-    // Whether it has the resource now.
+    // True if the request has the resource now.
     explicit operator bool() const noexcept {
         note_used();
         return has_resource_;
     }
     // Gives the resource back, or leaves the queue.
     void release() noexcept;
-    // What co_await returns: nothing.
+    // The result of co_await: none. Throws ModelError if the request was released or has lost the
+    // resource.
     void result() const {
         if (!has_resource_) [[unlikely]]
             throw ModelError(
-                "a process waits for an nw::Resource by a request that was released, or lost it; "
-                "legal: a new request");
+                "a process waits for an nw::Resource by a request that was released, or lost the "
+                "resource; allowed: a new request");
     }
 
   private:
     friend class Resource;
     Request(Resource& resource, int priority, bool preempts);
-    // Who was asked first stands first.
+    // Requests of equal priority stay in the order of their arrival.
     static bool comes_after(const Request& one, const Request& other) noexcept {
         return one.priority_ > other.priority_;
     }
 
     Resource* resource_;
-    Process process_;  // whose it is; none if made by the LP itself
+    Process process_;  // the process that made the request; none if the LP itself made it
     VirtualTime since_ = 0;
     int priority_;
     bool has_resource_ = false;
 };
 
-// A resource with a queue in front of it.
+// A resource with a queue of requests.
 class Resource {
   public:
-    // As many as `capacity` may use it at a time.
+    // At most `capacity` requests have the resource at a time. Throws ModelError if `capacity` is
+    // 0.
     explicit Resource(Environment& env, std::uint32_t capacity = 1)
         : env_(&env), capacity_(capacity) {
-        if (capacity == 0) throw ModelError("nw::Resource: the capacity is 0; legal: 1 or more");
+        if (capacity == 0) throw ModelError("nw::Resource: the capacity is 0; allowed: 1 or more");
     }
     Resource(const Resource&) = delete;
     Resource& operator=(const Resource&) = delete;
 
-    // The smaller the priority the sooner; with equal ones, first come, first served. Of one variable:
-    // `auto turn = desk.request();`, then `co_await turn;`.
+    // Requests the resource. A smaller priority number is served earlier; requests with equal
+    // numbers are served first come, first served. Keep the request in a variable: `auto turn =
+    // desk.request();`, then `co_await turn;`.
     Request request(int priority = 0) { return Request(*this, priority, false); }
-    // The same, but where it is not free it is taken from the user with the largest number, if that is larger
-    // than this one, and if no request waits that has this number or a smaller one.
+    // As request(), but preemptive. If the resource is not free, it is taken from the user with the
+    // largest number, provided that this number is larger than `priority` and that no request with
+    // the number `priority` or a smaller number waits.
     Request preempt(int priority = 0) { return Request(*this, priority, true); }
 
-    // How many may use it at a time.
+    // The number of requests that may have the resource at a time.
     std::uint32_t capacity() const noexcept { return capacity_; }
-    // How many use it now.
+    // The number of requests that have the resource now.
     std::uint32_t in_use() const noexcept { return in_use_; }
-    // How many are in the queue now.
+    // The number of requests in the queue now.
     std::uint32_t waiting() const noexcept { return waiting_; }
 
   private:
@@ -99,13 +103,13 @@ class Resource {
 
     Environment* env_;
     detail::Queue<Request> queue_;
-    detail::Queue<Request> users_;  // the first to lose it stands last
+    detail::Queue<Request> users_;  // the first user to lose the resource is last
     std::uint32_t capacity_;
     std::uint32_t in_use_ = 0;
     std::uint32_t waiting_ = 0;
 };
 
-// --- Inline ----------------------------------------------------------------------------------------
+// --- Inline --------------------------------------------------------------------------------------
 
 inline Request::Request(Resource& resource, int priority, bool preempts)
     : Awaited(*resource.env_),
@@ -127,7 +131,8 @@ inline void Request::release() noexcept {
     resource_->serve();
 }
 
-// A priority counts more than preemption: a request does not pass a waiting request that is as urgent or more.
+// Priority takes precedence over preemption: a request does not overtake a waiting request with an
+// equal or smaller number.
 inline void Resource::enter(Request& request, bool preempts) {
     const bool is_first = queue_.is_empty() || Request::comes_after(queue_.front(), request);
     if (preempts && is_first && in_use_ == capacity_ &&

@@ -1,4 +1,4 @@
-// What several processes may wait for: a Signal, which is given by whoever holds it, and the end of a
+// Objects that several processes may wait for: a Signal, which the model turns on, and the end of a
 // Process.
 #pragma once
 
@@ -12,36 +12,38 @@ namespace nw {
 
 class Signal;
 
-// One process that waits for a Signal: what `co_await signal` makes.
+// The wait of one process for a Signal, made by `co_await signal`.
 class SignalWait : public Awaited {
   public:
     // Happens at once if the signal is on.
     explicit SignalWait(Signal& signal);
     ~SignalWait() { detail::Queue<SignalWait>::remove(*this); }
-    // What co_await returns: nothing.
+    // The result of co_await: none.
     void result() noexcept {}
 
   private:
     friend class Signal;
 };
 
-// `co_await signal` waits until it is on; if it is on already, it goes on at once. So a Signal that is
-// turned on once is an event that several processes may wait for, before and after it happens.
+// `co_await signal` waits until the signal is on. If the signal is already on, the process
+// continues at once. A Signal that is turned on once is therefore an event that several processes
+// may wait for, before and after it happens.
 class Signal {
   public:
-    // It is off.
+    // A signal that is off.
     explicit Signal(Environment& env) noexcept : env_(&env) {}
 
-    // Whether it is on.
+    // True if the signal is on.
     bool is_on() const noexcept { return is_on_; }
-    // From now on it is on; who waits goes on at this instant.
+    // Turns the signal on. The waiting processes continue at this instant.
     void turn_on() noexcept {
         is_on_ = true;
         pulse();
     }
-    // From now on it is off, and processes wait.
+    // Turns the signal off, so that processes wait from now on.
     void turn_off() noexcept { is_on_ = false; }
-    // Wakes the processes that wait now, as a condition variable does; it is on or off as before.
+    // Wakes the processes that wait now, as a condition variable does. The signal stays on or off
+    // as it was.
     void pulse() noexcept {
         while (!waits_.is_empty()) {
             SignalWait& first = waits_.front();
@@ -49,7 +51,7 @@ class Signal {
             first.happen();
         }
     }
-    // That of its LP.
+    // The environment of the owning LP.
     Environment& env() const noexcept { return *env_; }
 
   private:
@@ -59,14 +61,14 @@ class Signal {
     detail::Queue<SignalWait> waits_;
 };
 
-// One process that waits for the end of another: what `co_await process` makes. It throws what that one
-// threw.
+// The wait of one process for the end of another process, made by `co_await process`.
 class ProcessEnd final : public Awaited {
   public:
-    // Requires: the process was started; a breach is a ModelError.
+    // Requires: the process was started; a breach throws ModelError.
     explicit ProcessEnd(const Process& process);
     ~ProcessEnd() { detail::Queue<ProcessEnd>::remove(*this); }
-    // What co_await returns: nothing; and what the process threw is thrown.
+    // The result of co_await: none. If the process ended with an exception, co_await throws the
+    // exception.
     void result() const noexcept {}
 
   private:
@@ -75,7 +77,7 @@ class ProcessEnd final : public Awaited {
     Process process_;
 };
 
-// --- Inline ----------------------------------------------------------------------------------------
+// --- Inline --------------------------------------------------------------------------------------
 
 inline SignalWait::SignalWait(Signal& signal) : Awaited(signal.env()) {
     if (signal.is_on())
@@ -94,7 +96,7 @@ inline ProcessEnd::ProcessEnd(const Process& process) : Awaited(process.env()), 
 
 inline Environment& Process::env() const {
     if (state_ == nullptr || state_->env == nullptr)
-        throw ModelError("a process waits for the end of one that was not started");
+        throw ModelError("a process waits for the end of a process that was not started");
     return *state_->env;
 }
 

@@ -1,4 +1,4 @@
-// Where in the source a function was called.
+// The place in the source from which a function was called.
 #pragma once
 
 #include <source_location>
@@ -6,14 +6,15 @@
 
 namespace nw {
 
-// std::source_location with one layout for all compilers: clang before version 16 has none with libstdc++, and its programs
-// use libraries that g++ compiled.
+// A std::source_location with the same layout for all compilers. It exists because clang before
+// version 16 has no std::source_location with libstdc++, while its programs use libraries that g++
+// has compiled.
 class SourceLocation {
   public:
-    // A place that is unknown.
+    // An unknown place.
     constexpr SourceLocation() noexcept = default;
 
-    // As default argument of a function: where that function is called.
+    // As the default argument of a function: the place of the call of this function.
 #ifdef __cpp_lib_source_location
     static constexpr SourceLocation current(
         std::source_location where = std::source_location::current()) noexcept {
@@ -27,11 +28,12 @@ class SourceLocation {
     }
 #endif
 
-    // The name of the source file, as the compiler was given it.
+    // The name of the source file, as it was given to the compiler.
     constexpr const char* file_name() const noexcept { return file_; }
-    // The name of the calling function; clang before version 16: without return type and parameters.
+    // The name of the calling function. With clang before version 16 it has no return type and no
+    // parameters.
     constexpr const char* function_name() const noexcept { return function_; }
-    // The number of the line, from 1; 0: unknown.
+    // The line number, from 1; 0: unknown.
     constexpr unsigned line() const noexcept { return line_; }
 
   private:

@@ -1,12 +1,12 @@
-// Objects of one type, in the order in which they came: parts on a belt, letters, free vehicles.
+// Objects of one type in the order of their arrival: parts on a belt, letters, free vehicles.
 //
 //     nw::Store<Car> lot{env, 10};                                    // room for 10
-//     co_await lot.put(car);                                          // when there is room
-//     Car first = co_await lot.get();                                 // when there is one
-//     Car red = co_await lot.get([](const Car& c) { return c.red; }); // when there is such a one
+//     co_await lot.put(car);                                          // waits until there is room
+//     Car first = co_await lot.get();                                 // waits for an object
+//     Car red = co_await lot.get([](const Car& c) { return c.red; }); // waits for a red car
 //
-// First come, first served, but that who wants what is not there does not hold up others. A message box
-// is a Store, too: Environment::receive().
+// First come, first served, except that a get() without a matching object does not block later
+// ones. A message box is a Store, too: Environment::receive().
 #pragma once
 
 #include <algorithm>
@@ -23,34 +23,35 @@
 
 namespace nw {
 
-// One object to be got from a Store. An object that was got and not taken, because the process was
-// interrupted at that instant or did not look any more, goes back to the front.
+// One object to be taken from a Store. If the process does not take the object that it got, because
+// it was interrupted at that instant or no longer asked for it, the object goes back to the front.
 template <class T>
 class [[nodiscard]] Get : public Awaited {
   public:
-    // For Store::get(): any object.
+    // Called by Store::get(): any object matches.
     explicit Get(Store<T>& store) : Get(store, nullptr) { enter(); }
     Get(const Get&) = delete;
     Get& operator=(const Get&) = delete;
     ~Get();
 
-    // The object. Requires: it has happened, and was not taken before.
+    // Returns the object. Requires: the get() has happened, and its object was not taken before; a
+    // breach throws ModelError.
     T value() {
         note_used();
-        if (!object_) throw ModelError("nw::Store: value() of a get() that has none");
+        if (!object_) throw ModelError("nw::Store: value() of a get() that has no object");
         T object = std::move(*object_);
         object_.reset();
         return object;
     }
-    // What co_await returns: the object.
+    // The result of co_await: the object.
     T result() { return value(); }
 
   protected:
-    // Whether this object will do.
+    // Returns true if the object matches.
     using Wants = bool (*)(const Get&, const T&);
-    // Not in the queue yet.
+    // The get() is not in the queue yet.
     Get(Store<T>& store, Wants wants) : Awaited(*store.env_), store_(&store), wants_(wants) {}
-    // Stands in the queue from now on.
+    // Enters the queue.
     void enter() {
         store_->gets_.push_back(*this);
         store_->serve();
@@ -59,15 +60,15 @@ class [[nodiscard]] Get : public Awaited {
   private:
     friend class Store<T>;
     Store<T>* store_;
-    Wants wants_;  // null: any
+    Wants wants_;  // null: any object matches
     std::optional<T> object_{};
 };
 
-// The same for an object for which what(object) is true.
+// A get() of an object for which what(object) is true.
 template <class T, class What>
 class [[nodiscard]] FilteredGet final : public Get<T> {
   public:
-    // For Store::get(what).
+    // Called by Store::get(what).
     FilteredGet(Store<T>& store, What what)
         : Get<T>(store, &FilteredGet::wants), what_(std::move(what)) {
         this->enter();
@@ -80,20 +81,20 @@ class [[nodiscard]] FilteredGet final : public Get<T> {
     What what_;
 };
 
-// One object to be put into a Store; it happens when there is room.
+// One object to be put into a Store. Happens when there is room.
 template <class T>
 class [[nodiscard]] Put final : public Awaited {
   public:
-    // For Store::put().
+    // Called by Store::put().
     Put(Store<T>& store, T object);
     Put(const Put&) = delete;
     Put& operator=(const Put&) = delete;
     ~Put() {
         if (!detail::Queue<Put>::has(*this)) return;
-        this->check_used();  // the object is lost
+        this->check_used();  // without a wait the object is lost
         detail::Queue<Put>::remove(*this);
     }
-    // What co_await returns: nothing.
+    // The result of co_await: none.
     void result() noexcept {}
 
   private:
@@ -101,38 +102,38 @@ class [[nodiscard]] Put final : public Awaited {
     T object_;
 };
 
-// A queue of objects with room for so many.
+// A queue of objects with a limited capacity.
 template <class T>
 class Store {
   public:
-    // Empty, with room for as many as `capacity`.
+    // An empty store with room for `capacity` objects. Throws ModelError if `capacity` is 0.
     explicit Store(Environment& env, std::size_t capacity = SIZE_MAX)
         : env_(&env), capacity_(capacity) {
-        if (capacity == 0) throw ModelError("nw::Store: the capacity is 0; legal: 1 or more");
+        if (capacity == 0) throw ModelError("nw::Store: the capacity is 0; allowed: 1 or more");
     }
     Store(const Store&) = delete;
     Store& operator=(const Store&) = delete;
 
-    // Happens when there is room.
+    // Puts an object into the store. Happens when there is room.
     Put<T> put(T object) { return Put<T>(*this, std::move(object)); }
-    // The first object; co_await returns it.
+    // Takes the first object, which co_await returns.
     Get<T> get() { return Get<T>(*this); }
-    // The first for which what(object) is true.
+    // Takes the first object for which what(object) is true.
     template <class What>
     FilteredGet<T, std::decay_t<What>> get(What&& what) {
         return FilteredGet<T, std::decay_t<What>>(*this, std::forward<What>(what));
     }
-    // Puts it in without waiting, whatever the capacity is.
+    // Puts an object into the store without waiting, even above the capacity.
     void add(T object) {
         objects_.push_back(std::move(object));
         serve();
     }
 
-    // Those that are in it now, the next one first.
+    // The objects that are in the store now, in their order.
     const std::deque<T>& objects() const noexcept { return objects_; }
-    // How many are in it now.
+    // The number of objects that are in the store now.
     std::size_t size() const noexcept { return objects_.size(); }
-    // For how many there is room.
+    // The number of objects for which there is room.
     std::size_t capacity() const noexcept { return capacity_; }
 
   private:
@@ -154,7 +155,7 @@ class Store {
             first.happen();
         }
     }
-    // Whether there is anything left for others.
+    // Returns true if objects are left for other get() calls.
     bool serve(Get<T>& get) {
         auto object = objects_.begin();
         if (get.wants_ != nullptr)
@@ -175,7 +176,7 @@ class Store {
     detail::Queue<Get<T>> gets_;
 };
 
-// --- Inline ----------------------------------------------------------------------------------------
+// --- Inline --------------------------------------------------------------------------------------
 
 template <class T>
 Get<T>::~Get() {
@@ -192,9 +193,9 @@ Put<T>::Put(Store<T>& store, T object) : Awaited(*store.env_), object_(std::move
     store.serve();
 }
 
-// --- Messages --------------------------------------------------------------------------------------
+// --- Messages ------------------------------------------------------------------------------------
 
-// The messages of one kind.
+// Holds the messages of one kind.
 template <class Message>
 struct Environment::StoreMailbox final : Mailbox {
     explicit StoreMailbox(Environment& env)
@@ -212,7 +213,7 @@ Store<Message>& Environment::mailbox() {
         if (mailbox->type != type) continue;
         if (*mailbox->message != typeid(Message))
             throw ModelError("two kinds of messages have type " + std::to_string(type) +
-                             ": give each a `static constexpr nw::EventType type`");
+                             ": give each kind its own `static constexpr nw::EventType type`");
         return static_cast<StoreMailbox<Message>&>(*mailbox).messages;
     }
     auto added = std::make_unique<StoreMailbox<Message>>(*this);

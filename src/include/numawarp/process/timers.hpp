@@ -1,7 +1,8 @@
-// Times at which something happens in an LP: a heap of four children a node. At equal times the order is that
-// in which they were set. A time that is withdrawn leaves its entry behind, which is dropped when it comes
-// up, or with others when they are half of all: so that the heap moves nothing but its own small entries,
-// and not the frames of the coroutines that wait, which are all over the LP's memory.
+// The times at which something happens in an LP: a heap in which each node has four children. Equal
+// times are in the order in which they were set. A withdrawn time leaves its entry in the heap. The
+// entry is removed when it reaches the top, or together with others when half of all entries are
+// withdrawn. The heap therefore moves only its own small entries. It does not access the frames of
+// the waiting coroutines, which are spread over the LP's memory.
 #pragma once
 
 #include <bit>
@@ -15,19 +16,19 @@
 
 namespace nw {
 
-// Happens at a time. Made by Environment::delay() and until().
+// Happens at a given time. Made by Environment::delay() and until().
 class [[nodiscard]] Delay final : public Awaited {
   public:
-    // For Environment::delay(): at that time.
+    // Called by Environment::delay() and until(). Happens at `time`.
     Delay(Environment& env, VirtualTime time);
     Delay(const Delay&) = delete;
     Delay& operator=(const Delay&) = delete;
     ~Delay() {
         if (slot_ != no_slot) leave();
     }
-    // How long it takes from now on; 0 when it has happened.
+    // The time from now until it happens; 0 if it has happened.
     double left() const noexcept;
-    // What co_await returns: nothing.
+    // The result of co_await: none.
     void result() noexcept {}
 
   private:
@@ -36,19 +37,19 @@ class [[nodiscard]] Delay final : public Awaited {
     void leave() noexcept;
 
     VirtualTime time_;
-    std::uint32_t slot_ = no_slot;  // set, and not yet come
+    std::uint32_t slot_ = no_slot;  // valid while the delay is set
 };
 
-// All that an environment waits for. Nothing that a model calls.
+// All delays of an environment. Not called by models.
 class Timers {
   public:
-    // The earliest time at which something happens; time_infinity if there is none.
+    // The earliest time at which a delay happens; time_infinity if there is none.
     VirtualTime first_time() noexcept {
         drop_withdrawn();
         return heap_.empty() ? time_infinity : heap_.front().time();
     }
 
-    // Whether one is due by then; mostly without filling the hole.
+    // True if a delay is due at `time`. In most cases it leaves the hole as it is.
     bool has_due(VirtualTime time) noexcept {
         if (!has_hole_) return first_time() <= time;
         const std::size_t end = heap_.size() < children + 1 ? heap_.size() : children + 1;
@@ -57,7 +58,7 @@ class Timers {
         return false;
     }
 
-    // The delay will happen at that time.
+    // Sets the delay to happen at `time`.
     void set(Delay& delay, VirtualTime time) {
         delay.slot_ = take_slot(delay);
         const Entry entry(time, sequence_++ << slot_bits | delay.slot_);
@@ -70,8 +71,8 @@ class Timers {
         }
     }
 
-    // Requires: has_due() has said so. The first entry leaves a hole, which the next one to be
-    // set often fills at once.
+    // Removes the first delay and returns it. Requires: has_due() has returned true. The entry
+    // leaves a hole, which the next call of set() often fills at once.
     Delay& take_first() noexcept {
         const std::uint32_t slot = heap_.front().slot();
         Delay& first = *slots_[slot].delay;
@@ -81,7 +82,7 @@ class Timers {
         return first;
     }
 
-    // The delay will not happen. Requires: it was set, and has not happened.
+    // Withdraws the delay: it will not happen. Requires: it was set and has not happened.
     void withdraw(Delay& delay) noexcept {
         slots_[delay.slot_].delay = nullptr;
         delay.slot_ = Delay::no_slot;
@@ -89,9 +90,10 @@ class Timers {
     }
 
   private:
-    static constexpr unsigned slot_bits = 24;  // waits at a time; 2^40 in the course of a run
+    static constexpr unsigned slot_bits = 24;  // 2^24 waits at a time, 2^40 in a run
     __extension__ using Key = unsigned __int128;
-    // Times are not negative, so that their bits have their order: one comparison says all.
+    // Times are not negative, so their bits have the same order as the times. One comparison of
+    // keys compares times and sequence numbers.
     struct Entry {
         Key key;
         Entry(VirtualTime time, std::uint64_t order) noexcept
@@ -106,7 +108,7 @@ class Timers {
     };
     union Slot {
         Delay* delay;             // null: withdrawn
-        std::uint64_t next_free;  // in a free one
+        std::uint64_t next_free;  // of a free slot
     };
     static constexpr std::size_t children = 4;
     static constexpr std::size_t parent(std::size_t place) noexcept {
@@ -145,7 +147,7 @@ class Timers {
         }
         heap[place] = entry;
     }
-    // Which of them it is cannot be predicted, so that there must be nothing to predict.
+    // The result cannot be predicted, so the code has no branches.
     static std::size_t least_of_four(const Entry* heap, std::size_t first) noexcept {
         const std::size_t one = first + heap[first + 1].is_before(heap[first]);
         const std::size_t other = first + 2 + heap[first + 3].is_before(heap[first + 2]);
@@ -184,10 +186,10 @@ class Timers {
 
     std::vector<Entry> heap_;
     std::vector<Slot> slots_;
-    std::uint64_t first_free_ = 0;  // a list; its end is slots_.size()
+    std::uint64_t first_free_ = 0;  // list of free slots; its end is slots_.size()
     std::uint64_t sequence_ = 0;
-    std::size_t withdrawn_ = 0;  // entries in the heap whose slot says so
-    bool has_hole_ = false;      // heap_[0] has been taken
+    std::size_t withdrawn_ = 0;  // heap entries whose delay was withdrawn
+    bool has_hole_ = false;      // heap_[0] was taken
 };
 
 }  // namespace nw
