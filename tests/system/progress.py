@@ -80,8 +80,13 @@ class Terminal:
 # --- what it says ----------------------------------------------------------------------------------
 
 short = programs.statistics_of("phold", "--until", 200, "--workers", 1)
-run = Terminal("phold", "--until", 5 * short["gvt"] / short["wall_seconds"], "--workers", 1)
-shares = [float(found[3]) for _, line in run.drawn if (found := LINE.match(line))]
+until = 5 * short["gvt"] / short["wall_seconds"]
+for _ in range(4):
+    run = Terminal("phold", "--until", until, "--workers", 1)
+    shares = [float(found[3]) for _, line in run.drawn if (found := LINE.match(line))]
+    if len(shares) > 3:
+        break
+    until *= 4  # the machine has become faster since the short run
 programs.expect(shares == sorted(shares) and len(shares) > 3 and any("| ETA " in line for _, line in run.drawn),
                 f"{len(shares)} lines in {run.seconds:.1f} s, with every number, and the share rises")
 programs.expect(run.status == 0 and run.is_clean() and any("digest" in line for line in run.screen),
