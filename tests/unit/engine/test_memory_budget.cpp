@@ -139,7 +139,8 @@ TEST_CASE("MemoryBudget: a set-up that does not fit is refused with what all of 
             budget.note_built();
         }
     });
-    CHECK(words.find("--memory-cap 100 MiB: constructing all LPs takes about 4") != std::string::npos);
+    CHECK(words.find("--memory-cap 100 MiB: constructing all LPs takes about 4") !=
+          std::string::npos);
     CHECK(words.find(" of 1000000") != std::string::npos);
 }
 
