@@ -114,7 +114,7 @@ void add_time_warp(OptionBuilder& table, Config& config) {
         config.window_mode = text == "auto" ? WindowMode::automatic : WindowMode::off;
         if (text == "auto" || text == "off") return;
         config.window_mode = WindowMode::fixed;
-        config.window = parse_number<VirtualTime>(text, legal_time, "auto, or off");
+        config.window = parse_number<VirtualTime>(text, legal_time, "auto; or off");
     };
     window.value = [&config] {
         if (config.window_mode == WindowMode::fixed) return json(config.window);

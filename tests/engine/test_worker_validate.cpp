@@ -190,7 +190,7 @@ TEST_CASE("Worker::validate: mail that is no mail of this epoch") {
     WireEvent wire{};
     wire.time = 1e9;
     wire.epoch = busy.core().epochs.epoch();
-    MailBuffer& outbox = (busy.of(OutboxesOf{}).*opened(ToWorkersOf{})).back();
+    MailBuffer& outbox = (busy.of(OutboxesOf{}).*opened(ToWorkersOf{})).back().mail;
     outbox.append(wire, wire.payload());
     busy.require_in_order();
     outbox.clear();

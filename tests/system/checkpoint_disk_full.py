@@ -14,7 +14,7 @@ import sys
 from checkpoints import latest, result, start, unfinished
 from programs import Programs
 
-MODEL = ["phold", "--lps", 256, "--until", 40000]
+MODEL = ["phold", "--lps", 256, "--until", 200_000]
 OWN_MOUNTS = "NUMAWARP_TEST_OWN_MOUNTS"
 
 if OWN_MOUNTS not in os.environ:

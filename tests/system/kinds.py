@@ -80,7 +80,7 @@ for kinds, wanted in (("kinds-2-2", 2), ("kinds-1-3", 0)):
     run = start(programs, *words[:-1], latest(refused)["gvt"] + 1, "--restart", refused, env=kinds_of[kinds])
     errors = run.communicate(timeout=60)[1]
     line = (f"numawarp: --restart {refused}: the division into kinds is 2 few, 2 many here and was 1 few, 3 many "
-            "when the checkpoint was written; allowed: what it was\n")
+            "when the checkpoint was written; allowed: the same value\n")
     expect((run.returncode, errors) == (wanted, line if wanted else ""), f"{kinds}: {run.returncode} {errors.strip()}")
 
 # --- names in report and trace

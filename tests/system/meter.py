@@ -52,9 +52,9 @@ for content, fragments in [
     programs.refused(2, ["--machine", *fragments], run, "meter", "n2", "--machine", machine(content), "--", "true")
 programs.refused(2, ["no machine 'b'"], run, "meter", "n2", "--machine", f"{machine({'a': {'bw': []}})}#b", "--", "true")
 programs.refused(2, ["--against"], run, "meter", "n2", "--against", machine({"nodes": [1]}), "--", "true")
-programs.refused(2, ["--against: no 'api'"], run, "meter", "n2", "--against",
+programs.refused(2, ["--against: it has no 'api'"], run, "meter", "n2", "--against",
                  machine({"nodes": [1, 2], "caches": "opteron6128"}), "--", "true")
-programs.refused(2, ["2 and opteron6128"], run, "meter", "n2", "--against",
+programs.refused(2, ["2 nodes and opteron6128"], run, "meter", "n2", "--against",
                  machine({"nodes": [1, 2, 3], "caches": "xeon"}), "--", "true")
 
 # QEMU ends and has written no counts, whatever the command's exit code was.

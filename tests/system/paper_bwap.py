@@ -75,7 +75,7 @@ for wrong in ({"bw": [[0, 1]]}, {"bw": [[0, -1], [1, 0]]}, {"bw": [[0, 0], [1, 0
 # What is wrong is said before a guest is made ready, which may take its kernel from far away.
 os.environ["NUMAWARP_GUEST_CACHE"] = str(programs.work / "kernels")
 for words, told in ((["--quick"], "unrecognized arguments: --quick"), (["--meter", "n5"], "topology 'n5'"),
-                    (["--meter", "--machine", "nowhere.json"], "allowed: a file"), (["--meter", "--runs", 0], "--runs"),
+                    (["--meter", "--machine", "nowhere.json"], "allowed: a readable file"), (["--meter", "--runs", 0], "--runs"),
                     (["--meter", "--resume", programs.work], "no plan.json of a paper-bwap --meter series"),
                     (["--meter", "--resume", programs.work, "--machine", folder / "machines.json"],
                      "--resume: only --runs is allowed")):

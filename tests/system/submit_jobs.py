@@ -76,7 +76,7 @@ def check_submission():
     programs.expect(done.returncode == 0 and f"{programs.work}/mine.sh" in done.stdout.splitlines()[-1],
                     f"a script in this folder: {done.stdout.splitlines()[-1:]} {done.stderr.strip()}")
     done = jobs_run(own.with_suffix(".sh"), programs.bin / "phold", path=here, folder=programs.work)
-    programs.expect("job      17," in done.stdout and "log      /somewhere/mine-17.out" in done.stdout,
+    programs.expect("job      17;" in done.stdout and "log      /somewhere/mine-17.out" in done.stdout,
                     f"the job's number and log: {done.stdout.splitlines()}")
 
     refuses = stand_ins("refuses", scontrol="")

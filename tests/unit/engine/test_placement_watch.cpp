@@ -287,6 +287,6 @@ TEST_CASE("PlacementWatch: --place auto goes by the misses that workers' counter
         }
     });
     CHECK(machine.report.placed.starts_with("weighted: misses of the last-level cache read "));
-    CHECK(machine.report.placed.find(" of 6.00 GB/s that the workers' nodes provide") !=
+    CHECK(machine.report.placed.find(" of the 6.00 GB/s that the workers' nodes provide") !=
           std::string::npos);
 }
