@@ -24,7 +24,7 @@ class Checkout:
     def submit(self, script, *words):
         """The job's number. A model that is given by its path is not built."""
         said = self._slurm.run(self.folder, "./jobs/run", "slurm", script, *words)
-        return int(said.split()[1].rstrip(","))
+        return int(said.split()[1].rstrip(";"))
 
     def sbatch(self, *words, through=()):
         """The job's number, by SLURM's own command; `through`: what runs it, as `env A=B`."""
