@@ -1,7 +1,7 @@
 // A mail ring against a queue: it delivers what was published, in order, and refuses what it has no room for.
 #include "event/mail_ring.hpp"
 
-#include <cstring>
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <random>
@@ -35,7 +35,7 @@ bool append(MailRing& ring, std::uint32_t serial, std::size_t bytes) {
 void require_event(const WireEvent& wire, std::uint32_t serial) {
     REQUIRE(wire.serial == serial);
     const std::vector<std::byte> payload = payload_of(serial, wire.payload_bytes);
-    REQUIRE(std::memcmp(wire.payload(), payload.data(), payload.size()) == 0);
+    REQUIRE(std::equal(payload.begin(), payload.end(), wire.payload()));
 }
 
 }  // namespace
