@@ -38,7 +38,7 @@ from english_texts import QUOTES_BEGIN, QUOTES_END, sentences_in
 LIMITS = {
     "src": 19,
     "numa": 22,
-    "mpi": 23,
+    "mpi": 21,
     "models": 10,
     "jobs": 22,
     "docs": 8,
