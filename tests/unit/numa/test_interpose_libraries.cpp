@@ -35,80 +35,25 @@
 #include <utility>
 #include <vector>
 
-#include "numa/handler/fault_guard.hpp"
-#include "numa/handler/heap_scope.hpp"
-#include "numa/handler/runtime_state.hpp"
-#include "numa/handler/warm_up.hpp"
-#include "numa/heap/group_memory.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/libc_calls.hpp"
-#include "tests/support/new_lp_heap.hpp"
+#include "tests/unit/numa/guarded_lp.hpp"
 
 using namespace nw;
+using namespace nw::test;
 
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool malloc_is_ours = false;
-#else
-constexpr bool malloc_is_ours = true;
-#endif
-
-struct OneLp {
-    OneLp()
-        : source(linux_os(), MemoryMode::numa, 4),
-          group(source, GroupId{1}),
-          heap(test::new_lp_heap(group)) {
-        warm_up();
-        take_heap_fault();
-        guard.adopt_thread();
-    }
-
-    // As the engine calls a handler. Returns what went wrong, "" if nothing did.
-    std::string handle(const std::function<void()>& handler) {
-        if (sigsetjmp(guard.env(), 0) != 0) {
-            reset_runtime_state();
-            leave_heap();
-            take_heap_fault();
-            return guard.description();
-        }
-        guard.arm();
-        try {
-            const HeapScope scope(heap);
-            handler();
-        } catch (const std::exception& error) {
-            words = error.what();
-        }
-        guard.disarm();
-        const HeapFault fault = take_heap_fault();
-        if (fault != HeapFault::none) words = describe(fault);
-        return std::exchange(words, {});
-    }
-
-    MemorySource source;
-    GroupMemory group;
-    LpHeap& heap;
-    FaultGuard guard;
-    std::string words;
-};
 
 // Set by a signal handler of the old kind.
 void on_signal(int) {}
 
 void* do_nothing(void*) { return nullptr; }
 
-std::string text_of(const std::locale& locale) {
-    std::ostringstream text;
-    text.imbue(locale);
-    text << 1234567 << 1.5 << std::put_money(123456.0L) << std::boolalpha << true;
-    return text.str();
-}
-
 }  // namespace
 
 TEST_CASE("interposer: what libc makes at first use is not the LP's") {
-    if (!malloc_is_ours) return;
-    OneLp lp;
+    if (!malloc_is_interposed) return;
+    GuardedLp lp;
     Snapshot* const before = lp.heap.take(lp.group.platform());
     const std::vector<std::pair<const char*, std::function<void()>>> calls = {
         {"strerror", [] { static_cast<void>(std::strerror(77777)); }},
@@ -220,8 +165,8 @@ TEST_CASE("interposer: what libc makes at first use is not the LP's") {
 }
 
 TEST_CASE("interposer: what changes the process is refused in a handler, and elsewhere is not") {
-    if (!malloc_is_ours) return;
-    OneLp lp;
+    if (!malloc_is_interposed) return;
+    GuardedLp lp;
     static char variable[] = "NUMAWARP_TEST=1";
     static char program[] = "/bin/true";
     char* arguments[] = {program, nullptr};
@@ -288,8 +233,8 @@ TEST_CASE("interposer: what changes the process is refused in a handler, and els
 }
 
 TEST_CASE("interposer: each function that is not for handlers is refused by its name") {
-    if (!malloc_is_ours) return;
-    OneLp lp;
+    if (!malloc_is_interposed) return;
+    GuardedLp lp;
     for (const test::RefusedCall& refused : test::refused_calls()) {
         INFO(refused.name);
         const std::string failure = lp.handle(refused.call);
@@ -301,8 +246,8 @@ TEST_CASE("interposer: each function that is not for handlers is refused by its 
 }
 
 TEST_CASE("interposer: a handler does not continue a text that another handler began to split") {
-    if (!malloc_is_ours) return;
-    OneLp lp;
+    if (!malloc_is_interposed) return;
+    GuardedLp lp;
     static char text[] = "one two three";
     const char* second = nullptr;
     CHECK(lp.handle([&] {
@@ -318,8 +263,8 @@ TEST_CASE("interposer: a handler does not continue a text that another handler b
 }
 
 TEST_CASE("interposer: a handler closes what it opens, and nothing else") {
-    if (!malloc_is_ours) return;
-    OneLp lp;
+    if (!malloc_is_interposed) return;
+    GuardedLp lp;
     Snapshot* const before = lp.heap.take(lp.group.platform());
     const auto open_files = [] {
         int count = 0;
@@ -377,92 +322,12 @@ TEST_CASE("interposer: a handler closes what it opens, and nothing else") {
 }
 
 TEST_CASE("interposer: a stream of the process has its buffer before a handler writes to it") {
-    if (!malloc_is_ours) return;
-    OneLp lp;
+    if (!malloc_is_interposed) return;
+    GuardedLp lp;
     std::FILE* const log = std::tmpfile();
     CHECK(lp.handle([&] { std::fprintf(log, "line %d\n", 1); }) == "");
     CHECK(lp.heap.used_bytes() == 0);
     CHECK(std::fclose(log) == 0);
-}
-
-TEST_CASE("interposer: a locale in an LP's state is rolled back with it") {
-    if (!malloc_is_ours) return;
-    OneLp lp;
-    struct State {
-        std::locale locale{"C.UTF-8"};
-        std::vector<std::locale> copies;
-        std::ostringstream text;
-    };
-    State* state = nullptr;
-    REQUIRE(lp.handle([&] {
-        state = new State;
-        state->copies.assign(3, state->locale);
-        state->text.imbue(state->locale);
-        state->text << 1.5;
-    }) == "");
-    Snapshot* const snapshot = lp.heap.take(lp.group.platform());
-    for (int again = 0; again < 5; ++again) {
-        CHECK(lp.handle([&] {
-            state->copies.clear();
-            state->locale = std::locale::classic();
-            state->text.imbue(std::locale());
-        }) == "");
-        lp.heap.restore(*snapshot);
-        std::string text;
-        CHECK(lp.handle([&] {
-            state->text << text_of(state->copies.back());
-            if (!state->text) throw std::runtime_error("no text");
-        }) == "");
-        lp.heap.restore(*snapshot);
-    }
-    LpHeap::drop(snapshot, lp.group.platform());
-    CHECK(lp.handle([&] { delete state; }) == "");
-    CHECK(lp.heap.used_bytes() == 0);
-}
-
-TEST_CASE("interposer: handlers may count a global locale down as often as they like") {
-    if (!malloc_is_ours) return;
-    OneLp lp;
-    const std::locale outer = std::locale::global(std::locale("C.UTF-8"));
-    Snapshot* const before = lp.heap.take(lp.group.platform());
-    std::ostringstream* text = nullptr;
-    REQUIRE(lp.handle([&] { text = new std::ostringstream; }) == "");
-    Snapshot* const with_stream = lp.heap.take(lp.group.platform());
-    for (int again = 0; again < 100; ++again) {
-        CHECK(lp.handle([&] { delete text; }) == "");
-        CHECK(lp.heap.equals(*before));  // caches of the locale are not the LP's
-        lp.heap.restore(*with_stream);
-    }
-    CHECK(lp.handle([&] {
-        *text << 1234567.5 << std::put_money(5.0L);
-        delete text;
-    }) == "");
-    CHECK(text_of(std::locale()) == text_of(std::locale("C.UTF-8")));
-    LpHeap::drop(before, lp.group.platform());
-    LpHeap::drop(with_stream, lp.group.platform());
-    std::locale::global(outer);
-}
-
-TEST_CASE("interposer: facets of the classic locale may be counted down, too") {
-    if (!malloc_is_ours) return;
-    struct Thousands final : std::numpunct<char> {
-        char do_thousands_sep() const override { return '_'; }
-        std::string do_grouping() const override { return "\3"; }
-    };
-    OneLp lp;
-    std::locale* locale = nullptr;
-    REQUIRE(lp.handle([&] { locale = new std::locale(std::locale::classic(), new Thousands); }) ==
-            "");
-    Snapshot* const snapshot = lp.heap.take(lp.group.platform());
-    for (int again = 0; again < 10; ++again) {
-        CHECK(lp.handle([&] { delete locale; }) == "");
-        lp.heap.restore(*snapshot);
-    }
-    char text[100] = {};
-    CHECK(lp.handle([&] { std::strncpy(text, text_of(*locale).c_str(), sizeof text - 1); }) == "");
-    CHECK(std::string(text).find("1_234_567") == 0);
-    CHECK(text_of(std::locale::classic()).find('_') == std::string::npos);
-    LpHeap::drop(snapshot, lp.group.platform());
 }
 
 namespace {
@@ -499,8 +364,8 @@ void use_throwing_static() { static const ThrowsTwice object; }
 }  // namespace
 
 TEST_CASE("interposer: what is called once for the process survives the handler that did it") {
-    if (!malloc_is_ours) return;
-    OneLp lp;
+    if (!malloc_is_interposed) return;
+    GuardedLp lp;
     CHECK(lp.handle([] {
         std::call_once(once_for_table, [] { table_made_once = new std::vector<int>(1000, 3); });
     }) == "");
@@ -509,8 +374,8 @@ TEST_CASE("interposer: what is called once for the process survives the handler 
 }
 
 TEST_CASE("interposer: an initialiser that crashed can be run again, by another thread, too") {
-    if (!malloc_is_ours) return;
-    OneLp lp;
+    if (!malloc_is_interposed) return;
+    GuardedLp lp;
     CHECK(lp.handle([] { static_cast<void>(number_of_static()); }).find("SIGSEGV") == 0);
     // What comes next is the LP's again.
     CHECK(lp.handle([] { delete new int(3); }) == "");
@@ -539,8 +404,8 @@ TEST_CASE("interposer: an initialiser that crashed can be run again, by another 
 }
 
 TEST_CASE("interposer: an exception from an initialiser may be kept, and counted down") {
-    if (!malloc_is_ours) return;
-    OneLp lp;
+    if (!malloc_is_interposed) return;
+    GuardedLp lp;
     std::exception_ptr* kept = nullptr;
     REQUIRE(lp.handle([&] {
         try {
@@ -576,8 +441,8 @@ char* of_libc = nullptr;
 }  // namespace
 
 TEST_CASE("interposer: libc's memory is not freed by a handler that libc has called back") {
-    if (!malloc_is_ours) return;
-    OneLp lp;
+    if (!malloc_is_interposed) return;
+    GuardedLp lp;
     for (const bool by_callback : {true, false}) {
         of_libc = static_cast<char*>(std::malloc(100));
         char* const kept = of_libc;
@@ -596,8 +461,8 @@ TEST_CASE("interposer: libc's memory is not freed by a handler that libc has cal
 }
 
 TEST_CASE("interposer: a handler that lets a string of the process grow is found out") {
-    if (!malloc_is_ours) return;
-    OneLp lp;
+    if (!malloc_is_interposed) return;
+    GuardedLp lp;
     std::string shared(100, 's');
     const char* const text = shared.data();
     // libstdc++'s code frees the old text on the handler's behalf.
