@@ -13,7 +13,7 @@ from programs import CHECKOUT, Programs
 programs = Programs()
 
 MODEL = ["phold", "--lps", 1024, "--state", 4096, "--touch", 64, "--lps-per-group", 16,
-         "--remote", 0.5, "--until", 40]
+         "--remote", 0.5, "--until", 200]
 LARGE_MODEL = ["phold", "--lps", 16384, "--state", 4096, "--touch", 64, "--lps-per-group", 64,
                "--remote", 0.5, "--until", 12]
 # Groups and their pages move all the time, so that every refusal is met.

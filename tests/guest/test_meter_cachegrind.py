@@ -17,7 +17,9 @@ from lib.cachegrind import read_summary  # noqa: E402
 # cachegrind's accesses are 3 and 4 % fewer: an instruction that adds to memory has one for it, and two for lackey
 # and the meter. On QEMU 7.2 and 10.0.2 the meter has 1 % more than lackey (sequential), and 2 % (timewarp, where it
 # has 2 % more instructions, too).
-TOLERANCES = {"instructions": 0.05, "accesses": 0.03, "l1": 0.05}
+# The kernel draws addresses at random, and addresses decide which lines share a set of the cache. Five runs had 0.985 to
+# 1.054 of cachegrind's misses.
+TOLERANCES = {"instructions": 0.05, "accesses": 0.03, "l1": 0.08}
 UNTIL = (2, 12)
 # No other thread: cachegrind has one cache for all.
 PHOLD = ["phold", "--lps", 1024, "--events-per-lp", 8, "--state", 1024, "--watchdog", "off", "--quiet"]

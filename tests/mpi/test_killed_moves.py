@@ -43,8 +43,8 @@ class Moving:
                       self.folder, {**MPI_ENVIRONMENT, "NUMAWARP_TEST_MOVES": str(self.moves)})
 
     def kill(self, launch, whom):
-        """Kills a rank during a move, when there is a later checkpoint. Groups may come to all ranks at once: then no rank
-        stands still, and the next move is tried. Returns whether a rank was killed."""
+        """Kills a rank during a move of groups, after a later checkpoint. If groups arrive at all ranks at once, no rank
+        waits, and the next move is tried. Returns whether a rank was killed."""
         for _ in range(20):
             beyond = gvt(self.checkpoint)
             launch.wait_for(lambda: gvt(self.checkpoint) > beyond)

@@ -93,7 +93,7 @@ with run.launch as launch:
     os.kill(launch.pids()[1], signal.SIGKILL)
     ended = launch.wait()
 run.expect_as_if_nothing_had_happened("killed early", ended, 1)
-expect("starts from the beginning" in "".join(run.tries()), "killed early: it says that it begins anew")
+expect("starts from the beginning" in "".join(run.tries()), "killed early: a line reports that it starts from the beginning")
 
 run = Retried("used-up", 1, 2, 0.2)
 with run.launch as launch:
