@@ -1,8 +1,8 @@
-"""When a run is worth starting again, and how: what --retries of launch.py goes by.
+"""Decides whether --retries of launch.py starts a run again, and on which machines.
 
-A rank that dies, dies by a signal that nobody sends to stop a run; all else that the programs end with is in
-their contract (docs/reference/exit-codes.md), and would come again. mpirun has no exit code of its own for a
-machine that is gone, so that is asked for."""
+A run is started again if a rank was killed by a signal that does not request a stop, or if a machine is lost. Other
+failures have an exit code of their own (docs/reference/exit-codes.md) and would occur again. mpirun has no exit code for
+a lost machine. Therefore this module asks each machine."""
 
 import json
 import signal

@@ -2,7 +2,8 @@
 // event, a bottom half costs both workers several cache lines; a ring costs them the lines of the event, and one more for
 // all events that the writer publishes together.
 //
-// The ring does not grow. When it is full, the writer uses the bottom half of the event's group (bottom_half.hpp).
+// The ring does not grow. The writer sends large events, and events for which the ring has no room, to the bottom half of
+// their group (bottom_half.hpp).
 //
 // Positions count bytes and never wrap. An event may begin before the end of the buffer and extend beyond it.
 #pragma once
@@ -19,7 +20,7 @@ namespace nw {
 
 class MailRing {
   public:
-    // More than a worker usually sends to another one between two turns of that one: 128 events without payload take 5 KiB.
+    // A batch of 128 events without payload takes 5 KiB.
     static constexpr std::size_t capacity = std::size_t{16} << 10;
     static constexpr std::size_t event_bytes_max = 256;
 
@@ -42,15 +43,15 @@ class MailRing {
     // Thread: the writer. The reader finds what was appended.
     void publish() noexcept {
         note_handoff(Handoff::mail_pushed);
-        published_.store(
-            written_);  // in one order with empty(), and with who sleeps (numa/os/bell.hpp)
+        // Sequentially consistent, like empty() and the marks of a sleeping reader (numa/os/bell.hpp).
+        published_.store(written_);
     }
 
     // Thread: the reader. Calls visit(const WireEvent&) for each event that was published. Returns whether there were any.
     template <class Visit>
     bool drain(Visit&& visit) {
-        const std::uint64_t end =
-            published_.load(std::memory_order_acquire);  // pairs with publish()
+        // Pairs with publish().
+        const std::uint64_t end = published_.load(std::memory_order_acquire);
         if (read_ == end) [[likely]]
             return false;
         note_handoff(Handoff::mail_taken);

@@ -164,8 +164,9 @@ class alignas(64) Worker final : private detail::EventSink,
     void plan_quota(const GvtResult& result);
     std::uint64_t events_uncommitted() const noexcept;
     bool drain_mail();
+    // Takes over first the groups that other workers have handed to this worker.
     bool owns(std::uint32_t g);
-    // Of an event that came through a ring.
+    // The event came through a ring. Passes it on if its group now belongs to another worker.
     void receive_or_pass_on(const WireEvent& wire);
     Group* group_of(BottomHalf& mail);
     void receive(const WireEvent& wire, Group& group);

@@ -45,7 +45,6 @@ Group* Worker::group_of(BottomHalf& mail) {
     return nullptr;
 }
 
-// Takes the group over first if it waits for this worker.
 bool Worker::owns(std::uint32_t g) {
     if (core_.rank.owner(g) == core_.self) [[likely]]
         return true;
