@@ -95,10 +95,9 @@ inline PendingEntry put_on_record(ShortEvents& events, const PendingEntry& entry
 // Gives all short events records. Checkpoints save records only.
 template <class GroupOf>
 void put_all_on_record(ShortEvents& events, PendingSet& pending, GroupOf&& group_of) {
-    std::vector<PendingEntry> taken;
-    pending.take_if([](const PendingEntry& entry) { return !entry.has_record(); }, taken);
-    for (const PendingEntry& entry : taken)
-        pending.push(put_on_record(events, entry, group_of(entry.target)));
+    pending.replace_each([&](const PendingEntry& entry) {
+        return entry.has_record() ? entry : put_on_record(events, entry, group_of(entry.target));
+    });
 }
 
 // beyond_end() is told of an event that lies beyond the end of the run, which is dropped unless the run is

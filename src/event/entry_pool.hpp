@@ -43,11 +43,11 @@ class EntryPool {
 
     // Visits the entries of a stack, in no order that matters, but the same as consume's.
     template <class Visit>
-    static void for_each(const PendingEntry* tail, Visit visit) {
+    static void for_each(PendingEntry* tail, Visit visit) {
         while (tail != nullptr) {
-            const Chunk* chunk = chunk_of(tail);
+            Chunk* chunk = chunk_of(tail);
             prefetch_chunk(chunk->previous);
-            for (const PendingEntry* entry = chunk->entries; entry != tail; ++entry) visit(*entry);
+            for (PendingEntry* entry = chunk->entries; entry != tail; ++entry) visit(*entry);
             tail = end_of(chunk->previous);
         }
     }

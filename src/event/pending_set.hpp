@@ -122,7 +122,17 @@ class PendingSet {
     void for_each(Visit visit) const {
         for (const PendingEntry& entry : late_) visit(entry);
         for (const PendingEntry* entry = run_next_; entry != run_end_; ++entry) visit(*entry);
-        for (const PendingEntry* tail : tails_storage_) EntryPool::for_each(tail, visit);
+        for (PendingEntry* tail : tails_storage_)
+            EntryPool::for_each(tail, [&](const PendingEntry& entry) { visit(entry); });
+    }
+
+    // Replaces each entry by replacement(entry), which has the same key. Takes no memory.
+    template <class Replacement>
+    void replace_each(Replacement replacement) {
+        const auto replace = [&](PendingEntry& entry) { entry = replacement(entry); };
+        std::ranges::for_each(late_, replace);
+        std::for_each(run_next_, run_end_, replace);
+        for (PendingEntry* tail : tails_storage_) EntryPool::for_each(tail, replace);
     }
 
     // Walks everything; false if an entry is where it should not be.

@@ -96,7 +96,8 @@ std::string memory_kinds_line(const RunFacts& facts) {
     if (kinds.sum() == 0) return "";
     return fmt::format("state {}, events {}, history {}, snapshots {}, mail {}",
                        bytes_text(kinds.state), bytes_text(kinds.events), bytes_text(kinds.history),
-                       bytes_text(kinds.snapshots), bytes_text(kinds.bottom_halves));
+                       bytes_text(kinds.snapshots),
+                       bytes_text(kinds.bottom_halves + kinds.mail_rings));
 }
 
 }  // namespace nw

@@ -20,11 +20,12 @@ MemoryKinds& MemoryKinds::operator+=(const MemoryKinds& other) noexcept {
     history += other.history;
     snapshots += other.snapshots;
     bottom_halves += other.bottom_halves;
+    mail_rings += other.mail_rings;
     return *this;
 }
 
 void MemoryLook::look(Clock::time_point now, const std::vector<Group*>& groups,
-                      std::uint64_t snapshot_bytes) noexcept {
+                      std::uint64_t snapshot_bytes, std::uint64_t ring_bytes) noexcept {
     next_ = now + (groups.size() > many_groups ? interval_of_many : interval);
     MemoryKinds kinds;
     std::uint64_t engine = 0, records = 0;
@@ -36,6 +37,7 @@ void MemoryLook::look(Clock::time_point now, const std::vector<Group*>& groups,
         records += group->count * sizeof(LpRecord);
     }
     kinds.snapshots = snapshot_bytes;
+    kinds.mail_rings = ring_bytes;
     // Saved states are counted in whole chunks, as all of the engine's heaps is.
     kinds.events = engine - std::min(engine, kinds.history + kinds.snapshots + records);
     if (kinds.sum() >= largest_.sum()) largest_ = kinds;

@@ -20,10 +20,11 @@ struct MemoryKinds {
     std::uint64_t events = 0;     // and what else the engine keeps with them: sent records, output
     std::uint64_t history = 0;    // rings of history entries
     std::uint64_t snapshots = 0;  // saved states of every kind
-    std::uint64_t bottom_halves = 0;  // pages of mail that were touched
+    std::uint64_t bottom_halves = 0;  // pages that were touched
+    std::uint64_t mail_rings = 0;
 
     std::uint64_t sum() const noexcept {
-        return state + events + history + snapshots + bottom_halves;
+        return state + events + history + snapshots + bottom_halves + mail_rings;
     }
     MemoryKinds& operator+=(const MemoryKinds& other) noexcept;
 
@@ -34,6 +35,7 @@ struct MemoryKinds {
         member("history", history);
         member("snapshots", snapshots);
         member("bottom_halves", bottom_halves);
+        member("mail_rings", mail_rings);
     }
 };
 
@@ -44,9 +46,10 @@ class MemoryLook {
 
     bool is_due(Clock::time_point now) const noexcept { return now >= next_; }
 
-    // `snapshot_bytes`: of all saved states of these groups. Cost: some loads a group.
+    // `snapshot_bytes`: of all saved states of these groups. `ring_bytes`: of the rings to the worker. Cost: some loads
+    // for each group.
     void look(Clock::time_point now, const std::vector<Group*>& groups,
-              std::uint64_t snapshot_bytes) noexcept;
+              std::uint64_t snapshot_bytes, std::uint64_t ring_bytes) noexcept;
 
     const MemoryKinds& largest() const noexcept { return largest_; }
 

@@ -212,11 +212,13 @@ void visit_figures(Visitor&& visit, Result& result) {
     visit(FigureInfo{"segments_bytes", "bytes", "memory",
                      "address space that the LPs' segments take at the end"},
           Sum{}, result.segments_bytes);
-    visit(FigureInfo{"by_kind", "object", "memory",
-                     "bytes of state, events, history, snapshots and bottom_halves: for each "
-                     "worker at the time when their sum was largest (sampled every 100 ms), summed "
-                     "over the workers; Time Warp only"},
-          Sum{}, result.numa.memory);
+    visit(
+        FigureInfo{
+            "by_kind", "object", "memory",
+            "bytes of state, events, history, snapshots, bottom_halves and mail_rings: for each "
+            "worker at the time when their sum was largest (sampled every 100 ms), summed "
+            "over the workers; Time Warp only"},
+        Sum{}, result.numa.memory);
 
     visit(FigureInfo{"nodes", "nodes", "numa", "NUMA nodes whose cores this process may use"},
           First{}, result.nodes);

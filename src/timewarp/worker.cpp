@@ -241,8 +241,7 @@ void Worker::cut() {
 bool Worker::commit() {
     const bool committed = committer_.step(memory_relief_->is_low());
     meter_mark<MeterMark::commits>(core_.counters[Counter::committed_events], 0);
-    if (committed && committer_.is_done() && memory_look_->is_due(core_.now))
-        memory_look_->look(core_.now, core_.groups, core_.keeper.bytes());
+    if (committed && committer_.is_done() && memory_look_->is_due(core_.now)) look_at_memory();
     trace_turn_.mark(TraceKind::commit, committed ? 1 : 0);
     return committed;
 }

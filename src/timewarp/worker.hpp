@@ -200,6 +200,7 @@ class alignas(64) Worker final : private detail::EventSink,
     void hand_over();
 
     // --- building, starting, ending LPs (worker_lps.cpp) ---
+    void look_at_memory() noexcept;
     Group& build_group(std::uint32_t g, MemoryBudget* budget);
     void go_on_with(Group& group, const std::vector<EventRecord*>& pending, VirtualTime now);
     void run_on_start(Group& group, LpRecord& lp);

@@ -5,6 +5,7 @@
 #include "engine/event_flow.hpp"
 #include "engine/handler_call.hpp"
 #include "engine/lp_lifetime.hpp"
+#include "event/mail_ring.hpp"
 #include "lp/make_context.hpp"
 #include "lp/side_effects.hpp"
 #include "numa/handler/warm_up.hpp"
@@ -110,7 +111,7 @@ void Worker::read_groups(const SavedRun& saved) {
 // --- After -----------------------------------------------------------------------------------------
 
 void Worker::finalize() {
-    memory_look_->look(core_.now, core_.groups, core_.keeper.bytes());
+    look_at_memory();
     for (Group* group : core_.groups) {
         core_.counters[Counter::mail_spilled_bytes] += group->memory.mail().spilled_bytes();
         for (std::uint32_t i = 0; i < group->count; ++i) {
@@ -146,6 +147,11 @@ void Worker::destroy_lps(const std::atomic<int>& stop_signal) {
 }
 
 LpRecord& Worker::lp(std::uint32_t id) const noexcept { return core_.lp(id); }
+
+void Worker::look_at_memory() noexcept {
+    memory_look_->look(core_.now, core_.groups, core_.keeper.bytes(),
+                       core_.rank.rings_to(core_.self.worker).size_bytes());
+}
 
 const MemoryKinds& Worker::memory_kinds() const noexcept { return memory_look_->largest(); }
 

@@ -52,7 +52,7 @@ expect(ended.exit_code == 0 and result(stats) == reference,
 
 # States that point into libraries: ranks have them where a process has them that no launcher has started,
 # although MPI loads more.
-model = ["--lps-per-group", 4, "--until", 1500]
+model = ["--lps-per-group", 4, "--until", 10000]
 checkpoint = ranks.work / "libraries"
 ranks.statistics_of("library_objects", *model, "--engine", "sequential")
 reference = result(ranks.work / "stats.json")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """100,000 LPs with pages of their own: mappings stay well below vm.max_map_count (65,530), although
-nobody may touch what was not handed out; a quick start, nothing spent on the mail of those that get
+nobody may touch what was not handed out; a quick start, no memory for the mail of groups that receive
 none, and an end that is as quick where neighbours have come to be of different workers."""
 
 import json
@@ -48,8 +48,9 @@ mail = alone["memory"]["by_kind"]["bottom_halves"]
 programs.expect(mail < 64 * MiB, f"{mail / MiB:.1f} MiB of bottom halves where no mail is sent")
 
 busy, mappings, looks = watch(0.05)
-mail = busy["memory"]["by_kind"]["bottom_halves"]
-programs.expect(busy["events_crossed"] > 0 and mail > 0, f"{mail / MiB:.1f} MiB where some is")
+mail = busy["memory"]["by_kind"]
+programs.expect(busy["events_crossed"] > 0 and 0 < mail["mail_rings"] < MiB and mail["bottom_halves"] < 64 * MiB,
+                f"where some is, {mail['bottom_halves'] / MiB:.1f} MiB, and {mail['mail_rings'] >> 10} KiB of rings")
 programs.expect(mappings < MAPPINGS_MAX, f"    and at most {mappings} mappings")
 
 # Until it is known once a thread where its stack is, this took half an hour.

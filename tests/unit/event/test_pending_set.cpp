@@ -41,11 +41,12 @@ class Twin {
     void pop() {
         const PendingEntry* top = tested.top();
         REQUIRE(top != nullptr);
-        const bool same =
-            top->key() == model.begin()->key() && top->target == model.begin()->target;
-        if (!same) FAIL("popped " << top->time << " instead of " << model.begin()->time);
+        const PendingEntry& expected = *model.begin();
+        const bool same = top->key() == expected.key() && top->target == expected.target &&
+                          top->body == expected.body;
+        if (!same) FAIL("popped " << top->time << " instead of " << expected.time);
         tested.pop();
-        now = model.begin()->time;
+        now = expected.time;
         model.erase(model.begin());
     }
 
@@ -62,6 +63,17 @@ class Twin {
         REQUIRE(taken.size() == expected.size());
         for (const PendingEntry& entry : taken) expected.erase(entry);
         REQUIRE(expected.empty());
+    }
+
+    void replace_each() {
+        const auto replacement = [](PendingEntry entry) {
+            entry.body += 4;
+            return entry;
+        };
+        tested.replace_each(replacement);
+        std::set<PendingEntry, Before> replaced;
+        for (const PendingEntry& entry : model) replaced.insert(replaced.end(), replacement(entry));
+        model = std::move(replaced);
     }
 
     void check() {
@@ -127,6 +139,7 @@ void run_case(std::uint64_t seed, std::size_t operations) {
         step();
         if (i % 4096 == 0) twin.check();
         if (yes(0.001)) twin.take(static_cast<std::uint32_t>(below(100)));
+        if (yes(0.001)) twin.replace_each();
         if (yes(0.0002))
             while (twin.model.size() > below(wanted)) twin.pop();
     }

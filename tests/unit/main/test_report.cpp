@@ -114,7 +114,8 @@ TEST_CASE("statistics: every key of the contract is there") {
                             "pages_moved", "pages_busy", "pages_no_room", "pages_failed",
                             "groups_moved", "rebindings", "pagemigd", "placement_history"})
         CHECK(json["numa"].contains(key));
-    for (const char* key : {"state", "events", "history", "snapshots", "bottom_halves"})
+    for (const char* key :
+         {"state", "events", "history", "snapshots", "bottom_halves", "mail_rings"})
         CHECK(json["memory"]["by_kind"].contains(key));
 }
 
